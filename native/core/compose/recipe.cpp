@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "compose/recipe.hpp"
+
+#include <charconv>
+#include <stdexcept>
+
+namespace isochrone::core::compose {
+namespace {
+
+/// Reads a text from left to right.
+class Reader {
+  public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    bool take(char expected) {
+        if (position_ == text_.size() || text_[position_] != expected) return false;
+        ++position_;
+        return true;
+    }
+    void expect(char expected) {
+        if (!take(expected)) fail(std::string("expected '") + expected + "'");
+    }
+    std::string name() {
+        const std::size_t begin = position_;
+        const auto is_part = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        };
+        while (position_ < text_.size() && is_part(text_[position_])) ++position_;
+        if (position_ == begin) fail("expected a name");
+        return std::string(text_.substr(begin, position_ - begin));
+    }
+    std::int64_t number(std::int64_t most) {
+        std::int64_t value = 0;
+        const char* begin = text_.data() + position_;
+        const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+        if (error != std::errc{} || value < 1 || value > most) fail("expected a number from 1 to " + std::to_string(most));
+        position_ += static_cast<std::size_t>(end - begin);
+        return value;
+    }
+    void end() const {
+        if (position_ != text_.size()) fail("expected the end");
+    }
+    [[noreturn]] void fail(const std::string& what) const {
+        throw std::invalid_argument("recipe '" + std::string(text_.substr(0, 200)) + "', character " +
+                                    std::to_string(position_ + 1) + ": " + what);
+    }
+
+  private:
+    std::string_view text_;
+    std::size_t position_ = 0;
+};
+
+void read_parameter(Reader& reader, Part& part) {
+    if (reader.take('/')) part.parameter = static_cast<int>(reader.number(1'000'000));
+}
+
+}  // namespace
+
+Recipe parse_recipe(std::string_view text) {
+    constexpr std::size_t most_levels = 32;
+    Reader reader(text);
+    Recipe recipe;
+    const std::string first = reader.name();
+    if (first == "hierarchical") {
+        recipe.kind = Recipe::Kind::hierarchical;
+        reader.expect('(');
+        do {
+            Part part;
+            part.level = reader.name();
+            reader.expect('=');
+            part.algorithm = reader.name();
+            read_parameter(reader, part);
+            recipe.parts.push_back(std::move(part));
+            if (recipe.parts.size() > most_levels) reader.fail("too many levels");
+        } while (reader.take(','));
+        reader.expect(')');
+    } else if (first == "ordered") {
+        recipe.kind = Recipe::Kind::ordered;
+        reader.expect('(');
+        recipe.parts.push_back({"", reader.name(), 0});
+        read_parameter(reader, recipe.parts.back());
+        reader.expect(')');
+    } else if (first == native_name) {
+        reader.end();
+        return recipe;
+    } else {
+        recipe.kind = Recipe::Kind::flat;
+        recipe.parts.push_back({"", first, 0});
+        read_parameter(reader, recipe.parts.back());
+    }
+    if (reader.take('@')) recipe.segment_bytes = reader.number(std::int64_t{1} << 40);
+    reader.end();
+    return recipe;
+}
+
+std::string to_text(const Recipe& recipe) {
+    if (recipe.kind == Recipe::Kind::native) return std::string(native_name);
+    std::string parts;
+    for (const Part& part : recipe.parts) {
+        if (!parts.empty()) parts += ",";
+        if (!part.level.empty()) parts += part.level + "=";
+        parts += part.algorithm;
+        if (part.parameter != 0) parts += "/" + std::to_string(part.parameter);
+    }
+    if (recipe.kind == Recipe::Kind::ordered) parts = "ordered(" + parts + ")";
+    if (recipe.kind == Recipe::Kind::hierarchical) parts = "hierarchical(" + parts + ")";
+    if (recipe.segment_bytes > 0) parts += "@" + std::to_string(recipe.segment_bytes);
+    return parts;
+}
+
+}  // namespace isochrone::core::compose

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Recipes: which algorithms, at which levels, in segments of which size. Users, plans and tests write them as text:
+//
+//   recipe    = "native" | algorithm [ "@" bytes ] | "ordered(" algorithm ")" [ "@" bytes ]
+//             | "hierarchical(" level "=" algorithm { "," level "=" algorithm } ")" [ "@" bytes ]
+//   algorithm = name [ "/" number ]
+//
+// LEVEL=ALGORITHM is what runs within each group of that level, among the leaders of its parts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isochrone::core::compose {
+
+/// One algorithm of a recipe. `level` is empty in flat and ordered recipes.
+struct Part {
+    std::string level;
+    std::string algorithm;
+    int parameter = 0;  ///< 0: the algorithm's default
+
+    friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Recipe {
+    enum class Kind : std::uint8_t {
+        native,        ///< the library's own on the whole communicator
+        flat,          ///< one algorithm among all ranks in rank order
+        ordered,       ///< one algorithm among all ranks in the order of the tree, depth first from the root
+        hierarchical,  ///< one algorithm a level
+    };
+    Kind kind = Kind::native;
+    std::vector<Part> parts;         ///< outermost level first
+    std::int64_t segment_bytes = 0;  ///< 0: each algorithm's own
+
+    friend bool operator==(const Recipe&, const Recipe&) = default;
+};
+
+inline constexpr std::string_view native_name = "native";
+
+/// Throws std::invalid_argument with one line that says what is wrong and where in the text.
+[[nodiscard]] Recipe parse_recipe(std::string_view text);
+[[nodiscard]] std::string to_text(const Recipe& recipe);
+
+}  // namespace isochrone::core::compose

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "place/layout.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+namespace isochrone::core::place {
+namespace {
+
+using topology::Place;
+using topology::Topology;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// "0-2,5" as {0, 1, 2, 5}. What is not such a list is an empty set.
+std::set<int> cpu_set(const std::string& list) {
+    constexpr int most = 65536;
+    std::set<int> cpus;
+    std::size_t position = 0;
+    const auto number = [&]() {
+        int value = -1;
+        while (position < list.size() && list[position] >= '0' && list[position] <= '9' && value < most) {
+            value = std::max(value, 0) * 10 + (list[position++] - '0');
+        }
+        return value;
+    };
+    while (position < list.size()) {
+        const int first = number();
+        int last = first;
+        if (position < list.size() && list[position] == '-') {
+            ++position;
+            last = number();
+        }
+        if (first < 0 || last < first || last > most) return {};
+        for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+        if (position < list.size() && list[position++] != ',') return {};
+    }
+    return cpus;
+}
+
+class Matcher {
+  public:
+    explicit Matcher(const Topology& topology) : topology_(topology) {
+        group_of_.resize(topology.levels.size(), std::vector<int>(topology.places.size()));
+        for (std::size_t l = 0; l < topology.levels.size(); ++l) {
+            const auto& groups = topology.levels[l].groups;
+            for (std::size_t g = 0; g < groups.size(); ++g) {
+                for (const int place : groups[g]) group_of_[l][at(place)] = static_cast<int>(g);
+            }
+        }
+        for (std::size_t p = 0; p < topology.places.size(); ++p) {
+            of_host_[topology.places[p].host].push_back(static_cast<int>(p));
+            host_of_signature_.try_emplace(topology.places[p].signature, topology.places[p].host);
+        }
+    }
+
+    /// A text for each level; ranks with equal texts are in one group.
+    std::vector<std::string> labels(const Place& rank) const {
+        const bool known = of_host_.contains(rank.host);
+        const auto like = host_of_signature_.find(rank.signature);
+        if (!known && (rank.signature.empty() || like == host_of_signature_.end())) {
+            throw std::invalid_argument("host '" + rank.host + "' was not surveyed, and none like it was");
+        }
+        const std::vector<int>& places = of_host_.at(known ? rank.host : like->second);
+        const std::string prefix = known ? "" : rank.host + ":";
+        std::vector<std::string> result;
+        for (std::size_t l = 0; l < topology_.levels.size(); ++l) {
+            const auto& group_of = group_of_[l];
+            const int group = group_of[at(places.front())];
+            const bool holds_host = std::all_of(places.begin(), places.end(),
+                                                [&](int place) { return group_of[at(place)] == group; });
+            if (l == 0) {
+                result.emplace_back("all");
+            } else if (holds_host) {
+                result.push_back(prefix + std::to_string(group));
+            } else {
+                const int inner = group_by_cpus(places, group_of, rank.cpus);
+                result.push_back(inner < 0 ? result.back() + "?" : prefix + std::to_string(inner));
+            }
+        }
+        return result;
+    }
+
+  private:
+    /// The group among the host's that the binding lies in, or -1.
+    int group_by_cpus(const std::vector<int>& places, const std::vector<int>& group_of, const std::string& cpus) const {
+        for (const int place : places) {
+            if (topology_.places[at(place)].cpus == cpus) return group_of[at(place)];
+        }
+        const std::set<int> wanted = cpu_set(cpus);
+        if (wanted.empty()) return -1;
+        std::map<int, std::set<int>> cpus_of_group;
+        for (const int place : places) {
+            cpus_of_group[group_of[at(place)]].merge(cpu_set(topology_.places[at(place)].cpus));
+        }
+        for (const auto& [group, held] : cpus_of_group) {
+            if (std::includes(held.begin(), held.end(), wanted.begin(), wanted.end())) return group;
+        }
+        return -1;
+    }
+
+    const Topology& topology_;
+    std::vector<std::vector<int>> group_of_;  // [level][place]
+    std::map<std::string, std::vector<int>> of_host_;
+    std::map<std::string, std::string> host_of_signature_;
+};
+
+/// Least and largest group, as "4x2-4" (number x sizes), and the size of the root's.
+struct Division {
+    std::size_t groups = 0;
+    int least = 0;
+    int largest = 0;
+    int of_root = 0;
+};
+
+Division division(const std::vector<int>& group_of, int root) {
+    std::map<int, int> sizes;
+    for (const int group : group_of) ++sizes[group];
+    Division result{sizes.size(), static_cast<int>(group_of.size()), 0, sizes[group_of[at(root)]]};
+    for (const auto& [group, size] : sizes) {
+        result.least = std::min(result.least, size);
+        result.largest = std::max(result.largest, size);
+    }
+    return result;
+}
+
+}  // namespace
+
+int Layout::level(std::string_view name) const {
+    const auto found = std::find(levels.begin(), levels.end(), name);
+    return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
+}
+
+int Layout::meet(int rank_a, int rank_b) const {
+    int result = -1;
+    for (std::size_t l = 0; l < group_of.size() && group_of[l][at(rank_a)] == group_of[l][at(rank_b)]; ++l) {
+        result = static_cast<int>(l);
+    }
+    return result;
+}
+
+Layout Layout::restricted_to(const std::vector<int>& ranks) const {
+    Layout result{static_cast<int>(ranks.size()), levels, {}, links};
+    for (const auto& groups : group_of) {
+        std::map<int, int> renumbered;
+        auto& mine = result.group_of.emplace_back();
+        for (const int rank : ranks) {
+            mine.push_back(renumbered.try_emplace(groups[at(rank)], static_cast<int>(renumbered.size())).first->second);
+        }
+    }
+    return result;
+}
+
+Layout match(const Topology& topology, const std::vector<Place>& ranks) {
+    const Matcher matcher(topology);
+    Layout layout;
+    layout.size = static_cast<int>(ranks.size());
+    for (const auto& level : topology.levels) {
+        layout.levels.push_back(level.name);
+        layout.links.push_back(level.links);
+    }
+    layout.group_of.resize(topology.levels.size());
+    std::vector<std::map<std::string, int>> numbers(topology.levels.size());
+    for (const Place& rank : ranks) {
+        const auto labels = matcher.labels(rank);
+        for (std::size_t l = 0; l < labels.size(); ++l) {
+            layout.group_of[l].push_back(
+                numbers[l].try_emplace(labels[l], static_cast<int>(numbers[l].size())).first->second);
+        }
+    }
+    return layout;
+}
+
+std::string shape(const Layout& layout, int root) {
+    std::string whole = layout.levels.empty() ? "" : layout.levels.front();
+    std::string divisions;
+    std::string of_root;
+    const std::vector<int>* before = nullptr;
+    for (std::size_t l = 0; l < layout.levels.size(); ++l) {
+        const Division d = division(layout.group_of[l], root);
+        if (d.groups == 1) {
+            whole = layout.levels[l];
+            continue;
+        }
+        if (before != nullptr && *before == layout.group_of[l]) continue;
+        before = &layout.group_of[l];
+        divisions += "; " + layout.levels[l] + " " + std::to_string(d.groups) + "x" + std::to_string(d.least);
+        if (d.largest != d.least) divisions += "-" + std::to_string(d.largest);
+        of_root += (of_root.empty() ? "" : "/") + std::to_string(d.of_root);
+    }
+    std::string result = std::to_string(layout.size) + " ranks in one " + whole + divisions;
+    if (!of_root.empty()) result += "; root in " + of_root;
+    return result;
+}
+
+}  // namespace isochrone::core::place

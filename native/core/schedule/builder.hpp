@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Builds a Schedule from operations written in the order in which one would do them by hand. What must come before what is
+// not written: it follows from the slices that each operation reads and writes (read after write, write after read, write
+// after write), as in a sequential program. So algorithms compose by being written one after the other.
+#pragma once
+
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace isochrone::core::schedule {
+
+class Builder {
+  public:
+    /// A schedule for `rank` of a communicator of `size` ranks. Throws std::invalid_argument if rank is not in [0, size).
+    Builder(int size, int rank);
+
+    [[nodiscard]] int size() const { return schedule_.size; }
+    [[nodiscard]] int rank() const { return schedule_.rank; }
+
+    /// Starts a stage. Operations of a segmented stage run once per segment, of another once.
+    void stage(bool segmented);
+
+    /// A temporary as long as the message. In a segmented stage it holds `slots` segments, used in turn.
+    int scratch(int slots = 4);
+    /// A temporary laid out by a counted partition.
+    int scratch_counted(int partition);
+    /// A table of block lengths: entry i starts as the caller's count number arguments[i], or is received where that is -1.
+    int counts(std::vector<int> arguments);
+
+    int even(int blocks);
+    int counted(int counts_buffer);
+
+    /// The whole message (or segment) in one block.
+    [[nodiscard]] Slice whole(int buffer);
+    [[nodiscard]] Slice blocks(int buffer, int partition, int first, int count = 1) const;
+    /// Blocks in any order; an ascending run without gaps is stored as one.
+    [[nodiscard]] Slice blocks(int buffer, int partition, std::vector<int> list);
+    /// Entries of a counts buffer.
+    [[nodiscard]] Slice entries(int buffer, std::vector<int> list);
+
+    void send(int peer, Slice source);
+    void recv(int peer, Slice target);
+    void reduce(Slice left, Slice right);
+    void copy(Slice source, Slice target);
+    /// The library's own broadcast among the ranks that share this rank's group at `level`; `root` is a rank of the
+    /// communicator in that group.
+    void library_bcast(int level, int root, Slice data);
+
+    /// The finished schedule, with its dependencies. The builder is left empty.
+    [[nodiscard]] Schedule finish();
+
+  private:
+    void add(Op op);
+    Schedule schedule_;
+};
+
+}  // namespace isochrone::core::schedule
