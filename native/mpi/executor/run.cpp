@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "executor/run.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "comm/check.hpp"
+#include "executor/message.hpp"
+#include "schedule/progress.hpp"
+
+namespace isochrone::mpi::executor {
+namespace {
+
+using namespace core::schedule;
+using comm::check;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+class Run {
+  public:
+    Run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch)
+        : schedule_(schedule),
+          buffers_(buffers),
+          stage_(stage),
+          scratch_(scratch),
+          resolver_(schedule, extents),
+          progress_(schedule, extents.segments(), stage.window) {
+        if (scratch_.size() < schedule.buffers.size()) scratch_.resize(schedule.buffers.size());
+    }
+
+    void to_the_end() {
+        std::vector<Instance> ready;
+        while (!progress_.finished()) {
+            ready.clear();
+            progress_.take_ready(ready);
+            if (!ready.empty()) {
+                for (const Instance instance : ready) start(instance);
+                continue;
+            }
+            Instance instance;
+            if (progress_.next_collective(instance)) {
+                collective(schedule_.ops[at(instance.op)], instance);
+                progress_.complete(instance);
+                continue;
+            }
+            wait_for_some();
+        }
+    }
+
+  private:
+    void start(Instance instance) {
+        const Op& op = schedule_.ops[at(instance.op)];
+        switch (op.kind) {
+            case OpKind::send: {
+                const Message message = data(op.source, instance);
+                requests_.push_back(MPI_REQUEST_NULL);
+                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, stage_.tag, stage_.comm,
+                                 &requests_.back()),
+                      "MPI_Isend");
+                under_way_.push_back(instance);
+                break;
+            }
+            case OpKind::recv: {
+                const Message message = data(op.target, instance);
+                requests_.push_back(MPI_REQUEST_NULL);
+                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, stage_.tag, stage_.comm,
+                                 &requests_.back()),
+                      "MPI_Irecv");
+                under_way_.push_back(instance);
+                break;
+            }
+            case OpKind::copy:
+                each_piece(op, instance, [](const char* from, char* to, std::int64_t bytes) {
+                    if (from != to) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+                });
+                progress_.complete(instance);
+                break;
+            case OpKind::reduce:
+                each_piece(op, instance, [&](const char* left, char* right, std::int64_t bytes) { reduce(left, right, bytes); });
+                progress_.complete(instance);
+                break;
+            case OpKind::collective: break;  // never offered as ready
+        }
+    }
+
+    void reduce(const char* left, char* right, std::int64_t bytes) const {
+        std::int64_t elements = bytes / buffers_.unit_bytes;
+        while (elements > 0) {
+            const int piece = static_cast<int>(std::min<std::int64_t>(elements, std::numeric_limits<int>::max()));
+            check(PMPI_Reduce_local(left, right, piece, buffers_.datatype, buffers_.op), "MPI_Reduce_local");
+            left += piece * buffers_.unit_bytes;
+            right += piece * buffers_.unit_bytes;
+            elements -= piece;
+        }
+    }
+
+    void collective(const Op& op, Instance instance) {
+        const MPI_Comm group = stage_.group(op.level);
+        const Message message = data(op.target, instance);
+        MPI_Group members = MPI_GROUP_NULL;
+        MPI_Group all = MPI_GROUP_NULL;
+        int root = 0;
+        check(PMPI_Comm_group(group, &members), "MPI_Comm_group");
+        check(PMPI_Comm_group(stage_.comm, &all), "MPI_Comm_group");
+        check(PMPI_Group_translate_ranks(all, 1, &op.peer, members, &root), "MPI_Group_translate_ranks");
+        PMPI_Group_free(&members);
+        PMPI_Group_free(&all);
+        check(PMPI_Bcast(message.address(), message.count(), message.type(), root, group), "MPI_Bcast");
+    }
+
+    void wait_for_some() {
+        if (requests_.empty()) throw std::logic_error("the schedule waits for nothing");
+        int count = 0;
+        done_.resize(requests_.size());
+        check(PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitsome");
+        std::sort(done_.begin(), done_.begin() + count, std::greater<>());
+        for (int i = 0; i < count; ++i) {
+            const std::size_t index = at(done_[at(i)]);
+            progress_.complete(under_way_[index]);
+            requests_[index] = requests_.back();
+            under_way_[index] = under_way_.back();
+            requests_.pop_back();
+            under_way_.pop_back();
+        }
+    }
+
+    [[nodiscard]] bool is_counts(const Slice& slice) const {
+        return schedule_.buffers[at(slice.buffer)].kind == BufferKind::counts;
+    }
+    [[nodiscard]] std::int64_t unit_bytes(const Slice& slice) const {
+        return is_counts(slice) ? static_cast<std::int64_t>(sizeof(std::int64_t)) : buffers_.unit_bytes;
+    }
+
+    /// Where a buffer begins. MPI takes `void*` for what it only reads, too.
+    char* base(const Slice& slice) {
+        const Buffer& buffer = schedule_.buffers[at(slice.buffer)];
+        switch (buffer.kind) {
+            case BufferKind::input: return static_cast<char*>(const_cast<void*>(buffers_.input));
+            case BufferKind::output: return static_cast<char*>(buffers_.output);
+            case BufferKind::counts: return reinterpret_cast<char*>(resolver_.table(slice.buffer).data());
+            case BufferKind::scratch: break;
+        }
+        auto& memory = scratch_[at(slice.buffer)];
+        const auto bytes = static_cast<std::size_t>(resolver_.scratch_length(slice.buffer) * buffers_.unit_bytes);
+        if (memory.size() < bytes) memory.resize(bytes);
+        return reinterpret_cast<char*>(memory.data());
+    }
+
+    void ranges(const Slice& slice, Instance instance, std::vector<Range>& result) {
+        const Op& op = schedule_.ops[at(instance.op)];
+        resolver_.ranges(slice, schedule_.stages[at(op.stage)].segmented, instance.segment, result);
+    }
+
+    Message data(const Slice& slice, Instance instance) {
+        ranges(slice, instance, ranges_);
+        return {base(slice), ranges_, unit_bytes(slice)};
+    }
+
+    /// Calls act(from, to, bytes) for the longest pieces that are in one range at both ends.
+    template <class Act>
+    void each_piece(const Op& op, Instance instance, Act&& act) {
+        ranges(op.source, instance, ranges_);
+        ranges(op.target, instance, target_ranges_);
+        const char* from = base(op.source);
+        char* to = base(op.target);
+        const std::int64_t unit = unit_bytes(op.target);
+        std::size_t s = 0;
+        std::size_t t = 0;
+        while (s < ranges_.size() && t < target_ranges_.size()) {
+            Range& source = ranges_[s];
+            Range& target = target_ranges_[t];
+            const std::int64_t length = std::min(source.length, target.length);
+            act(from + source.offset * unit, to + target.offset * unit, length * unit);
+            source = {source.offset + length, source.length - length};
+            target = {target.offset + length, target.length - length};
+            if (source.length == 0) ++s;
+            if (target.length == 0) ++t;
+        }
+    }
+
+    const Schedule& schedule_;
+    const Buffers& buffers_;
+    const Stage& stage_;
+    Scratch& scratch_;
+    Resolver resolver_;
+    Progress progress_;
+    std::vector<MPI_Request> requests_;
+    std::vector<Instance> under_way_;  // beside requests_
+    std::vector<int> done_;
+    std::vector<Range> ranges_;
+    std::vector<Range> target_ranges_;
+};
+
+}  // namespace
+
+void run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch) {
+    Run(schedule, extents, buffers, stage, scratch).to_the_end();
+}
+
+}  // namespace isochrone::mpi::executor

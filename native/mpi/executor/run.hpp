@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs one rank's schedule over MPI: point-to-point messages, and the library's own collectives where the schedule says so.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "schedule/extents.hpp"
+#include "schedule/schedule.hpp"
+
+namespace isochrone::mpi::executor {
+
+/// The caller's buffers. Contiguous: packing a derived datatype is the caller's affair.
+struct Buffers {
+    const void* input = nullptr;  ///< the same as `output` for an operation in place
+    void* output = nullptr;
+    std::int64_t unit_bytes = 1;                  ///< bytes of the unit in which extents count
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;    ///< of one unit; reductions only
+    MPI_Op op = MPI_OP_NULL;                      ///< reductions only
+};
+
+/// Temporary memory that is kept from one run to the next.
+using Scratch = std::vector<std::vector<std::byte>>;
+
+/// Where a run takes place.
+struct Stage {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int tag = 0;
+    int window = 8;  ///< operations under way towards one peer, 1 to 64
+    /// The communicator of this rank's group at a level of the topology; for library collectives.
+    std::function<MPI_Comm(int level)> group;
+};
+
+/// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails.
+void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents, const Buffers& buffers,
+         const Stage& stage, Scratch& scratch);
+
+}  // namespace isochrone::mpi::executor
