@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "compose/recipe.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 
@@ -41,8 +42,9 @@ class Reader {
         if (position_ != text_.size()) fail("expected the end");
     }
     [[noreturn]] void fail(const std::string& what) const {
-        throw std::invalid_argument("recipe '" + std::string(text_.substr(0, 200)) + "', character " +
-                                    std::to_string(position_ + 1) + ": " + what);
+        std::string shown(text_.substr(0, 200));
+        std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        throw std::invalid_argument("recipe '" + shown + "', character " + std::to_string(position_ + 1) + ": " + what);
     }
 
   private:

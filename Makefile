@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a developer types. Everything is made in .venv/ and build/; second runs only do what has changed.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := /bin/bash -o pipefail
+
+VENV := .venv
+PYTHON ?= python3
+STAMPS := build/stamps
+# What the Python package is made of beside Python, which an editable installation reads as it is.
+NATIVE := $(shell find native/core native/python native/cmake native/CMakeLists.txt -type f)
+
+ifneq ($(shell command -v ccache),)
+export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+endif
+export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
+
+.PHONY: help
+help: ## Say what there is to make.
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+.PHONY: setup
+setup: $(STAMPS)/editable ## Install what is missing, and isochrone into .venv.
+
+$(STAMPS)/packages: scripts/install-packages
+	@mkdir -p $(@D)
+	scripts/install-packages
+	@touch $@
+
+$(STAMPS)/venv: $(STAMPS)/packages
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# Without isolation, so that a change of one native file compiles that file.
+$(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NATIVE) | $(STAMPS)/venv
+	$(VENV)/bin/python scripts/build-requirements | $(VENV)/bin/python -m pip install --quiet -r /dev/stdin
+	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]'
+	@touch $@
+
+$(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable
+	scripts/install-packages clang-format clang-tidy
+	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	@touch $@
+
+.PHONY: demo
+demo: setup ## Survey a simulated cluster, then the MPI of this machine.
+	scripts/demo
+
+.PHONY: test
+test: setup test-core test-mpi test-python ## All quick tests: core, sanitizers, MPI at 1 to 9 ranks, Python.
+
+.PHONY: test-long
+test-long: test ## All tests, those that take minutes too.
+	$(VENV)/bin/python -m pytest -m long
+
+.PHONY: test-core
+test-core: $(STAMPS)/packages
+	cmake --preset release
+	cmake --build --preset release
+	ctest --preset release
+	cmake --preset asan
+	cmake --build --preset asan
+	ctest --preset asan
+
+.PHONY: test-mpi
+test-mpi: $(STAMPS)/packages
+	cmake --preset openmpi
+	cmake --build --preset openmpi
+	ctest --preset openmpi
+	cmake --preset mpich
+	cmake --build --preset mpich
+	ctest --preset mpich
+
+.PHONY: test-python
+test-python: setup
+	$(VENV)/bin/python -m pytest -m 'not long'
+
+.PHONY: lint
+lint: $(STAMPS)/dev ## Check style and types.
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+	$(VENV)/bin/mypy
+	find native -name '*.?pp' -not -path '*/third_party/*' -print0 | xargs -0 clang-format --dry-run --Werror
+	git ls-files '*.py' '*.pyi' '*.cpp' '*.hpp' '*.cmake' '*CMakeLists.txt' Makefile 'scripts/*' .ci/run \
+	    | xargs scripts/check-spdx
+
+.PHONY: tidy
+tidy: $(STAMPS)/dev ## Run clang-tidy over the core; takes minutes.
+	cmake --preset debug
+	run-clang-tidy -quiet -p build/debug 'native/core/.*'
+
+.PHONY: clean
+clean: ## Remove what was built; .venv and the user's cache folder stay.
+	rm -rf build

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The programs and the preload for one MPI library, chosen by MPI_C_COMPILER or MPI_HOME. The code is C++ on MPI's C
+# interface, so it is the C wrapper's flags that count, and no C++ bindings are linked.
+if(CMAKE_CXX_COMPILER MATCHES "smpicxx$")
+    # SimGrid's compiler brings headers and library itself, and its programs load the preload's code statically.
+    set(ISOCHRONE_SMPI ON)
+    add_library(isochrone_mpi_api INTERFACE)
+    target_compile_definitions(isochrone_mpi_api INTERFACE ISOCHRONE_SMPI=1)
+else()
+    enable_language(C)
+    find_package(MPI REQUIRED COMPONENTS C)
+    add_library(isochrone_mpi_api INTERFACE)
+    target_link_libraries(isochrone_mpi_api INTERFACE MPI::MPI_C)
+    target_compile_definitions(isochrone_mpi_api INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+endif()
+
+# MPI libraries are often outside the folders that the loader searches.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+
+# isochrone_mpi_sources(RESULT FOLDER...): the sources of some folders of mpi/, without the main.cpp of programs.
+function(isochrone_mpi_sources result)
+    set(_found)
+    foreach(_folder IN LISTS ARGN)
+        file(GLOB_RECURSE _sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/mpi/${_folder}/*.cpp")
+        list(APPEND _found ${_sources})
+    endforeach()
+    list(FILTER _found EXCLUDE REGEX "/main\\.cpp$")
+    set(${result} ${_found} PARENT_SCOPE)
+endfunction()
+
+# What the programs and the preload share.
+isochrone_mpi_sources(_sources clock comm executor)
+add_library(isochrone_mpi_support STATIC ${_sources})
+target_include_directories(isochrone_mpi_support PUBLIC "${PROJECT_SOURCE_DIR}/mpi")
+target_link_libraries(isochrone_mpi_support
+    PUBLIC isochrone::core isochrone_mpi_api isochrone_json
+    PRIVATE isochrone_warnings)
+
+# Each program is a library, which the tests link too, and a thin main.cpp.
+set(_programs)
+foreach(_name IN ITEMS probe bench)
+    isochrone_mpi_sources(_sources ${_name})
+    if(NOT _sources)
+        continue()
+    endif()
+    add_library(isochrone_${_name} STATIC ${_sources})
+    target_link_libraries(isochrone_${_name} PUBLIC isochrone_mpi_support isochrone_cli11 PRIVATE isochrone_warnings)
+    add_executable(isochrone-${_name} "${PROJECT_SOURCE_DIR}/mpi/${_name}/main.cpp")
+    target_link_libraries(isochrone-${_name} PRIVATE isochrone_${_name} isochrone_warnings)
+    list(APPEND _programs isochrone-${_name})
+endforeach()
+
+isochrone_mpi_sources(_sources interpose)
+if(_sources AND NOT ISOCHRONE_SMPI)
+    add_library(isochrone_mpi SHARED ${_sources})
+    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings)
+    # The preload lives inside programs that it knows nothing of: it shows no symbol but MPI's, and brings its own C++
+    # runtime, since the program's may be older.
+    target_link_options(isochrone_mpi PRIVATE -static-libstdc++ -static-libgcc
+        "LINKER:--exclude-libs,ALL" "LINKER:-z,defs")
+    list(APPEND _programs isochrone_mpi)
+endif()
+
+install(TARGETS ${_programs}
+    RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT mpi
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)

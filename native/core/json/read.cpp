@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "json/read.hpp"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace isochrone::core::json {
+
+std::int64_t integer(const nlohmann::json& value, std::int64_t least, std::int64_t most, const std::string& what) {
+    const auto refuse = [&] {
+        return std::invalid_argument(what + " is not a whole number from " + std::to_string(least) + " to " +
+                                     std::to_string(most));
+    };
+    if (!value.is_number()) throw refuse();
+    // Compared before it is converted: beyond the range of the type a conversion has no defined result.
+    const auto as_double = value.get<double>();
+    if (!(as_double >= static_cast<double>(least) && as_double <= static_cast<double>(most)) ||
+        std::trunc(as_double) != as_double) {
+        throw refuse();
+    }
+    return value.get<std::int64_t>();
+}
+
+double quantity(const nlohmann::json& value, const std::string& what) {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0) {
+        throw std::invalid_argument(what + " is not a number of at least 0");
+    }
+    return value.get<double>();
+}
+
+const nlohmann::json& list(const nlohmann::json& value, const std::string& what) {
+    if (!value.is_array()) throw std::invalid_argument(what + " is not a list");
+    return value;
+}
+
+std::string message(const nlohmann::json::exception& error) {
+    const std::string text = error.what();
+    const std::size_t end = text.find("] ");
+    return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+}  // namespace isochrone::core::json

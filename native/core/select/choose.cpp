@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/choose.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+
+#include "compose/bcast.hpp"
+
+namespace isochrone::core::select {
+namespace {
+
+constexpr std::string_view bcast = "bcast";
+
+Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason) + ": native"}; }
+
+std::string why_no_rule(const Plan& plan, const std::string& shape, std::int64_t size_bytes) {
+    const bool shape_known = std::any_of(plan.rules.begin(), plan.rules.end(), [&](const Rule& rule) {
+        return rule.collective == bcast && rule.shape == shape;
+    });
+    if (shape_known) return "no rule for " + std::to_string(size_bytes) + " bytes on " + shape;
+    return "no rule for shape " + shape;
+}
+
+}  // namespace
+
+Choice choose(const Plan& plan, const place::Layout& layout, int root, std::int64_t size_bytes) {
+    if (root < 0 || root >= layout.size) {
+        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " + std::to_string(layout.size) +
+                                    " ranks");
+    }
+    const std::string shape = place::shape(layout, root);
+    const Rule* rule = find_rule(plan, bcast, shape, size_bytes);
+    if (rule == nullptr) return native(why_no_rule(plan, shape, size_bytes));
+    if (rule->recipe.kind == compose::Recipe::Kind::native) {
+        return {rule->recipe, "native was not beaten here, for " + shape};
+    }
+    try {
+        static_cast<void>(compose::resolve_bcast(rule->recipe, layout));
+    } catch (const std::invalid_argument& error) {
+        return native(compose::to_text(rule->recipe) + " does not fit: " + error.what());
+    }
+    std::array<char, 32> speedup{};
+    std::snprintf(speedup.data(), speedup.size(), "%.2f", rule->speedup);
+    return {rule->recipe, std::string("measured ") + speedup.data() + "x faster than native for " + shape};
+}
+
+}  // namespace isochrone::core::select

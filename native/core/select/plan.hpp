@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Plans: which recipe runs for which collective, shape of communicator and message size. See plan.json in DESIGN.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compose/recipe.hpp"
+
+namespace isochrone::core::select {
+
+struct Rule {
+    std::string collective;  ///< "bcast"
+    std::string shape;       ///< as place::shape writes it
+    std::int64_t min_bytes = 0;
+    std::int64_t max_bytes = 0;  ///< inclusive
+    compose::Recipe recipe;
+    double speedup = 0;  ///< measured, over the library's own
+};
+
+struct Plan {
+    std::string topology_fingerprint;
+    std::string mpi_library;
+    std::string mpi_abi;
+    std::vector<Rule> rules;  ///< by collective, shape and size, ascending; no two hold for one message
+};
+
+/// Reads the text of a plan.json. Throws std::invalid_argument with one line that says what is wrong with it, and in which
+/// rule: damaged, of another kind or version, a recipe that cannot be read, or two rules for one message.
+[[nodiscard]] Plan parse_plan(std::string_view text);
+
+/// The rule that holds for a message of `size_bytes`, or nullptr. Takes O(log rules).
+[[nodiscard]] const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape,
+                                    std::int64_t size_bytes);
+
+}  // namespace isochrone::core::select

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "simulate/simulate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <queue>
+#include <stdexcept>
+#include <utility>
+
+#include "schedule/progress.hpp"
+#include "simulate/network.hpp"
+
+namespace isochrone::core::simulate {
+namespace {
+
+using namespace schedule;
+
+constexpr std::int64_t count_bytes = 8;  // an entry of a counts buffer
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// One rank while its schedule runs.
+struct Rank {
+    Rank(const Schedule& schedule_, const Extents& extents, int window)
+        : schedule(&schedule_),
+          resolver(schedule_, extents),
+          progress(schedule_, extents.segments(), window),
+          channel_of_op(schedule_.ops.size(), -1),
+          has_collectives(std::any_of(schedule_.ops.begin(), schedule_.ops.end(),
+                                      [](const Op& op) { return op.kind == OpKind::collective; })) {}
+
+    /// Keeps the processor busy from `now_s`, or from when it is free; returns when it begins.
+    double work(double now_s, double busy_s) {
+        const double begin_s = std::max(now_s, processor_free_s);
+        processor_free_s = begin_s + busy_s;
+        return begin_s;
+    }
+
+    const Schedule* schedule;
+    Resolver resolver;
+    Progress progress;
+    std::vector<int> channel_of_op;
+    bool has_collectives;
+    bool in_collective = false;
+    double processor_free_s = 0;
+    double way_out_free_s = 0;
+};
+
+struct Message {
+    int channel = 0;
+    std::int64_t size_bytes = 0;
+    Instance sent_by;
+    Passage passage;
+    std::vector<std::int64_t> counts;  // what it carries, if it carries counts
+};
+
+struct Posted {
+    Instance instance;
+    std::int64_t size_bytes = 0;
+};
+
+/// All that goes from one rank to another. The k-th message meets the k-th receive.
+struct Channel {
+    int from = 0;
+    Path path;
+    std::queue<int> arrived;  // messages that no receive has been posted for
+    std::queue<Posted> posted;
+};
+
+struct Event {
+    enum class Kind : std::uint8_t {
+        leave,     // the head of a message has got through its sender's own way out
+        arrive,    // it has got through the sender's side
+        deliver,   // the last byte of a message is there
+        complete,  // an operation is done
+    };
+    double at_s;
+    std::uint64_t order;  // events of one moment happen in the order in which they were foreseen
+    Kind kind;
+    int subject;  // complete: the rank; else the message
+    Instance instance;
+
+    friend bool operator>(const Event& a, const Event& b) {
+        return a.at_s != b.at_s ? a.at_s > b.at_s : a.order > b.order;
+    }
+};
+
+double library_bcast_s(const plogp::Parameters& links, std::size_t ranks, std::int64_t size_bytes) {
+    if (ranks < 2) return 0;
+    const auto depth = static_cast<double>(std::bit_width(ranks - 1));
+    return depth * (links.latency_s + links.gap_s.at(0) + links.receive_overhead_s.at(size_bytes)) +
+           links.gap_s.at(size_bytes) - links.gap_s.at(0);
+}
+
+class World {
+  public:
+    World(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents, const place::Layout& layout,
+          const Options& options)
+        : layout_(layout), options_(options), network_(layout) {
+        outcome_.finish_s.resize(schedules.size());
+        outcome_.level_bytes.resize(layout.levels.size());
+        ranks_.reserve(schedules.size());
+        std::map<std::pair<int, int>, int> channels;
+        for (std::size_t r = 0; r < schedules.size(); ++r) {
+            Rank& rank = ranks_.emplace_back(schedules[r], extents[r], options.window);
+            for (std::size_t i = 0; i < schedules[r].ops.size(); ++i) {
+                const Op& op = schedules[r].ops[i];
+                if (op.kind != OpKind::send && op.kind != OpKind::recv) continue;
+                std::pair<int, int> ends{static_cast<int>(r), op.peer};
+                if (op.kind == OpKind::recv) std::swap(ends.first, ends.second);
+                const auto [entry, is_new] = channels.try_emplace(ends, static_cast<int>(channels_.size()));
+                if (is_new) {
+                    channels_.push_back({ends.first, network_.path(ends.first, ends.second), {}, {}});
+                }
+                rank.channel_of_op[i] = entry->second;
+            }
+        }
+    }
+
+    Outcome run() {
+        for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) start(r);
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            now_s_ = event.at_s;
+            switch (event.kind) {
+                case Event::Kind::leave: leave(event.subject); break;
+                case Event::Kind::arrive: arrive(event.subject); break;
+                case Event::Kind::deliver: deliver(event.subject); break;
+                case Event::Kind::complete: complete(event.subject, event.instance); break;
+            }
+        }
+        for (const Rank& rank : ranks_) {
+            if (!rank.progress.finished()) {
+                throw std::invalid_argument("rank " + std::to_string(rank.schedule->rank) + " waits for ever");
+            }
+        }
+        outcome_.slowest_s = *std::max_element(outcome_.finish_s.begin(), outcome_.finish_s.end());
+        return std::move(outcome_);
+    }
+
+  private:
+    void foresee(double at_s, Event::Kind kind, int subject, Instance instance = {}) {
+        events_.push({at_s, next_order_++, kind, subject, instance});
+    }
+
+    [[nodiscard]] static bool is_counts(const Rank& rank, const Slice& slice) {
+        return rank.schedule->buffers[at(slice.buffer)].kind == BufferKind::counts;
+    }
+
+    std::int64_t length_bytes(Rank& rank, const Slice& slice, Instance instance) const {
+        const Op& op = rank.schedule->ops[at(instance.op)];
+        const bool segmented = rank.schedule->stages[at(op.stage)].segmented;
+        const std::int64_t unit = is_counts(rank, slice) ? count_bytes : options_.unit_bytes;
+        return unit * rank.resolver.length(slice, segmented, instance.segment);
+    }
+
+    /// Calls `visit` with each entry of a slice of a counts buffer.
+    template <class Visit>
+    void each_count(Rank& rank, const Slice& slice, Visit&& visit) {
+        rank.resolver.ranges(slice, false, 0, ranges_);
+        auto& table = rank.resolver.table(slice.buffer);
+        for (const Range& range : ranges_) {
+            for (std::int64_t i = range.offset; i < range.offset + range.length; ++i) visit(table[at(i)]);
+        }
+    }
+
+    void start(int r) {
+        Rank& rank = ranks_[at(r)];
+        if (rank.in_collective) return;
+        ready_.clear();
+        rank.progress.take_ready(ready_);
+        for (const Instance instance : ready_) {
+            const Op& op = rank.schedule->ops[at(instance.op)];
+            switch (op.kind) {
+                case OpKind::send: send(rank, op, instance); break;
+                case OpKind::recv: post(rank, op, instance); break;
+                case OpKind::reduce:
+                case OpKind::copy: {
+                    const auto size_bytes = static_cast<double>(length_bytes(rank, op.source, instance));
+                    rank.work(now_s_, size_bytes * options_.gamma_s_per_byte);
+                    foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
+                    break;
+                }
+                case OpKind::collective: break;  // take_ready gives none
+            }
+        }
+        Instance instance;
+        if (rank.has_collectives && rank.progress.next_collective(instance)) enter_collective(r, instance);
+    }
+
+    void send(Rank& rank, const Op& op, Instance instance) {
+        const int channel = rank.channel_of_op[at(instance.op)];
+        const Path& path = channels_[at(channel)].path;
+        const plogp::Parameters& links = network_.links(path);
+        Message message{channel, length_bytes(rank, op.source, instance), instance, {}, {}};
+        if (is_counts(rank, op.source)) {
+            each_count(rank, op.source, [&](std::int64_t count) { message.counts.push_back(count); });
+        }
+        const double gap_s = links.gap_s.at(message.size_bytes);
+        const double busy_s =
+            std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + gap_s);
+        const double begin_s = std::max(rank.work(now_s_, busy_s), rank.way_out_free_s);
+        rank.way_out_free_s = begin_s + gap_s;
+        ++outcome_.messages;
+        outcome_.level_bytes[at(path.level)] += message.size_bytes;
+        foresee(begin_s, Event::Kind::leave, keep(std::move(message)));
+    }
+
+    void leave(int index) {
+        Message& message = messages_[at(index)];
+        const Channel& channel = channels_[at(message.channel)];
+        message.passage = network_.leave(channel.path, message.size_bytes, now_s_);
+        foresee(message.passage.drained_s, Event::Kind::complete, channel.from, message.sent_by);
+        foresee(message.passage.head_s + network_.links(channel.path).latency_s, Event::Kind::arrive, index);
+    }
+
+    void arrive(int index) {
+        const Message& message = messages_[at(index)];
+        const Path& path = channels_[at(message.channel)].path;
+        foresee(network_.arrive(path, message.size_bytes, message.passage), Event::Kind::deliver, index);
+    }
+
+    void deliver(int index) {
+        Channel& channel = channels_[at(messages_[at(index)].channel)];
+        if (channel.posted.empty()) {
+            channel.arrived.push(index);
+            return;
+        }
+        receive(channel, channel.posted.front(), index);
+        channel.posted.pop();
+    }
+
+    void post(Rank& rank, const Op& op, Instance instance) {
+        Channel& channel = channels_[at(rank.channel_of_op[at(instance.op)])];
+        const Posted posted{instance, length_bytes(rank, op.target, instance)};
+        if (channel.arrived.empty()) {
+            channel.posted.push(posted);
+            return;
+        }
+        receive(channel, posted, channel.arrived.front());
+        channel.arrived.pop();
+    }
+
+    void receive(const Channel& channel, const Posted& posted, int index) {
+        Message& message = messages_[at(index)];
+        if (message.size_bytes != posted.size_bytes) {
+            throw std::invalid_argument("rank " + std::to_string(channel.from) + " sends " +
+                                        std::to_string(message.size_bytes) + " bytes to rank " +
+                                        std::to_string(channel.path.to) + ", which receives " +
+                                        std::to_string(posted.size_bytes));
+        }
+        Rank& rank = ranks_[at(channel.path.to)];
+        const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
+        if (is_counts(rank, target)) {
+            auto next = message.counts.begin();
+            each_count(rank, target, [&](std::int64_t& count) {
+                count = next == message.counts.end() ? 0 : *next++;
+            });
+        }
+        rank.work(now_s_, network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
+        foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
+        unused_.push_back(index);
+    }
+
+    void enter_collective(int r, Instance instance) {
+        Rank& rank = ranks_[at(r)];
+        rank.in_collective = true;
+        const Op& op = rank.schedule->ops[at(instance.op)];
+        const auto& group_of = layout_.group_of.at(at(op.level));
+        auto& inside = collectives_[{op.level, group_of[at(r)]}];
+        inside.emplace_back(r, instance);
+        if (std::count(group_of.begin(), group_of.end(), group_of[at(r)]) != static_cast<std::ptrdiff_t>(inside.size())) {
+            return;
+        }
+        double end_s = now_s_;
+        for (const auto& [member, ignored] : inside) end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
+        end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(), length_bytes(rank, op.target, instance));
+        for (const auto& [member, its_instance] : inside) {
+            ranks_[at(member)].processor_free_s = end_s;
+            foresee(end_s, Event::Kind::complete, member, its_instance);
+        }
+        inside.clear();
+    }
+
+    void complete(int r, Instance instance) {
+        Rank& rank = ranks_[at(r)];
+        if (rank.schedule->ops[at(instance.op)].kind == OpKind::collective) rank.in_collective = false;
+        rank.progress.complete(instance);
+        outcome_.finish_s[at(r)] = now_s_;
+        start(r);
+    }
+
+    int keep(Message message) {
+        if (unused_.empty()) {
+            messages_.push_back(std::move(message));
+            return static_cast<int>(messages_.size()) - 1;
+        }
+        const int index = unused_.back();
+        unused_.pop_back();
+        messages_[at(index)] = std::move(message);
+        return index;
+    }
+
+    const place::Layout& layout_;
+    const Options& options_;
+    Network network_;
+    std::vector<Rank> ranks_;
+    std::vector<Channel> channels_;
+    std::vector<Message> messages_;
+    std::vector<int> unused_;  // places in `messages_`
+    std::map<std::pair<int, int>, std::vector<std::pair<int, Instance>>> collectives_;  // by (level, group)
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::uint64_t next_order_ = 0;
+    double now_s_ = 0;
+    std::vector<Instance> ready_;
+    std::vector<Range> ranges_;
+    Outcome outcome_;
+};
+
+}  // namespace
+
+Outcome simulate(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents,
+                 const place::Layout& layout, const Options& options) {
+    if (schedules.empty() || schedules.size() != extents.size() || schedules.size() != at(layout.size)) {
+        throw std::invalid_argument("schedules, extents and layout are not of the same number of ranks");
+    }
+    return World(schedules, extents, layout, options).run();
+}
+
+}  // namespace isochrone::core::simulate

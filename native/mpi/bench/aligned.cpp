@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/aligned.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "comm/check.hpp"
+
+namespace isochrone::mpi::bench {
+namespace {
+
+constexpr double longest_lead_s = 0.1;
+
+void maximum(MPI_Comm comm, double* values, int count) {
+    comm::check(PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+}
+
+}  // namespace
+
+AlignedTimer::AlignedTimer(MPI_Comm comm)
+    : comm_(comm), occupancy_(clock::occupancy(comm)), clock_(clock::synchronise(comm)) {
+    // The lead must cover what the slowest rank takes to learn of the start: a few times the allreduce that tells it.
+    constexpr int samples = 5;
+    double fastest = longest_lead_s;
+    for (int i = 0; i < samples; ++i) {
+        const double begin = clock::now();
+        double ignored = 0;
+        maximum(comm_, &ignored, 1);
+        fastest = std::min(fastest, clock::now() - begin);
+    }
+    maximum(comm_, &fastest, 1);
+    lead_s_ = std::min(longest_lead_s, 3 * fastest + 2 * clock_.error_s());
+}
+
+double AlignedTimer::time(const std::function<void()>& operation, int tries) {
+    for (int attempt = 1;; ++attempt) {
+        double start = clock_.to_global(clock::now());
+        maximum(comm_, &start, 1);
+        start += lead_s_;
+        clock::sleep_until(clock_.to_local(start), occupancy_);
+        const double begin = clock_.to_global(clock::now());
+        operation();
+        const double end = clock_.to_global(clock::now());
+        // A rank that slept in steps wakes a little late; what matters is that it was not late by much of the time taken.
+        std::array<double, 2> latest = {end, begin};
+        maximum(comm_, latest.data(), 2);
+        const double late = latest[1] - start;
+        const double taken = latest[0] - start;
+        if (late <= std::max(0.02 * taken, clock_.error_s())) return taken;
+        if (attempt == tries) return latest[0] - latest[1];
+        lead_s_ = std::min(longest_lead_s, 1.5 * lead_s_);
+    }
+}
+
+void AlignedTimer::resynchronise() {
+    if (clock::drift(comm_, clock_) > 2 * clock_.error_s()) clock_ = clock::synchronise(comm_);
+}
+
+}  // namespace isochrone::mpi::bench

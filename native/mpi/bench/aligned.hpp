@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Times one collective operation from a moment that all ranks agreed on to the end of the slowest rank.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+
+#include "clock/clock.hpp"
+#include "clock/sync.hpp"
+
+namespace isochrone::mpi::bench {
+
+/// Starts are aligned on synchronised clocks and not by a barrier, whose ranks leave it at different times (Hunold and
+/// Carpen-Amarie, "Reproducible MPI benchmarking is still not as easy as you think", IEEE TPDS 27(12), 2016). Each
+/// measurement needs one small allreduce: it brings the results of the last one and agrees on the next start.
+class AlignedTimer {
+  public:
+    /// Collective over `comm`, which must outlive this.
+    explicit AlignedTimer(MPI_Comm comm);
+
+    /// Collective. Runs `operation` and returns what the slowest rank took, in seconds, on all ranks. A start that some
+    /// rank missed (it was still busy, or not scheduled) is given up and tried again later; after `tries` the time from
+    /// the late start counts: from when the last rank began.
+    double time(const std::function<void()>& operation, int tries = 5);
+
+    [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }
+    [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
+
+    /// Collective. Checks the clocks and synchronises them anew if they have drifted apart.
+    void resynchronise();
+
+  private:
+    MPI_Comm comm_;
+    clock::Occupancy occupancy_;
+    clock::SyncedClock clock_;
+    double lead_s_ = 0;  // from agreeing on a start to the start
+};
+
+}  // namespace isochrone::mpi::bench

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "bench/aligned.hpp"
+#include "bench/buffer.hpp"
+#include "bench/files.hpp"
+#include "bench/library_bcast.hpp"
+#include "bench/options.hpp"
+#include "bench/work.hpp"
+#include "comm/check.hpp"
+#include "comm/place.hpp"
+#include "comm/program.hpp"
+#include "executor/dispatcher.hpp"
+
+namespace isochrone::mpi::bench {
+namespace {
+
+constexpr std::string_view native_prefix = "native:";
+constexpr std::string_view all_native = "native:*";
+
+/// One thing to time: the library's own (told which, or not), the plan's choice, or a recipe.
+class Candidate {
+  public:
+    Candidate(std::string name, LibraryBcast& library, executor::Communicator* communicator,
+              executor::Dispatcher* dispatcher)
+        : name_(std::move(name)), library_(&library), communicator_(communicator), dispatcher_(dispatcher) {
+        if (name_ == core::compose::native_name) return;
+        if (name_.starts_with(native_prefix)) {
+            algorithm_ = name_.substr(native_prefix.size());
+            library.prepare(algorithm_);
+        } else if (name_ == "plan") {
+            if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
+            from_plan_ = true;
+        } else {
+            if (communicator == nullptr) throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
+            resolved_ = &communicator->resolve_bcast(core::compose::parse_recipe(name_));
+        }
+    }
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+
+    void run(std::byte* data, std::int64_t bytes, int root) {
+        if (from_plan_) {
+            const auto& decision = dispatcher_->decide_bcast(root, bytes);
+            if (decision.resolved != nullptr) {
+                dispatcher_->bcast(decision, data, bytes, root);
+                return;
+            }
+        }
+        if (resolved_ != nullptr) {
+            communicator_->bcast(*resolved_, data, bytes, root);
+        } else {
+            library_->bcast(algorithm_, data, static_cast<int>(bytes), root);
+        }
+    }
+
+  private:
+    std::string name_;
+    std::string algorithm_;
+    LibraryBcast* library_;
+    executor::Communicator* communicator_;
+    executor::Dispatcher* dispatcher_;
+    const core::compose::Resolved* resolved_ = nullptr;
+    bool from_plan_ = false;
+};
+
+/// One line on stderr, twice a second of the user's time at most.
+class Progress {
+  public:
+    explicit Progress(std::size_t total) : total_(total) {}
+    void show(std::size_t done) {
+        const auto now = std::chrono::steady_clock::now();
+        if (done < total_ && now - shown_ < std::chrono::milliseconds(500)) return;
+        shown_ = now;
+        std::fprintf(stderr, "progress %zu %zu\n", done, total_);
+    }
+
+  private:
+    std::size_t total_;
+    std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
+};
+
+class Bench {
+  public:
+    Bench(MPI_Comm comm, const Inputs& inputs, const std::vector<comm::Place>& places)
+        : comm_(comm), rank_(comm::rank_in(comm)), work_(parse_work(inputs.work, comm::size_of(comm))), timer_(comm),
+          library_(comm), buffer_(largest(work_)) {
+        if (!inputs.topology.empty()) {
+            const auto topology = core::topology::parse(inputs.topology);
+            std::vector<core::topology::Place> known;
+            for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
+            const auto layout = core::place::match(topology, known);
+            communicator_ = std::make_unique<executor::Communicator>(comm, layout);
+            if (!inputs.plan.empty()) {
+                plan_ = core::select::parse_plan(inputs.plan);
+                dispatcher_ = std::make_unique<executor::Dispatcher>(comm, layout, plan_);
+            }
+        }
+        for (Case& one : work_.cases) expand(one);
+    }
+
+    [[nodiscard]] const AlignedTimer& timer() const { return timer_; }
+
+    /// `record` gets each time, on rank 0. Throws comm::Failure on all ranks if a recipe leaves wrong bytes on any.
+    template <class Record>
+    void run(Record&& record) {
+        std::size_t total = 0;
+        for (const Case& one : work_.cases) total += one.recipes.size() * static_cast<std::size_t>(rounds());
+        Progress progress(total);
+        std::size_t done = 0;
+        std::mt19937_64 random(work_.seed);
+        for (const Case& one : work_.cases) {
+            std::vector<Candidate> candidates;
+            for (const auto& recipe : one.recipes) {
+                candidates.emplace_back(recipe, library_, communicator_.get(), dispatcher_.get());
+            }
+            timer_.resynchronise();
+            for (int round = 0; round < rounds(); ++round) {
+                std::shuffle(candidates.begin(), candidates.end(), random);
+                for (Candidate& candidate : candidates) {
+                    const double slowest = round == 0 ? checked(candidate, one) : timed(candidate, one);
+                    if (rank_ == 0) {
+                        if (round >= work_.warmup) record(one, candidate.name(), round - work_.warmup, slowest);
+                        progress.show(++done);
+                    }
+                }
+            }
+        }
+    }
+
+  private:
+    static std::int64_t largest(const Work& work) {
+        std::int64_t bytes = 0;
+        for (const Case& one : work.cases) bytes = std::max(bytes, one.bytes);
+        return bytes;
+    }
+    [[nodiscard]] int rounds() const { return work_.warmup + work_.repetitions; }
+
+    /// Replaces "native:*" by all that the library can be told, and leaves out what is named twice.
+    void expand(Case& one) const {
+        std::vector<std::string> recipes;
+        std::set<std::string> seen;
+        const auto add = [&](const std::string& recipe) {
+            if (seen.insert(recipe).second) recipes.push_back(recipe);
+        };
+        for (const auto& recipe : one.recipes) {
+            if (recipe == all_native) {
+                for (const auto& name : library_.names()) add(std::string(native_prefix) + name);
+            } else {
+                add(recipe);
+            }
+        }
+        one.recipes = std::move(recipes);
+    }
+
+    double timed(Candidate& candidate, const Case& one) {
+        std::byte* data = buffer_.next(one.bytes);
+        return timer_.time([&] { candidate.run(data, one.bytes, one.root); });
+    }
+
+    /// The first time, the bytes are looked at: a fast wrong broadcast must not win.
+    double checked(Candidate& candidate, const Case& one) {
+        if (!Buffer::holds_contents()) return timed(candidate, one);
+        ++pattern_;
+        std::byte* data = buffer_.next(one.bytes);
+        Buffer::fill(data, one.bytes, rank_ == one.root ? pattern_ : pattern_ + 1);
+        const double slowest = timer_.time([&] { candidate.run(data, one.bytes, one.root); });
+        int wrong = Buffer::holds(data, one.bytes, pattern_) ? 0 : 1;
+        comm::check(PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
+        if (wrong != 0) {
+            throw comm::Failure(comm::failure, "recipe '" + candidate.name() + "' left wrong bytes in a broadcast of " +
+                                                   std::to_string(one.bytes) + " bytes from rank " + std::to_string(one.root));
+        }
+        return slowest;
+    }
+
+    MPI_Comm comm_;
+    int rank_;
+    Work work_;
+    AlignedTimer timer_;
+    LibraryBcast library_;
+    Buffer buffer_;
+    std::unique_ptr<executor::Communicator> communicator_;
+    core::select::Plan plan_;
+    std::unique_ptr<executor::Dispatcher> dispatcher_;
+    unsigned pattern_ = 0;
+};
+
+}  // namespace
+
+int run(MPI_Comm comm, int argc, char** argv) {
+    const int rank = comm::rank_in(comm);
+    const auto parsed = parse_options(argc, argv);
+    if (const auto* leave = std::get_if<Leave>(&parsed)) {
+        if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
+        return leave->exit_code;
+    }
+    const auto& options = std::get<Options>(parsed);
+    try {
+        const Inputs inputs = read_inputs(comm, options);
+        const auto places = comm::gather_places(comm);
+        Bench bench(comm, inputs, places);
+        Output output(comm, options.output);
+        const double begin = clock::now();
+        output.header(places, bench.timer(), comm::provenance_json(argc, argv));
+        bench.run([&](const Case& one, const std::string& recipe, int repetition, double slowest_s) {
+            output.time(one, recipe, repetition, slowest_s);
+        });
+        output.end(clock::now() - begin);
+        return output.agree();
+    } catch (const comm::Failure& failure) {
+        if (rank == 0) std::fprintf(stderr, "isochrone-bench: %s\n", failure.what());
+        return failure.code();
+    } catch (const std::invalid_argument& error) {
+        // Inputs are the same on all ranks, and so is what is wrong with them.
+        if (rank == 0) std::fprintf(stderr, "isochrone-bench: %s\n", error.what());
+        return comm::usage_error;
+    }
+}
+
+}  // namespace isochrone::mpi::bench

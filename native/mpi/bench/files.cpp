@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/files.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "comm/check.hpp"
+#include "comm/library.hpp"
+#include "comm/program.hpp"
+
+namespace isochrone::mpi::bench {
+namespace {
+
+#ifdef ISOCHRONE_SMPI
+constexpr bool simulated = true;
+#else
+constexpr bool simulated = false;
+#endif
+
+constexpr long long largest_file = 1LL << 30;
+
+/// The text of rank 0's file, on all ranks.
+std::string shared_text(MPI_Comm comm, const std::string& path) {
+    if (path.empty()) return {};
+    std::string text;
+    long long length = -1;
+    if (comm::rank_in(comm) == 0) {
+        std::ifstream file(path, std::ios::binary);
+        std::ostringstream contents;
+        if (file && contents << file.rdbuf()) {
+            text = contents.str();
+            length = static_cast<long long>(text.size());
+        }
+    }
+    comm::check(PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, comm), "MPI_Bcast");
+    if (length < 0 || length >= largest_file) {
+        throw comm::Failure(comm::usage_error, path + ": cannot be read, is empty, or is too long");
+    }
+    text.resize(static_cast<std::size_t>(length));
+    comm::check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
+    return text;
+}
+
+}  // namespace
+
+Inputs read_inputs(MPI_Comm comm, const Options& options) {
+    return {shared_text(comm, options.work), shared_text(comm, options.topology), shared_text(comm, options.plan)};
+}
+
+Output::Output(MPI_Comm comm, const std::string& path) : comm_(comm), path_(path) {
+    int error = 0;
+    if (comm::rank_in(comm) == 0) {
+        file_.reset(std::fopen(path.c_str(), "w"));
+        if (!file_) error = errno;
+    }
+    comm::check(PMPI_Bcast(&error, 1, MPI_INT, 0, comm), "MPI_Bcast");
+    if (error != 0) {
+        throw comm::Failure(comm::failure, "cannot write " + path + ": " + std::strerror(error) + ": choose another --output");
+    }
+}
+
+void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& timer, nlohmann::ordered_json provenance) {
+    line({{"isochrone", "bench"},
+          {"schema_version", 1},
+          {"collective", "bcast"},
+          {"ranks", places.size()},
+          {"places", comm::places_json(places)},
+          {"mpi", comm::library_json(comm::library_identity())},
+          {"start", "clock"},
+          {"sync_error_s", timer.sync_error_s()},
+          {"oversubscribed", timer.occupancy().oversubscribed()},
+          {"simulated", simulated},
+          {"provenance", std::move(provenance)}});
+}
+
+void Output::time(const Case& one, const std::string& recipe, int repetition, double slowest_s) {
+    line({{"bytes", one.bytes}, {"root", one.root}, {"recipe", recipe}, {"repetition", repetition}, {"slowest_s", slowest_s}});
+}
+
+void Output::end(double elapsed_s) { line({{"end", true}, {"elapsed_s", elapsed_s}}); }
+
+void Output::line(const nlohmann::ordered_json& value) {
+    if (!file_ || failed_) return;
+    const std::string text = comm::json_line(value) + '\n';
+    failed_ = std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0;
+    if (failed_) std::fprintf(stderr, "isochrone-bench: cannot write %s: %s\n", path_.c_str(), std::strerror(errno));
+}
+
+int Output::agree() {
+    int code = failed_ ? comm::failure : comm::success;
+    comm::check(PMPI_Bcast(&code, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    return code;
+}
+
+}  // namespace isochrone::mpi::bench

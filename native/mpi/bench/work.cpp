@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "bench/work.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace isochrone::mpi::bench {
+namespace {
+
+using nlohmann::json;
+
+std::int64_t integer(const json& object, const char* key, std::int64_t least, std::int64_t most) {
+    const json& value = object.at(key);
+    if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) ||
+        value.get<double>() > static_cast<double>(most)) {
+        throw std::invalid_argument(std::string("'") + key + "' is not a whole number from " + std::to_string(least) +
+                                    " to " + std::to_string(most));
+    }
+    return value.get<std::int64_t>();
+}
+
+}  // namespace
+
+Work parse_work(std::string_view text, int ranks) {
+    constexpr std::int64_t largest_message = std::int64_t{1} << 30;
+    try {
+        const json document = json::parse(text);
+        if (document.at("isochrone") != "work") throw std::invalid_argument("it is not a work file");
+        if (document.at("schema_version") != 1) throw std::invalid_argument("it is of another schema version");
+        if (document.at("collective") != "bcast") throw std::invalid_argument("only 'bcast' can be timed");
+        Work work;
+        work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));
+        work.warmup = static_cast<int>(integer(document, "warmup", 0, 1'000'000));
+        work.seed = static_cast<std::uint64_t>(integer(document, "seed", 0, std::int64_t{1} << 53));
+        for (const json& entry : document.at("cases")) {
+            work.cases.push_back({integer(entry, "bytes", 0, largest_message),
+                                  static_cast<int>(integer(entry, "root", 0, ranks - 1)),
+                                  entry.at("recipes").get<std::vector<std::string>>()});
+        }
+        return work;
+    } catch (const json::exception& error) {
+        throw std::invalid_argument(error.what());
+    }
+}
+
+}  // namespace isochrone::mpi::bench

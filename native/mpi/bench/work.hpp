@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a benchmark is told to time: work.json in DESIGN.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace isochrone::mpi::bench {
+
+struct Case {
+    std::int64_t bytes = 0;
+    int root = 0;
+    std::vector<std::string> recipes;  ///< as written
+};
+
+struct Work {
+    int repetitions = 10;
+    int warmup = 2;
+    std::uint64_t seed = 1;
+    std::vector<Case> cases;
+};
+
+/// Throws std::invalid_argument, in one line, if the text is not a work file for broadcasts among `ranks` ranks.
+[[nodiscard]] Work parse_work(std::string_view text, int ranks);
+
+}  // namespace isochrone::mpi::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "comm/program.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include "comm/check.hpp"
+
+namespace isochrone::mpi::comm {
+
+int run_program(const char* name, int argc, char** argv, const std::function<int(MPI_Comm)>& body) {
+    try {
+        check(MPI_Init(&argc, &argv), "MPI_Init");
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+        return failure;
+    }
+    int code = failure;
+    try {
+        return_errors(MPI_COMM_WORLD);
+        code = body(MPI_COMM_WORLD);
+        check(MPI_Finalize(), "MPI_Finalize");
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+        std::fflush(stderr);
+        MPI_Abort(MPI_COMM_WORLD, failure);
+        return failure;
+    }
+    return code;
+}
+
+}  // namespace isochrone::mpi::comm

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "probe/options.hpp"
+
+// SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
+#ifdef ISOCHRONE_SMPI
+#undef exit
+#undef free
+#undef malloc
+#undef getopt
+#endif
+#include <CLI/CLI.hpp>
+
+#include "comm/program.hpp"
+#include "comm/version.hpp"
+
+namespace isochrone::mpi::probe {
+
+namespace {
+
+constexpr std::int64_t max_size_bytes = std::int64_t{1} << 30;
+constexpr std::size_t max_sizes = 64;
+constexpr int max_repetitions = 1'000'000;
+// JSON numbers are doubles to many readers: integers beyond this would not survive.
+constexpr std::uint64_t max_seed = std::uint64_t{1} << 53;
+
+std::string check_sizes(const std::vector<std::int64_t>& sizes_bytes) {
+    if (sizes_bytes.size() > max_sizes) return "at most " + std::to_string(max_sizes) + " sizes";
+    for (std::size_t i = 1; i < sizes_bytes.size(); ++i) {
+        if (sizes_bytes[i] <= sizes_bytes[i - 1]) return "sizes must ascend";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
+    Options options;
+    CLI::App app("Times messages between all pairs of MPI ranks. Run it with an MPI launcher; the same command resumes "
+                 "a run that was interrupted.",
+                 "isochrone-probe");
+    app.set_version_flag("--version", isochrone::mpi::comm::isochrone_version);
+    app.add_option("-o,--output", options.output, "File to write, or to go on writing (measurements.jsonl)")
+        ->required()
+        ->type_name("FILE");
+    app.add_option("--sizes", options.sizes_bytes, "Message sizes, ascending")
+        ->delimiter(',')
+        ->check(CLI::Range(std::int64_t{0}, max_size_bytes))
+        ->type_name("BYTES,...")
+        ->capture_default_str();
+    app.add_option("--repetitions", options.repetitions, "Timed ping-pongs for each pair and size")
+        ->check(CLI::Range(1, max_repetitions))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--warmup", options.warmup, "Ping-pongs for each pair and size before the timed ones")
+        ->check(CLI::Range(0, max_repetitions))
+        ->type_name("N")
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "Of the random order in which the pairs are measured")
+        ->check(CLI::Range(std::uint64_t{0}, max_seed))
+        ->type_name("N")
+        ->capture_default_str();
+    try {
+        app.parse(argc, argv);
+        const std::string complaint = check_sizes(options.sizes_bytes);
+        if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
+    } catch (const CLI::CallForHelp&) {
+        return Leave{app.help(), comm::success};
+    } catch (const CLI::CallForVersion&) {
+        return Leave{app.version() + '\n', comm::success};
+    } catch (const CLI::ParseError& error) {
+        return Leave{std::string("isochrone-probe: ") + error.what() + " (see --help)\n", comm::usage_error};
+    }
+    return options;
+}
+
+}  // namespace isochrone::mpi::probe

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The command line of isochrone-probe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace isochrone::mpi::probe {
+
+struct Options {
+    std::string output;
+    std::vector<std::int64_t> sizes_bytes = {0, 1024, 65536};  ///< ascending
+    int repetitions = 10;                                      ///< timed ping-pongs for each pair and size
+    int warmup = 2;                                            ///< ping-pongs before them that are not timed
+    std::uint64_t seed = 1;
+};
+
+/// A command line after which there is nothing to measure: what to print and the exit code.
+struct Leave {
+    std::string text;
+    int exit_code = 0;
+};
+
+[[nodiscard]] std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
+
+}  // namespace isochrone::mpi::probe

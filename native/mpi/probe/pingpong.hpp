@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The measurement of one pair, when its turn has come.
+//
+//   earlier initiators    initiator                      responder
+//         | -- token ------> |                               |   the hosts of both are free now
+//         |                  | -------- hello -------------> |   it may not be waiting yet; nothing is timed
+//         |                  | <------- hello -------------- |   now both are here
+//         |                  | ---- W + R messages --------> |
+//         |                  | <--- answered at once ------- |   for each size; the first W exchanges are not timed
+//         |                  | -- token --> later initiators
+//
+// Time stamps t0 before the send, t1 after it, t2 after the receive: RTT = t2 - t0, send overhead = t1 - t0. One reading of
+// the clock is taken off each; the one at t1 falls into the flight of the message and costs the RTT nothing.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "clock/clock.hpp"
+
+namespace isochrone::mpi::probe {
+
+/// Seconds, one value for each size.
+struct PairTimes {
+    std::vector<double> rtt_min_s;
+    std::vector<double> rtt_median_s;
+    std::vector<double> send_overhead_s;  ///< median
+};
+
+class PingPong {
+  public:
+    struct Settings {
+        std::vector<std::int64_t> sizes_bytes;
+        int repetitions = 1;
+        int warmup = 0;
+    };
+
+    PingPong(MPI_Comm comm, Settings settings, double clock_overhead_s, const clock::Occupancy& occupancy);
+
+    /// Times the exchanges with `responder`, which must call respond() towards this rank.
+    [[nodiscard]] PairTimes initiate(int responder);
+    void respond(int initiator);
+
+    /// Tokens order the turns of a host. Those for different steps do not mix.
+    void send_token(int initiator, std::int64_t step);
+    void await_token(int initiator, std::int64_t step);
+
+    /// Waits until all ranks have come here.
+    void rest();
+
+  private:
+    void send(int peer, int bytes, int tag);
+    void receive(int peer, int bytes, int tag);
+    void await(int peer, int tag);
+    void nap() const;
+
+    MPI_Comm comm_;
+    Settings settings_;
+    double clock_overhead_s_;
+    clock::Occupancy occupancy_;
+    std::vector<char> buffer_;
+    std::vector<double> rtts_s_;
+    std::vector<double> sends_s_;
+};
+
+}  // namespace isochrone::mpi::probe

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "probe/probe.hpp"
+
+#include <array>
+#include <chrono>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "clock/clock.hpp"
+#include "comm/check.hpp"
+#include "comm/json.hpp"
+#include "comm/library.hpp"
+#include "comm/place.hpp"
+#include "comm/program.hpp"
+#include "probe/all_pairs.hpp"
+#include "probe/options.hpp"
+#include "probe/output.hpp"
+#include "probe/record.hpp"
+
+namespace isochrone::mpi::probe {
+
+namespace {
+
+/// Lines "progress DONE TOTAL" on stderr, at most two a second besides the last. The seconds are the user's, also where
+/// MPI_Wtime is simulated.
+class ProgressLines {
+  public:
+    explicit ProgressLines(std::uint64_t total) : total_(total) {}
+
+    void show(std::uint64_t done) {
+        const auto now = std::chrono::steady_clock::now();
+        if (done < total_ && now - shown_ < std::chrono::milliseconds(500)) return;
+        shown_ = now;
+        std::fprintf(stderr, "progress %" PRIu64 " %" PRIu64 "\n", done, total_);
+    }
+
+  private:
+    std::uint64_t total_;
+    std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
+};
+
+/// Only rank 0 touches the file, so what it finds there decides for all.
+struct Agreement {
+    int code = comm::success;
+    int complete = 0;  ///< nothing is left to measure
+};
+
+Agreement agree(MPI_Comm comm, Agreement found) {
+    std::array<int, 2> fields{found.code, found.complete};
+    comm::check(MPI_Bcast(fields.data(), 2, MPI_INT, 0, comm), "MPI_Bcast");
+    return {fields[0], fields[1]};
+}
+
+int report(const comm::Failure& failure) {
+    std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
+    return failure.code();
+}
+
+}  // namespace
+
+int run(MPI_Comm comm, int argc, char** argv) {
+    const int rank = comm::rank_in(comm);
+    const auto parsed = parse_options(argc, argv);
+    if (const auto* leave = std::get_if<Leave>(&parsed)) {
+        if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
+        return leave->exit_code;
+    }
+    const auto& options = std::get<Options>(parsed);
+    const std::vector<comm::Place> places = comm::gather_places(comm);
+    const clock::Calibration calibration = clock::calibrate();
+
+    const clock::Occupancy occupancy = clock::occupancy(comm);
+    std::unique_ptr<Output> output;
+    PairSet done(static_cast<int>(places.size()));
+    Agreement agreement;
+    if (rank == 0) {
+        nlohmann::ordered_json provenance = comm::provenance_json(argc, argv);
+        provenance["warmup"] = options.warmup;
+        provenance["oversubscribed"] = occupancy.oversubscribed();
+        try {
+            output = std::make_unique<Output>(
+                options.output,
+                header_json(options, places, comm::library_identity(), calibration, std::move(provenance)));
+            done = output->resume().done;
+            agreement.complete = done.size() == done.possible() ? 1 : 0;
+            const std::string& dropped = output->resume().dropped;
+            if (!dropped.empty()) std::fprintf(stderr, "isochrone-probe: %s\n", dropped.c_str());
+        } catch (const comm::Failure& failure) {
+            agreement.code = report(failure);
+        }
+    }
+    agreement = agree(comm, agreement);
+    if (agreement.code != comm::success) return agreement.code;
+
+    const double start_s = clock::now();
+    const std::uint64_t done_before = done.size();
+    std::uint64_t recorded = done_before;
+    if (agreement.complete == 0) {
+        std::vector<std::uint8_t>& bits = done.bytes();
+        comm::check(MPI_Bcast(bits.data(), static_cast<int>(bits.size()), MPI_UINT8_T, 0, comm), "MPI_Bcast");
+        ProgressLines progress(done.possible());
+        const auto sink = [&](const std::vector<PairRecord>& records) {
+            std::string lines;
+            for (const PairRecord& record : records) lines += pair_line(record);
+            output->append(lines);
+            recorded += records.size();
+            progress.show(recorded);
+        };
+        const int code = measure_all_pairs(comm, options, places, calibration, occupancy, done, sink);
+        if (code != comm::success) return code;
+    }
+    if (rank == 0 && !(agreement.complete != 0 && output->resume().ended)) {
+        try {
+            output->append(end_line(clock::now() - start_s, recorded - done_before));
+        } catch (const comm::Failure& failure) {
+            agreement.code = report(failure);
+        }
+    }
+    return agree(comm, agreement).code;
+}
+
+}  // namespace isochrone::mpi::probe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "probe/record.hpp"
+
+#include <utility>
+
+#include "comm/json.hpp"
+
+namespace isochrone::mpi::probe {
+
+using nlohmann::ordered_json;
+
+#ifdef ISOCHRONE_SMPI
+constexpr bool simulated = true;
+#else
+constexpr bool simulated = false;
+#endif
+
+ordered_json header_json(const Options& options, const std::vector<comm::Place>& places, const comm::Library& library,
+                         const clock::Calibration& calibration, ordered_json provenance) {
+    return {{"isochrone", "measurements"},
+            {"schema_version", 1},
+            {"ranks", places.size()},
+            {"sizes_bytes", options.sizes_bytes},
+            {"repetitions", options.repetitions},
+            {"seed", options.seed},
+            {"places", comm::places_json(places)},
+            {"mpi", comm::library_json(library)},
+            {"clock", {{"resolution_s", calibration.resolution_s}, {"overhead_s", calibration.overhead_s}}},
+            {"simulated", simulated},
+            {"provenance", std::move(provenance)}};
+}
+
+std::string pair_line(const PairRecord& record) {
+    const ordered_json line = {{"pair", ordered_json::array({record.low, record.high})},
+                               {"rtt_min_s", record.times.rtt_min_s},
+                               {"rtt_median_s", record.times.rtt_median_s},
+                               {"send_overhead_s", record.times.send_overhead_s},
+                               {"at_s", record.at_s}};
+    return comm::json_line(line) + '\n';
+}
+
+std::string end_line(double elapsed_s, std::uint64_t pairs) {
+    return comm::json_line({{"end", true}, {"elapsed_s", elapsed_s}, {"pairs", pairs}}) + '\n';
+}
+
+}  // namespace isochrone::mpi::probe

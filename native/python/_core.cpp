@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// isochrone._core: what Python uses of native/core. What is in it, with types, is said in src/isochrone/_core.pyi.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "algorithms/algorithm.hpp"
+#include "compose/bcast.hpp"
+#include "compose/recipe.hpp"
+#include "place/layout.hpp"
+#include "select/choose.hpp"
+#include "simulate/bcast.hpp"
+#include "topology/topology.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace isochrone::core;
+
+namespace {
+
+using PlaceTuple = std::tuple<std::string, std::optional<std::string>, std::string>;
+
+/// Texts in error lines may be cut within a character.
+nb::str decoded(std::string_view text) {
+    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+void check_rank(const place::Layout& layout, int rank) {
+    if (rank < 0 || rank >= layout.size) {
+        throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(layout.size) +
+                                    " ranks");
+    }
+}
+
+nb::list algorithm_rows() {
+    nb::list rows;
+    for (const auto& row : algorithms::bcast_table()) {
+        nb::dict entry;
+        entry["collective"] = "bcast";
+        entry["name"] = decoded(row.name);
+        entry["good_for"] = decoded(row.good_for);
+        entry["source"] = decoded(row.source);
+        entry["default_parameter"] = row.default_parameter;
+        entry["default_segment"] = row.default_segment;
+        rows.append(entry);
+    }
+    return rows;
+}
+
+place::Layout match(std::string_view topology_json, const std::vector<PlaceTuple>& places) {
+    const topology::Topology topology = topology::parse(topology_json);
+    std::vector<topology::Place> ranks;
+    for (const auto& [host, cpus, signature] : places) ranks.push_back({host, cpus.value_or(""), signature});
+    return place::match(topology, ranks);
+}
+
+place::Layout restricted(const place::Layout& layout, const std::vector<int>& ranks) {
+    for (const int rank : ranks) check_rank(layout, rank);
+    return layout.restricted_to(ranks);
+}
+
+double predict_bcast(const place::Layout& layout, std::string_view recipe, int root, std::int64_t size_bytes) {
+    return simulate::simulate_bcast(compose::parse_recipe(recipe), layout, root, size_bytes).slowest_s;
+}
+
+nb::list schedule_bcast(const place::Layout& layout, std::string_view recipe, int rank, int root) {
+    static constexpr const char* kinds[] = {"send", "recv", "reduce", "copy", "collective"};
+    check_rank(layout, rank);
+    check_rank(layout, root);
+    const auto parsed = compose::parse_recipe(recipe);
+    if (parsed.kind == compose::Recipe::Kind::native) throw std::invalid_argument("'native' has no schedule");
+    const auto schedule = compose::bcast(compose::resolve_bcast(parsed, layout), layout, rank, root);
+    nb::list operations;
+    for (const auto& op : schedule.ops) {
+        nb::list after;
+        for (const auto& dependency : op.after) after.append(dependency.op);
+        nb::dict entry;
+        entry["kind"] = kinds[static_cast<std::size_t>(op.kind)];
+        entry["peer"] = op.peer;
+        entry["level"] = op.level < 0 ? nb::object(nb::none()) : nb::object(nb::int_(op.level));
+        entry["stage"] = op.stage;
+        entry["after"] = after;
+        operations.append(entry);
+    }
+    return operations;
+}
+
+std::pair<std::string, std::string> choose(std::string_view plan_json, const place::Layout& layout, int root,
+                                           std::int64_t size_bytes) {
+    const auto choice = select::choose(select::parse_plan(plan_json), layout, root, size_bytes);
+    return {compose::to_text(choice.recipe), choice.reason};
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "What Python uses of Isochrone's core: recipes, layouts, predicted times, schedules and plans.";
+    m.attr("__version__") = ISOCHRONE_VERSION;
+
+    nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+        try {
+            std::rethrow_exception(pointer);
+        } catch (const std::invalid_argument& error) {
+            PyErr_SetObject(PyExc_ValueError, decoded(error.what()).ptr());
+        }
+    });
+
+    m.def("algorithms", &algorithm_rows, "The rows of the tables of algorithms.");
+    m.def("parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
+          "text"_a, "The recipe as Isochrone writes it. Raises ValueError with one line that says what is wrong where.");
+
+    nb::class_<place::Layout>(m, "Layout", "The groups of the ranks of one communicator, level by level.")
+        .def_ro("size", &place::Layout::size, "Number of ranks.")
+        .def_ro("levels", &place::Layout::levels, "Names of the levels, outermost first.")
+        .def_ro("group_of", &place::Layout::group_of, "[level][rank]: the number of the rank's group.")
+        .def("shape",
+             [](const place::Layout& layout, int root) {
+                 check_rank(layout, root);
+                 return place::shape(layout, root);
+             },
+             "root"_a, "The shape as the rules of plans name it.")
+        .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
+
+    m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "The layout of ranks at these places (host, cpus or None, signature) in the text of a topology.json.");
+    m.def("predict_bcast", &predict_bcast, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
+          nb::call_guard<nb::gil_scoped_release>(), "Simulated time of the slowest rank in a broadcast, in seconds.");
+    m.def("schedule_bcast", &schedule_bcast, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
+          "What one rank does in a broadcast, one dict per operation.");
+    m.def("choose", &choose, "plan_json"_a, "layout"_a, "root"_a, "size_bytes"_a,
+          nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a broadcast, and why.");
+}

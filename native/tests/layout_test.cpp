@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "place/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+using place::Layout;
+using topology::Place;
+using topology::Topology;
+
+using Groups = std::vector<int>;
+
+/// Hosts a, b (of one kind) and c (of another), each with two sockets of two places; a and b are on one switch.
+Topology cluster() {
+    Topology topology;
+    for (const std::string host : {"a", "b", "c"}) {
+        for (const std::string cpus : {"0", "1", "2-3", "4"}) {
+            topology.places.push_back({host, cpus, host == "c" ? "old" : "new"});
+        }
+    }
+    topology.levels = {{"machine", {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}}, {}},
+                       {"switch", {{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}}, {}},
+                       {"node", {{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}}, {}},
+                       {"socket", {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}}, {}}};
+    return topology;
+}
+
+Layout match(const std::vector<Place>& ranks) { return place::match(cluster(), ranks); }
+
+const Groups& groups(const Layout& layout, const std::string& level) {
+    return layout.group_of.at(static_cast<std::size_t>(layout.level(level)));
+}
+
+TEST(RanksInAnotherOrder, AreFoundInTheirPlaces) {
+    const auto layout = match({{"b", "4", "new"}, {"a", "0", "new"}, {"c", "1", "old"}, {"b", "1", "new"}, {"a", "1", "new"}, {"b", "2-3", "new"}});
+    EXPECT_EQ(groups(layout, "machine"), (Groups{0, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(groups(layout, "switch"), (Groups{0, 0, 1, 0, 0, 0}));
+    EXPECT_EQ(groups(layout, "node"), (Groups{0, 1, 2, 0, 1, 0}));
+    EXPECT_EQ(groups(layout, "socket"), (Groups{0, 1, 2, 3, 1, 0}));
+}
+
+TEST(RanksOfSomeOfTheHosts, MeetWhereTheirPlacesDo) {
+    const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "4", "new"}, {"c", "4", "old"}});
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 1))], "socket");
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 2))], "node");
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 3))], "switch");
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 4))], "machine");
+    EXPECT_EQ(layout.level("rack"), -1);
+}
+
+TEST(AnUnseenHostLikeAKnownOne, HasItsInnerTreeAndNoNeighbours) {
+    const auto layout = match({{"z", "0", "new"}, {"z", "4", "new"}, {"z", "1", "new"}, {"y", "0", "new"}, {"a", "0", "new"}});
+    EXPECT_EQ(groups(layout, "machine"), (Groups{0, 0, 0, 0, 0}));
+    EXPECT_EQ(groups(layout, "switch"), (Groups{0, 0, 0, 1, 2}));
+    EXPECT_EQ(groups(layout, "node"), (Groups{0, 0, 0, 1, 2}));
+    EXPECT_EQ(groups(layout, "socket"), (Groups{0, 1, 0, 2, 3}));
+}
+
+TEST(AHostUnlikeAllKnownOnes, IsRefusedByName) {
+    try {
+        static_cast<void>(match({{"a", "0", "new"}, {"stranger", "0", "unheard of"}}));
+        FAIL();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find("host 'stranger'"), std::string::npos);
+    }
+    EXPECT_THROW(static_cast<void>(match({{"stranger", "0", ""}})), std::invalid_argument);
+}
+
+TEST(ARankThatIsNotBound, IsKnownByItsNode) {
+    const auto layout = match({{"a", "", "new"}, {"a", "0", "new"}, {"b", "", "new"}});
+    EXPECT_EQ(groups(layout, "node"), (Groups{0, 0, 1}));
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 1))], "node");
+}
+
+TEST(ARankBoundAsNoneWas, IsPutWhereItsCpusLie) {
+    const auto layout = match({{"a", "3", "new"}, {"a", "0-1", "new"}, {"a", "2-3,4", "new"}, {"a", "1,2", "new"}});
+    const auto& sockets = groups(layout, "socket");
+    EXPECT_EQ(sockets[0], sockets[2]);
+    EXPECT_NE(sockets[0], sockets[1]);
+    EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 3))], "node");  // across the sockets
+}
+
+TEST(CpuListsThatAreNone, ArePlacesAtNodeLevel) {
+    for (const std::string cpus : {"x", "1-", "-", "4-0", "0,,1", "99999999999999999999", "0-99999999999999999999", "\xff"}) {
+        const auto layout = match({{"a", cpus, "new"}, {"a", "0", "new"}});
+        EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 1))], "node") << cpus;
+    }
+}
+
+TEST(ALayoutOfSomeRanks, NumbersRanksAndGroupsAnew) {
+    const auto all = match({{"b", "4", "new"}, {"a", "0", "new"}, {"c", "1", "old"}, {"b", "1", "new"}});
+    const auto some = all.restricted_to({2, 3, 0});
+    EXPECT_EQ(some.size, 3);
+    EXPECT_EQ(groups(some, "node"), (Groups{0, 1, 1}));
+    EXPECT_EQ(groups(some, "socket"), (Groups{0, 1, 2}));
+    EXPECT_EQ(some.levels, all.levels);
+    EXPECT_EQ(some.meet(0, 1), all.meet(2, 3));
+    EXPECT_EQ(all.restricted_to({}).size, 0);
+}
+
+TEST(AShape, NamesWhatDividesTheRanksAndWhereTheRootIs) {
+    const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
+    EXPECT_EQ(place::shape(layout, 0), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 4/3/2");
+    EXPECT_EQ(place::shape(layout, 4), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 1/1/1");
+}
+
+TEST(TheShapeOfOneNode, NamesOnlyTheNodeAndWhatIsInside) {
+    const auto all = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}});
+    EXPECT_EQ(place::shape(all.restricted_to({0, 1, 2}), 2), "3 ranks in one node; socket 2x1-2; root in 1");
+    EXPECT_EQ(place::shape(all.restricted_to({0, 1}), 0), "2 ranks in one socket");
+    EXPECT_EQ(place::shape(all.restricted_to({3}), 0), "1 ranks in one socket");
+}
+
+TEST(LevelsThatDivideAlike, AreNamedOnceInAShape) {
+    const auto layout = match({{"a", "0", "new"}, {"c", "0", "old"}});
+    EXPECT_EQ(place::shape(layout, 0), "2 ranks in one machine; switch 2x1; root in 1");
+}
+
+TEST(AShape, IsTheSameForAnyOrderOfTheRanks) {
+    const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
+    EXPECT_EQ(place::shape(layout, 1), place::shape(layout.restricted_to({3, 1, 0, 2}), 2));
+}
+
+}  // namespace
+}  // namespace isochrone::tests

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+
+#include "select/choose.hpp"
+#include "select/plan.hpp"
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+
+const std::string two_nodes = "4 ranks in one machine; node 2x2; root in 2";
+
+std::string rule(const std::string& shape, const std::string& min_bytes, const std::string& max_bytes, const std::string& recipe) {
+    return R"({"collective":"bcast","shape":")" + shape + R"(","min_bytes":)" + min_bytes + R"(,"max_bytes":)" + max_bytes +
+           R"(,"recipe":")" + recipe +
+           R"(","evidence":{"native_s":1e-5,"recipe_s":7e-6,"speedup":1.43,"speedup_ci":[1.4,1.5],"repetitions":20,"predicted_s":null}})";
+}
+
+std::string plan_text(const std::vector<std::string>& rules) {
+    std::string list;
+    for (const auto& text : rules) list += (list.empty() ? "" : ",") + text;
+    return R"({"isochrone":"plan","schema_version":1,"topology":{"fingerprint":"f00d","file":"topology.json"},)"
+           R"("mpi":{"library":"Open MPI v4.1.4","abi":"libmpi.so.40"},"rules":[)" + list + R"(],"provenance":{}})";
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        static_cast<void>(select::parse_plan(text));
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+place::Layout layout() {
+    return {4, {"machine", "node"}, {{0, 0, 0, 0}, {0, 0, 1, 1}}, {plogp::Parameters{}, plogp::Parameters{}}};
+}
+
+TEST(APlan, SaysForWhichTopologyAndLibraryItIs) {
+    const auto plan = select::parse_plan(plan_text({}));
+    EXPECT_EQ(plan.topology_fingerprint, "f00d");
+    EXPECT_EQ(plan.mpi_library, "Open MPI v4.1.4");
+    EXPECT_EQ(plan.mpi_abi, "libmpi.so.40");
+}
+
+TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
+    const auto plan = select::parse_plan(plan_text({rule("b", "100", "199", "chain"), rule("a", "1", "9", "flat"),
+                                                    rule("b", "200", "200", "binary"), rule("c", "0", "5", "flat")}));
+    const auto name = [&](std::string_view shape, std::int64_t size_bytes) -> std::string {
+        const auto* found = select::find_rule(plan, "bcast", shape, size_bytes);
+        return found == nullptr ? "" : compose::to_text(found->recipe);
+    };
+    EXPECT_EQ(name("b", 99), "");
+    EXPECT_EQ(name("b", 100), "chain");
+    EXPECT_EQ(name("b", 199), "chain");
+    EXPECT_EQ(name("b", 200), "binary");
+    EXPECT_EQ(name("b", 201), "");
+    EXPECT_EQ(name("a", 0), "");
+    EXPECT_EQ(name("c", 0), "flat");
+    EXPECT_EQ(name("d", 0), "");
+    EXPECT_EQ(select::find_rule(plan, "allreduce", "b", 100), nullptr);
+}
+
+TEST(TwoRulesForOneMessage, AreRefused) {
+    const auto error = error_of(plan_text({rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));
+    EXPECT_NE(error.find("hold for 10 bytes"), std::string::npos) << error;
+    EXPECT_NE(error_of(plan_text({rule("a", "5", "5", "flat"), rule("a", "5", "5", "flat")})), "");
+}
+
+TEST(ADamagedPlan, IsRefusedInOneLineThatSaysWhatAndWhere) {
+    const auto good = plan_text({rule("a", "1", "10", "flat")});
+    ASSERT_EQ(error_of(good), "");
+    const auto replaced = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        return error_of(text.replace(text.find(from), from.size(), to));
+    };
+    EXPECT_EQ(replaced("\"plan\"", "\"topology\""), "it is not a plan");
+    EXPECT_EQ(replaced("\"schema_version\":1", "\"schema_version\":2"), "it is of another schema version");
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":1e300,").find("rules[0]: min_bytes is not"), 0U);
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":-1,").find("rules[0]: min_bytes is not"), 0U);
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":1.5,").find("rules[0]: min_bytes is not"), 0U);
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":18446744073709551617,").find("rules[0]: min_bytes is not"), 0U);
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":11,"), "rules[0]: max_bytes is below min_bytes");
+    EXPECT_EQ(replaced("\"flat\"", "\"flat(\"").find("rules[0]: recipe 'flat(', character 5"), 0U);
+    EXPECT_EQ(replaced("\"flat\"", "7").find("rules[0]: "), 0U);
+    EXPECT_EQ(replaced("1.43", "-1"), "rules[0]: speedup is not a number of at least 0");
+    EXPECT_NE(replaced("\"rules\":[", "\"rules\":7,\"x\":["), "");
+    EXPECT_NE(error_of(good.substr(0, good.size() / 2)), "");
+    EXPECT_NE(error_of(""), "");
+    EXPECT_NE(error_of("[]"), "");
+    EXPECT_NE(error_of("null"), "");
+    for (const auto& error : {error_of(good.substr(0, 70)), replaced("\"flat\"", "\"a\\nb\"")}) {
+        EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+    }
+}
+
+TEST(RandomDamageToAPlan, NeverDoesMoreThanBeRefused) {
+    std::mt19937_64 random(8);
+    const auto good = plan_text({rule("a", "1", "10", "hierarchical(machine=flat,node=native)@64"), rule("b", "1", "10", "flat")});
+    static constexpr std::string_view bytes = "{}[]\",:0123456789.eE+-ntf\\ \xff\n";
+    for (int trial = 0; trial < 10000; ++trial) {
+        std::string text = good;
+        for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
+            const auto at = random() % text.size();
+            if (random() % 2 == 0) text[at] = bytes[random() % bytes.size()];
+            else text.erase(at, random() % 10);
+        }
+        try {
+            static_cast<void>(select::parse_plan(text));
+        } catch (const std::invalid_argument&) {
+        }
+    }
+}
+
+TEST(TheChoice, FollowsTheRuleAndSaysWhatItWasMeasuredToGain) {
+    const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "hierarchical(machine=flat,node=native)")}));
+    const auto choice = select::choose(plan, layout(), 3, 100);
+    EXPECT_EQ(compose::to_text(choice.recipe), "hierarchical(machine=flat,node=native)");
+    EXPECT_EQ(choice.reason, "measured 1.43x faster than native for " + two_nodes);
+}
+
+TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
+    const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "flat"), rule("another", "0", "0", "flat")}));
+    const auto too_large = select::choose(plan, layout(), 0, 4097);
+    EXPECT_EQ(too_large.recipe, compose::Recipe{});
+    EXPECT_EQ(too_large.reason, "no rule for 4097 bytes on " + two_nodes + ": native");
+    const auto other_shape = select::choose(plan, layout().restricted_to({0, 1, 2}), 2, 100);
+    EXPECT_EQ(other_shape.recipe, compose::Recipe{});
+    EXPECT_EQ(other_shape.reason, "no rule for shape 3 ranks in one machine; node 2x1-2; root in 1: native");
+}
+
+TEST(TheChoice, SaysSoWhereNativeWasNotBeaten) {
+    const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "native")}));
+    EXPECT_EQ(select::choose(plan, layout(), 0, 100).reason, "native was not beaten here, for " + two_nodes);
+}
+
+TEST(ARecipeThatDoesNotFitTheTopology, GivesNativeAndSaysWhy) {
+    for (const std::string recipe : {"hierarchical(rack=flat)", "teleport", "hierarchical(node=flat)"}) {
+        const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", recipe)}));
+        const auto choice = select::choose(plan, layout(), 0, 100);
+        EXPECT_EQ(choice.recipe, compose::Recipe{});
+        EXPECT_EQ(choice.reason.find(recipe + " does not fit: "), 0U) << choice.reason;
+    }
+}
+
+TEST(ARootOutsideTheCommunicator, IsRefusedByTheChoice) {
+    const auto plan = select::parse_plan(plan_text({}));
+    EXPECT_THROW(static_cast<void>(select::choose(plan, layout(), 4, 1)), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(select::choose(plan, layout(), -1, 1)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace isochrone::tests

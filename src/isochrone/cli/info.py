@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone info``: what is at hand here."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+import typer
+
+import isochrone
+from isochrone.cli.mpi import library_lines
+from isochrone.cli.options import AsJson, print_json
+
+# What each setting does is told here once, and read by `isochrone info`.
+SETTINGS = {
+    "ISOCHRONE_PLAN": "the plan that a program runs on; set by: isochrone run",
+    "ISOCHRONE_TOPOLOGY": "the topology that the plan is for; set by: isochrone run",
+    "ISOCHRONE_EXPLAIN": "1: rank 0 says which recipe ran for what, and why",
+    "ISOCHRONE_MPI": "the MPI library to build for: a name of `isochrone mpi list`, or an mpicc",
+    "ISOCHRONE_DEBUG": "1: show where an error came from",
+    "XDG_CACHE_HOME": "where the folder of native builds is",
+    "XDG_CONFIG_HOME": "where the folder of added MPI libraries is",
+}
+
+
+def info(as_json: AsJson = False) -> None:
+    """Show the version, algorithms, MPI libraries, simulated clusters and settings."""
+    from isochrone.launch.folders import cache_folder, config_folder
+    from isochrone.launch.registry import all_libraries
+    from isochrone.sim.description import shipped_systems
+
+    libraries, broken = all_libraries()
+    algorithms = _algorithms()
+    facts: dict[str, Any] = {
+        "version": isochrone.__version__,
+        "python": platform.python_version(),
+        "algorithms": algorithms,
+        "mpi_libraries": [library.to_json() for library in libraries],
+        "broken_mpi_libraries": broken,
+        "simulated_clusters": shipped_systems(),
+        "settings": {name: os.environ.get(name) for name in SETTINGS},
+        "cache_folder": str(cache_folder()),
+        "config_folder": str(config_folder()),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    _section(f"isochrone {facts['version']}, Python {facts['python']}", [])
+    _section("algorithms", [f"{a['collective']}  {a['name']:<20}{a['good_for']}" for a in algorithms])
+    _section("MPI libraries", library_lines(libraries) or ["none found"])
+    _section("MPI libraries that do not work", broken)
+    _section("simulated clusters", [", ".join(facts["simulated_clusters"])])
+    values = facts["settings"]
+    _section("settings", [f"{n:<20}{values[n] or 'not set':<16}{SETTINGS[n]}" for n in SETTINGS])
+    _section("folders", [f"cache   {facts['cache_folder']}", f"config  {facts['config_folder']}"])
+
+
+def _algorithms() -> list[dict[str, str]]:
+    from isochrone import _core
+
+    rows: list[dict[str, str]] = _core.algorithms()
+    return rows
+
+
+def _section(title: str, lines: list[str]) -> None:
+    if not lines and not title.startswith("isochrone"):
+        return
+    typer.echo(title)
+    for line in lines:
+        typer.echo(f"  {line}")

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts the commands together, and turns every ending into an exit code and at most one line on stderr."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+import isochrone
+from isochrone.cli import bench, detect, info, mpi, probe, report, run, survey, tune
+from isochrone.errors import IsochroneError
+
+app = typer.Typer(
+    name="isochrone",
+    help="Maps a cluster by timing messages, and makes unmodified MPI programs follow the map.",
+    add_completion=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+# In the order of `isochrone --help`: what a newcomer needs, then the steps on their own, then what is at
+# hand.
+for _name, _command in (
+    ("survey", survey.survey),
+    ("run", run.run),
+    ("probe", probe.probe),
+    ("detect", detect.detect),
+    ("tune", tune.tune),
+    ("bench", bench.bench),
+    ("report", report.report),
+    ("info", info.info),
+):
+    app.command(_name)(_command)
+app.add_typer(mpi.app, name="mpi")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"isochrone {isochrone.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
+
+
+class _Stopped(BaseException):
+    """A signal asked us to stop. Not an Exception, and unknown to Typer: it passes through everything but
+    clean-up.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.exit_code = 128 + number
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command line, by default that of the process.
+
+    Returns:
+        0 ok, 1 failure, 2 usage, 3 a gate not met, 128 + N when stopped by signal N.
+    """
+    debug = os.environ.get("ISOCHRONE_DEBUG", "") not in ("", "0")
+    _log_to_stderr(debug)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    try:
+        words = None if arguments is None else list(arguments)
+        result = app(args=words, prog_name="isochrone", standalone_mode=False)
+        sys.stdout.flush()
+    except _Stopped as stopped:
+        return stopped.exit_code
+    except BrokenPipeError:
+        # Whoever read our output has enough. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except Exception as error:
+        if debug:
+            raise
+        message, code = _describe(error)
+        print(f"isochrone: {message}", file=sys.stderr)
+        return code
+    return result if isinstance(result, int) else 0
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise _Stopped(number)
+
+
+def _describe(error: Exception) -> tuple[str, int]:
+    """The line for an error, and its exit code."""
+    if isinstance(error, IsochroneError):
+        return str(error), error.exit_code
+    # Typer's errors came from Click at first, and are its own by now: their form is the same.
+    usage: Any = error
+    if hasattr(usage, "format_message") and hasattr(usage, "exit_code"):
+        context = getattr(usage, "ctx", None)
+        hint = f"; see: {context.command_path} --help" if context is not None else ""
+        return " ".join(usage.format_message().split()).rstrip(".") + hint, int(usage.exit_code)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}", 1
+    text = " ".join(str(error).split())
+    return f"a fault of isochrone itself: {type(error).__name__}: {text}; ISOCHRONE_DEBUG=1 shows where", 1
+
+
+def _log_to_stderr(debug: bool) -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("isochrone: %(message)s"))
+    log = logging.getLogger("isochrone")
+    log.handlers = [handler]
+    log.setLevel(logging.DEBUG if debug else logging.INFO)
+    log.propagate = False

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From measurements to the topology: distances, the tree, the choice of levels, labels, accuracy.
+
+The tree is found from message times alone. Host names, hardware and a simulator's truth only name and judge
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from isochrone.detect.accuracy import accuracy
+from isochrone.detect.confidence import confidences
+from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
+from isochrone.detect.distance import Ints, distance_matrix_s, distances
+from isochrone.detect.known import known_partitions
+from isochrone.detect.labels import accuracies, agreement, level_names
+from isochrone.detect.levels import find_levels
+from isochrone.detect.links import level_links
+from isochrone.files import Level, Measurements, Topology, distinct_places, provenance
+
+__all__ = [
+    "Dendrogram",
+    "DetectReport",
+    "LevelCut",
+    "accuracy",
+    "dendrogram",
+    "detect",
+    "distance_matrix_s",
+]
+
+
+@dataclass(frozen=True)
+class DetectReport:
+    """What there is to say about a detection besides the topology.
+
+    Attributes:
+        disagreements: names of the known partitions (``node``, ``socket``, ...) that message times
+            contradict.
+        noise: scatter of distances from message to message, as a ratio; 0 where the measurements do not tell.
+    """
+
+    disagreements: tuple[str, ...]
+    noise: float
+
+
+def detect(
+    measurements: Measurements, truth: Mapping[str, Sequence[int]] | None = None
+) -> tuple[Topology, DetectReport]:
+    """The topology that the measurements show.
+
+    Args:
+        measurements: of all pairs.
+        truth: level name to group label of each rank, where it is known; it names and judges the levels
+            that are found, and has no say in finding them.
+
+    Returns:
+        The topology, and what else there is to say.
+
+    Raises:
+        IsochroneError: pairs are missing, or the truth is about other ranks.
+    """
+    pairs = distances(measurements)
+    levels = find_levels(pairs)
+    places, ranks = distinct_places(measurements.places)
+    partitions = [labels[pairs.place_of] for labels in levels]
+    with_places = [*partitions, pairs.place_of]
+    known = known_partitions(measurements, truth)
+    names = level_names(partitions, known, len({place.host for place in places}))
+    said = agreement(with_places, names, known)
+    topology = Topology(
+        places=places,
+        ranks=ranks,
+        levels=tuple(
+            Level(name, _groups(labels), confidence, links)
+            for name, labels, confidence, links in zip(
+                names, levels, confidences(pairs, levels), level_links(measurements, partitions), strict=True
+            )
+        ),
+        accuracy=accuracies(with_places, known),
+        agreement=said,
+        source={
+            "method": "average linkage of half round trips, levels chosen from the data",
+            "ranks": measurements.ranks,
+            "pairs_measured": measurements.pairs_measured,
+            "probe_s": measurements.elapsed_s,
+            "sizes_bytes": list(measurements.sizes_bytes),
+            "repetitions": measurements.repetitions,
+            "simulated": measurements.simulated,
+            "mpi": measurements.mpi.document(),
+            "measurements": measurements.provenance,
+        },
+        provenance=provenance(),
+    )
+    disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
+    return topology, DetectReport(disagreements, pairs.noise)
+
+
+def _groups(labels: Ints) -> tuple[tuple[int, ...], ...]:
+    """The members of each group, groups by their first member."""
+    groups = [tuple(np.flatnonzero(labels == group).tolist()) for group in np.unique(labels)]
+    return tuple(sorted(groups))

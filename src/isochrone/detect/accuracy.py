@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How well partitions that were found fit partitions that are known.
+
+Accuracy is the ratio of ranks that are mapped to the correct machine, node or socket (Reinfjell, "Automatic
+Detection of Interconnect Topologies and Optimization of the Broadcast Operation for MPI-based systems",
+NTNU 2023, section 3.2). Which group found stands for which group known is settled by optimal assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from isochrone.detect.distance import Ints
+
+
+def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
+    """Ratio of ranks in the right group, 0 to 1, each group found standing for at most one group known.
+
+    1.0 if and only if both are the same partition.
+
+    Args:
+        found: label of the group of each rank.
+        known: likewise.
+    """
+    row = np.unique(np.asarray(found), return_inverse=True)[1]
+    column = np.unique(np.asarray(known), return_inverse=True)[1]
+    shared = np.zeros((int(row.max()) + 1, int(column.max()) + 1))
+    np.add.at(shared, (row, column), 1)
+    return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / len(row))
+
+
+def accuracy(partitions: Iterable[Ints], known: npt.ArrayLike) -> float:
+    """Accuracy, 0 to 1, of the partition that fits best.
+
+    Args:
+        partitions: of the ranks: the levels found, and the single places.
+        known: label of the true group of each rank.
+    """
+    return max(matched(partition, known) for partition in partitions)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The merge tree of the ranks as the levels cut it, for drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+
+from isochrone.detect.confidence import level_means
+from isochrone.detect.distance import Distances, Floats, Ints, distances
+from isochrone.detect.levels import find_levels
+from isochrone.detect.tree import condensed_means
+from isochrone.files import Measurements
+
+
+@dataclass(frozen=True)
+class LevelCut:
+    """Where the levels cut the tree: below ``height_s`` there are ``groups`` groups of ranks."""
+
+    height_s: float
+    groups: int
+
+
+@dataclass(frozen=True, eq=False)
+class Dendrogram:
+    """The merge tree.
+
+    Attributes:
+        linkage: [rank - 1, 4], SciPy's linkage matrix, heights in seconds.
+        leaf_order: ranks from left to right: members of a group are side by side, at every level.
+        cuts: of ``topology.levels[1:]``, in their order.
+    """
+
+    linkage: Floats
+    leaf_order: tuple[int, ...]
+    cuts: tuple[LevelCut, ...]
+
+
+def dendrogram(measurements: Measurements) -> Dendrogram:
+    """The merge tree that ``detect`` finds. Raises IsochroneError where pairs are missing."""
+    pairs = distances(measurements)
+    return grow(pairs, find_levels(pairs))
+
+
+def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
+    """The merge tree of all ranks: first those of one place, then by average linkage within each group.
+
+    Heights are kept on their side of the cuts, where noise would have a merge of one group above another
+    group's cut.
+
+    Args:
+        pairs: distances of all pairs.
+        levels: partitions of the places, [place], outermost first.
+    """
+    ranks = len(pairs.place_of)
+    if ranks == 1:
+        return Dendrogram(np.zeros((0, 4)), (0,), ())
+    means = level_means(pairs, levels)
+    borders = np.concatenate([[np.inf], (means[:-1] + means[1:]) / 2, [-np.inf]])
+    i, j = np.triu_indices(ranks, 1)
+    steps = [(np.arange(ranks), pairs.place_of, len(levels) - 1)]
+    inner = pairs.place_of
+    for level in range(len(levels) - 1, -1, -1):
+        outer = levels[level][pairs.place_of]
+        steps.append((inner, outer, level))
+        inner = outer
+    merges = _Merges(ranks)
+    for inner, outer, level in steps:
+        mean = np.zeros((int(inner.max()) + 1,) * 2)
+        upper = np.triu_indices(len(mean), 1)
+        mean[upper] = condensed_means(inner[i], inner[j], pairs.log_s, len(mean))
+        mean += mean.T
+        for group in np.unique(outer):
+            items = np.unique(inner[outer == group])
+            representatives = [int(np.flatnonzero(inner == item)[0]) for item in items]
+            merges.join(representatives, mean[np.ix_(items, items)], borders[level + 1], borders[level])
+    matrix = merges.matrix()
+    cuts = tuple(
+        LevelCut(float(np.exp(borders[k])), len(np.unique(levels[k]))) for k in range(1, len(levels))
+    )
+    return Dendrogram(matrix, tuple(leaves_list(matrix).tolist()), cuts)
+
+
+class _Merges:
+    """Merges of clusters of ranks, each cluster known by any of its ranks."""
+
+    def __init__(self, ranks: int) -> None:
+        self._cluster = list(range(ranks))
+        self._members = [[rank] for rank in range(ranks)]
+        self._heights = [-np.inf] * ranks
+        self._rows: list[tuple[int, int]] = []
+        self._ranks = ranks
+
+    def join(self, representatives: Sequence[int], mean: Floats, low: float, high: float) -> None:
+        """Joins the clusters of the representatives, [item, item] being their mean distances, between two
+        heights.
+        """
+        if len(representatives) < 2:
+            return
+        nodes = [self._cluster[rank] for rank in representatives]
+        condensed = mean[np.triu_indices(len(mean), 1)]
+        shift = float(condensed.min())
+        for a, b, height, _ in linkage(condensed - shift, "average"):
+            pair = sorted((nodes[int(a)], nodes[int(b)]), key=lambda node: self._members[node][0])
+            height = max(*(self._heights[node] for node in pair), min(max(height + shift, low), high))
+            nodes.append(len(self._members))
+            self._rows.append((pair[0], pair[1]))
+            self._heights.append(float(height))
+            members = self._members[pair[0]] + self._members[pair[1]]
+            self._members.append(members)
+        for rank in self._members[nodes[-1]]:
+            self._cluster[rank] = nodes[-1]
+
+    def matrix(self) -> Floats:
+        """The merges as SciPy's linkage matrix, by rising height; heights in seconds."""
+        heights = np.array(self._heights[self._ranks :])
+        order = np.argsort(heights, kind="stable")
+        number = np.arange(len(self._members))
+        number[self._ranks + order] = self._ranks + np.arange(len(order))
+        result = np.empty((len(order), 4))
+        for row, merge in enumerate(order):
+            a, b = self._rows[merge]
+            size = len(self._members[self._ranks + merge])
+            result[row] = number[a], number[b], np.exp(heights[merge]), size
+        return result

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Distances between places, from round trips between ranks.
+
+The distance of two ranks is half of the least round trip of the smallest message: noise only ever adds to a
+    message's time, so that the minimum of the repetitions is the best estimate, and the smallest message
+    has no share of bandwidth in it. Larger sizes tell the same tree where a level differs in bandwidth
+    only; they stay in the measurements for that. Distances are compared as ratios, hence the logarithm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from isochrone.errors import IsochroneError
+from isochrone.files import Measurements, distinct_places
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# The minimum of R repetitions scatters by less than half of its mean distance from their median, for normal,
+# lognormal and exponential noise and R of 5 and more.
+_NOISE_OF_MINIMUM = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """The distances of all pairs of ranks.
+
+    Attributes:
+        place_of: [rank], number of the rank's place.
+        first, second: [pair], the two places of a pair of ranks, ``first <= second``.
+        log_s: [pair], logarithm of the distance in seconds.
+        noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
+    """
+
+    place_of: Ints
+    first: Ints
+    second: Ints
+    log_s: Floats
+    noise: float
+
+    @property
+    def places(self) -> int:
+        """Number of places."""
+        return int(self.place_of.max()) + 1
+
+
+def distance_matrix_s(measurements: Measurements) -> Floats:
+    """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal.
+
+    Raises IsochroneError where pairs are missing.
+    """
+    if not measurements.complete:
+        missing = measurements.pairs_total - measurements.pairs_measured
+        raise IsochroneError(
+            f"{missing} of {measurements.pairs_total} pairs are missing from the measurements",
+            todo="run the same probe again: it measures what is missing",
+        )
+    smallest = int(np.argmin(measurements.sizes_bytes))
+    matrix = measurements.rtt_min_s[:, :, smallest] / 2
+    # A clock may be too coarse to see a message at all.
+    floor = max(measurements.resolution_s / 2, 1e-12)
+    matrix = np.maximum(matrix, floor)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def distances(measurements: Measurements) -> Distances:
+    """The distances of all pairs. Ranks of one place (a host, where they are not bound) cannot be told apart.
+
+    Raises IsochroneError where pairs are missing.
+    """
+    matrix = distance_matrix_s(measurements)
+    place_of = np.array(distinct_places(measurements.places)[1], dtype=np.int64)
+    i, j = np.triu_indices(measurements.ranks, 1)
+    places = np.sort(np.stack([place_of[i], place_of[j]]), axis=0)
+    smallest = int(np.argmin(measurements.sizes_bytes))
+    median = measurements.rtt_median_s[i, j, smallest] / 2
+    least = matrix[i, j]
+    spread = np.log(np.maximum(median, least) / least)
+    return Distances(
+        place_of=place_of,
+        first=places[0],
+        second=places[1],
+        log_s=np.log(least),
+        noise=_NOISE_OF_MINIMUM * float(np.median(spread)) if len(spread) else 0.0,
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partitions of the ranks that are known from elsewhere: the simulator's truth, host names, hardware."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from isochrone.detect.distance import Ints
+from isochrone.detect.hardware import hardware_partitions
+from isochrone.errors import IsochroneError
+from isochrone.files import Measurements, Place
+
+TRUTH, HOST_NAMES, HARDWARE = "truth", "host names", "hwloc"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A partition of the ranks that is known.
+
+    Attributes:
+        name: of the level that it would be.
+        labels: [rank], number of the group of each rank.
+        source: ``truth``, ``host names`` or ``hwloc``.
+    """
+
+    name: str
+    labels: Ints
+    source: str
+
+
+def known_partitions(
+    measurements: Measurements, truth: Mapping[str, Sequence[int]] | None
+) -> tuple[Known, ...]:
+    """All that is known about the ranks besides the times.
+
+    Args:
+        measurements: whose places tell hosts and CPUs.
+        truth: level name to group label of each rank, where a simulator knows it.
+
+    Raises IsochroneError where the truth is about another number of ranks.
+    """
+    known = []
+    for name, labels in (truth or {}).items():
+        if len(labels) != measurements.ranks:
+            raise IsochroneError(
+                f"the truth of level {name} is about {len(labels)} ranks, not {measurements.ranks}"
+            )
+        known.append(Known(name, numbered(labels), TRUTH))
+    known.extend(_host_partitions(measurements.places))
+    if not measurements.simulated:
+        for name, groups in hardware_partitions(measurements.places).items():
+            known.append(Known(name, numbered(groups), HARDWARE))
+    return tuple(known)
+
+
+def numbered(labels: Sequence[object]) -> Ints:
+    """Labels of any kind as numbers from 0 in order of first appearance, [rank]."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
+
+
+def _host_partitions(places: Sequence[Place]) -> list[Known]:
+    """Hosts are nodes. Hosts with one prefix before their last number are a machine, or a rack where it has
+    a number.
+    """
+    hosts = [place.host for place in places]
+    known = [Known("node", numbered(hosts), HOST_NAMES)]
+    prefixes = [_prefix(host) for host in hosts]
+    if 1 < len(set(prefixes)) < len(set(hosts)):
+        name = "rack" if all(re.search(r"\d", prefix) for prefix in prefixes) else "machine"
+        known.append(Known(name, numbered(prefixes), HOST_NAMES))
+    return known
+
+
+def _prefix(host: str) -> str:
+    """What stands before the last number of a host name: c48 of c48-8, fram of fram-12."""
+    found = re.match(r"^(.*\D)\d+\D*$", host)
+    return found.group(1).rstrip("-_.") if found else host

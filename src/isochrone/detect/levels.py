@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which levels there are: partitions of the places, chosen from the distances alone.
+
+1. *Split.* From one group of all places down to single places, the cut that explains most of the variance
+   (``tree.best_cut``) is taken if noise would not give as good a one. What is on either side of it is then
+   split in turn.
+2. *Relocate.* A place whose distances fit another group better moves there: one odd message may have misled
+   a merge.
+3. *Prune.* A level stays if the distances across its groups are beyond those within: by a ratio that
+   matters, and by more than they scatter. On rings, meshes and other networks that are no trees neighbours
+   are near, but so are neighbours across any border: distances then scatter as much as they step, and
+   nothing stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isochrone.detect.distance import Distances, Floats, Ints
+from isochrone.detect.relocate import relocate
+from isochrone.detect.significance import beyond_noise
+from isochrone.detect.tree import Booleans, Pairs, best_cut
+
+# Steps below this ratio are no level: they change nothing that a schedule could gain from.
+LEAST_STEP = float(np.log(1.05))
+
+# Steps must be so many times the scatter of the distances on either side.
+LEAST_SEPARATION = 3.0
+
+# So many of the places must have partners that they meet at a level: one odd pair is no level.
+LEAST_SHARE = 0.2
+
+
+def find_levels(distances: Distances) -> tuple[Ints, ...]:
+    """Partitions of the places, outermost (one group) first: each is the group of each place, [place].
+
+    Each is a refinement of the one before, and no two are the same. Places of one rank each are not a level
+    of their own.
+    """
+    everything = np.zeros(distances.places, dtype=np.int64)
+    levels = [everything, *_split(distances, everything, np.arange(distances.places), within=True)]
+    return prune(distances, relocate(distances, levels))
+
+
+def meeting_level(distances: Distances, levels: Sequence[Ints]) -> Ints:
+    """[pair], the index of the innermost level that has both places of a pair in one group."""
+    meets: Ints = np.sum([level[distances.first] == level[distances.second] for level in levels], axis=0) - 1
+    return meets
+
+
+def separation(inner: Floats, outer: Floats, noise: float) -> tuple[float, float]:
+    """How far ``outer`` is beyond ``inner``: the step of the medians, and its ratio to the scatter."""
+    step = float(np.median(outer) - np.median(inner))
+    scatter = np.sqrt((_scatter(inner) ** 2 + _scatter(outer) ** 2) / 2)
+    return step, step / max(float(scatter), noise, 1e-12)
+
+
+def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
+    """The levels that are left when those that are not beyond the level outside them are taken away,
+    weakest first.
+    """
+    kept = list(levels)
+    while len(kept) > 1:
+        meets = meeting_level(distances, kept)
+        found = [
+            separation(distances.log_s[meets == inner], distances.log_s[meets == inner - 1], distances.noise)
+            for inner in range(1, len(kept))
+        ]
+        shares = [_share(distances, meets == level) for level in range(len(kept))]
+        merits = [
+            min(step / LEAST_STEP, ratio / LEAST_SEPARATION, min(shares[k : k + 2]) / LEAST_SHARE)
+            for k, (step, ratio) in enumerate(found)
+        ]
+        weakest = int(np.argmin(merits))
+        if merits[weakest] >= 1:
+            break
+        del kept[weakest + 1]
+    return tuple(kept)
+
+
+def _share(distances: Distances, chosen: Booleans) -> float:
+    """Share of the places that have a part in the chosen pairs."""
+    involved = np.union1d(distances.first[chosen], distances.second[chosen])
+    return len(involved) / distances.places
+
+
+def _split(distances: Distances, outer: Ints, inner: Ints, within: bool) -> list[Ints]:
+    """The partitions between ``outer`` and ``inner`` that are beyond noise, outermost first.
+
+    Args:
+        distances: of all pairs.
+        outer, inner: partitions of the places, the second a refinement of the first.
+        within: whether the pairs within groups of ``inner`` count too, ``inner`` itself then being one to
+            find.
+    """
+    pairs = _pairs_between(distances, outer, inner, within)
+    cut = best_cut(pairs)
+    if cut is None or cut.step < LEAST_STEP or not beyond_noise(pairs, cut, distances.noise):
+        return []
+    found = cut.labels[inner]
+    return [*_split(distances, outer, found, False), found, *_split(distances, found, inner, within)]
+
+
+def _pairs_between(distances: Distances, outer: Ints, inner: Ints, within: bool) -> Pairs:
+    """The pairs that meet within a group of ``outer``, those within a group of ``inner`` only if
+    ``within``.
+    """
+    items = int(inner.max()) + 1
+    group_of = np.zeros(items, dtype=np.int64)
+    group_of[inner] = outer
+    first, second = inner[distances.first], inner[distances.second]
+    meet = group_of[first] == group_of[second]
+    if not within:
+        meet &= first != second
+    return Pairs(first[meet], second[meet], distances.log_s[meet], group_of)
+
+
+def _scatter(values: Floats) -> float:
+    """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
+    low, high = np.percentile(values, [15.87, 84.13])
+    return float(high - low) / 2

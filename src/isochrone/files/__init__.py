@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Readers and writers of every file between the steps, their JSON Schemas, and provenance.
+
+A reader takes files for hostile: what it returns is well formed, and what is not raises IsochroneError in
+    one line.
+"""
+
+from isochrone.files.bench import Bench, BenchKey, read_bench, write_bench
+from isochrone.files.measurements import Measurements, read_measurements, write_measurements
+from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
+from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
+from isochrone.files.provenance import provenance
+from isochrone.files.topology import Level, Links, Topology, read_topology, topology_document, write_topology
+from isochrone.files.work import Case, Work, read_work, write_work
+
+__all__ = [
+    "Bench",
+    "BenchKey",
+    "Case",
+    "Evidence",
+    "Level",
+    "Links",
+    "Measurements",
+    "MpiLibrary",
+    "Place",
+    "Plan",
+    "Rule",
+    "Topology",
+    "Work",
+    "distinct_places",
+    "parse_cpus",
+    "plan_document",
+    "provenance",
+    "read_bench",
+    "read_measurements",
+    "read_plan",
+    "read_topology",
+    "read_work",
+    "topology_document",
+    "write_bench",
+    "write_measurements",
+    "write_plan",
+    "write_topology",
+    "write_work",
+]

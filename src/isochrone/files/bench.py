@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``bench.jsonl``: the times of collectives, recipe by recipe."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from isochrone.errors import IsochroneError
+from isochrone.files.place import MpiLibrary, Place, read_places
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.text import Json, read_lines, write_lines
+
+
+class BenchKey(NamedTuple):
+    """What was timed."""
+
+    size_bytes: int
+    root: int
+    recipe: str
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """Times of one collective on one communicator.
+
+    Attributes:
+        start: how starts were aligned: ``clock`` or ``barrier``.
+        sync_error_s: how far apart the starts may be.
+        slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one size
+            and root that have equally many repetitions took turns, so that index k is the same turn in
+            each.
+        elapsed_s: time that it took; None where it did not come to its end.
+    """
+
+    collective: str
+    places: tuple[Place, ...]
+    mpi: MpiLibrary
+    start: str
+    sync_error_s: float
+    simulated: bool
+    slowest_s: dict[BenchKey, npt.NDArray[np.float64]]
+    elapsed_s: float | None = None
+    provenance: Json = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.places)
+
+    @property
+    def cases(self) -> tuple[tuple[int, int], ...]:
+        """The pairs of size and root that were timed, in order of size."""
+        return tuple(sorted({(key.size_bytes, key.root) for key in self.slowest_s}))
+
+    def recipes(self, size_bytes: int, root: int) -> tuple[str, ...]:
+        """The recipes that were timed for a size and a root."""
+        return tuple(key.recipe for key in self.slowest_s if (key.size_bytes, key.root) == (size_bytes, root))
+
+
+def read_bench(path: Path | str) -> Bench:
+    """Reads ``bench.jsonl``; where a repetition has several lines, the last counts.
+
+    Raises IsochroneError, with file and line, for what is damaged, of another kind or version, or impossible.
+    A last line that was cut off is reported and dropped.
+    """
+    path = Path(path)
+    lines = read_lines(path)
+    number, header = next(lines, (0, {}))
+    if number == 0:
+        raise IsochroneError("the file is empty", str(path), make_again("bench"))
+    check(header, "bench", f"{path}:{number}", "header")
+    places = read_places(header["places"], f"{path}:{number}")
+    if len(places) != header["ranks"]:
+        raise IsochroneError(
+            f"{len(places)} places for {header['ranks']} ranks", f"{path}:{number}", make_again("bench")
+        )
+    times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
+    elapsed_s: float | None = None
+    for number, line in lines:
+        where = f"{path}:{number}"
+        if "end" in line:
+            check(line, "bench", where, "end")
+            elapsed_s = float(line["elapsed_s"])
+            continue
+        check(line, "bench", where, "time")
+        if line["root"] >= len(places):
+            raise IsochroneError(
+                f"root {line['root']} is none of {len(places)} ranks", where, make_again("bench")
+            )
+        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"])
+        times[key][int(line["repetition"])] = float(line["slowest_s"])
+    return Bench(
+        collective=header["collective"],
+        places=places,
+        mpi=MpiLibrary(**header["mpi"]),
+        start=header["start"],
+        sync_error_s=float(header["sync_error_s"]),
+        simulated=header["simulated"],
+        slowest_s={key: np.array([by[r] for r in sorted(by)]) for key, by in times.items()},
+        elapsed_s=elapsed_s,
+        provenance=header["provenance"],
+    )
+
+
+def write_bench(path: Path | str, bench: Bench) -> None:
+    """Writes ``bench.jsonl``. Raises IsochroneError for times that the schema does not allow."""
+    header: Json = {
+        "isochrone": "bench",
+        "schema_version": SCHEMA_VERSION,
+        "collective": bench.collective,
+        "ranks": bench.ranks,
+        "places": [place.document() for place in bench.places],
+        "mpi": bench.mpi.document(),
+        "start": bench.start,
+        "sync_error_s": bench.sync_error_s,
+        "simulated": bench.simulated,
+        "provenance": bench.provenance,
+    }
+    check(header, "bench", str(path), "header")
+    documents = [header]
+    for key, values in bench.slowest_s.items():
+        for repetition, value in enumerate(values.tolist()):
+            line = dict(zip(("bytes", "root", "recipe"), key, strict=True))
+            documents.append({**line, "repetition": repetition, "slowest_s": value})
+            check(documents[-1], "bench", f"{path}:{len(documents)}", "time")
+    if bench.elapsed_s is not None:
+        documents.append({"end": True, "elapsed_s": bench.elapsed_s})
+    write_lines(Path(path), documents)

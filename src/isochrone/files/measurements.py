@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``measurements.jsonl``: what the probe measured, pair by pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from isochrone.errors import IsochroneError
+from isochrone.files.place import MpiLibrary, Place, read_places
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.text import Json, read_lines, write_lines
+
+Array = npt.NDArray[np.float64]
+
+# Arrays are dense: three of them of this many float64 are the most that is read.
+_MAX_CELLS = 1 << 28
+
+_MAX_SECONDS = 1e9
+
+_VALUES = ("rtt_min_s", "rtt_median_s", "send_overhead_s")
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Round trips between all pairs of ranks.
+
+    Attributes:
+        sizes_bytes: message sizes, in the order of the last axis of the arrays.
+        repetitions: round trips per pair and size.
+        seed: of the order in which the pairs were measured.
+        places: of each rank.
+        resolution_s, overhead_s: of the probe's clock.
+        rtt_min_s, rtt_median_s, send_overhead_s: [rank, rank, size] in seconds, symmetric; NaN for a pair
+            that is not measured, and on the diagonal.
+        elapsed_s: time that the probe took, all its runs together.
+    """
+
+    sizes_bytes: tuple[int, ...]
+    repetitions: int
+    seed: int
+    places: tuple[Place, ...]
+    mpi: MpiLibrary
+    resolution_s: float
+    overhead_s: float
+    simulated: bool
+    rtt_min_s: Array
+    rtt_median_s: Array
+    send_overhead_s: Array
+    elapsed_s: float = 0.0
+    provenance: Json = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> int:
+        """Number of ranks."""
+        return len(self.places)
+
+    @property
+    def pairs_measured(self) -> int:
+        """Number of pairs that have been measured."""
+        return int(np.count_nonzero(~np.isnan(self.rtt_min_s[:, :, 0]))) // 2
+
+    @property
+    def pairs_total(self) -> int:
+        """Number of pairs that there are."""
+        return self.ranks * (self.ranks - 1) // 2
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair has been measured."""
+        return self.pairs_measured == self.pairs_total
+
+
+def read_measurements(path: Path | str) -> Measurements:
+    """Reads ``measurements.jsonl``; where a pair has several lines, the last counts.
+
+    Raises IsochroneError, with file and line, for what is damaged, of another kind or version, or impossible.
+    A last line that was cut off is reported and dropped.
+    """
+    path = Path(path)
+    lines = read_lines(path)
+    number, header = next(lines, (0, {}))
+    if number == 0:
+        raise IsochroneError("the file is empty", str(path), make_again("measurements"))
+    check(header, "measurements", f"{path}:{number}", "header")
+    ranks, sizes = int(header["ranks"]), len(header["sizes_bytes"])
+    places = read_places(header["places"], f"{path}:{number}")
+    if len(places) != ranks:
+        raise IsochroneError(
+            f"{len(places)} places for {ranks} ranks", f"{path}:{number}", make_again("measurements")
+        )
+    if ranks * ranks * sizes > _MAX_CELLS:
+        raise IsochroneError(
+            f"{ranks} ranks with {sizes} sizes do not fit into memory", str(path), "probe fewer ranks"
+        )
+    values = np.full((len(_VALUES), ranks, ranks, sizes), np.nan)
+    clock = _Elapsed()
+    for number, line in lines:
+        where = f"{path}:{number}"
+        if "end" in line:
+            check(line, "measurements", where, "end")
+            clock.end(float(line["elapsed_s"]))
+            continue
+        first, second, at_s, numbers = _read_pair(line, ranks, sizes, where)
+        clock.at(at_s)
+        values[:, first, second] = values[:, second, first] = numbers
+    return Measurements(
+        sizes_bytes=tuple(int(size) for size in header["sizes_bytes"]),
+        repetitions=int(header["repetitions"]),
+        seed=int(header["seed"]),
+        places=places,
+        mpi=MpiLibrary(**header["mpi"]),
+        resolution_s=float(header["clock"]["resolution_s"]),
+        overhead_s=float(header["clock"]["overhead_s"]),
+        simulated=header["simulated"],
+        rtt_min_s=values[0],
+        rtt_median_s=values[1],
+        send_overhead_s=values[2],
+        elapsed_s=clock.total_s(),
+        provenance=header["provenance"],
+    )
+
+
+def write_measurements(path: Path | str, measurements: Measurements) -> None:
+    """Writes ``measurements.jsonl`` whole, as if one run of the probe had made it."""
+    header: Json = {
+        "isochrone": "measurements",
+        "schema_version": SCHEMA_VERSION,
+        "ranks": measurements.ranks,
+        "sizes_bytes": list(measurements.sizes_bytes),
+        "repetitions": measurements.repetitions,
+        "seed": measurements.seed,
+        "places": [place.document() for place in measurements.places],
+        "mpi": measurements.mpi.document(),
+        "clock": {"resolution_s": measurements.resolution_s, "overhead_s": measurements.overhead_s},
+        "simulated": measurements.simulated,
+        "provenance": measurements.provenance,
+    }
+    check(header, "measurements", str(path), "header")
+    documents = [header]
+    arrays = [getattr(measurements, name) for name in _VALUES]
+    first, second = np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]), 1))
+    for i, j in zip(first.tolist(), second.tolist(), strict=True):
+        numbers = {name: array[i, j].tolist() for name, array in zip(_VALUES, arrays, strict=True)}
+        documents.append({"pair": [i, j], **numbers, "at_s": measurements.elapsed_s})
+        _read_pair(
+            documents[-1], measurements.ranks, len(measurements.sizes_bytes), f"{path}:{len(documents)}"
+        )
+    if measurements.complete:
+        documents.append(
+            {"end": True, "elapsed_s": measurements.elapsed_s, "pairs": measurements.pairs_total}
+        )
+    write_lines(Path(path), documents)
+
+
+class _Elapsed:
+    """Adds up the time of the runs of a probe that was resumed, some of which were killed before their end
+    line.
+    """
+
+    def __init__(self) -> None:
+        self._total_s = 0.0
+        self._run_s = 0.0
+
+    def at(self, at_s: float) -> None:
+        # Pairs of one batch may be some way out of order; a new run starts near zero.
+        if at_s < self._run_s / 2:
+            self._total_s += self._run_s
+            self._run_s = 0.0
+        self._run_s = max(self._run_s, at_s)
+
+    def end(self, elapsed_s: float) -> None:
+        self._total_s += elapsed_s
+        self._run_s = 0.0
+
+    def total_s(self) -> float:
+        return self._total_s + self._run_s
+
+
+def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int, float, list[list[float]]]:
+    """The ranks, the time, and the values of one line.
+
+    There is a line for each pair, so the form is checked here, at a tenth of the cost; the schema is asked
+    what is wrong once something is.
+    """
+    try:
+        first, second = line["pair"]
+        numbers = [line[name] for name in _VALUES]
+        at_s = line["at_s"]
+        well_formed = (
+            len(line) == 5
+            and type(first) is int
+            and type(second) is int
+            and _is_seconds(at_s)
+            and all(type(values) is list and all(_is_seconds(v) for v in values) for values in numbers)
+        )
+    except (KeyError, TypeError, ValueError):
+        well_formed = False
+    if not well_formed:
+        check(line, "measurements", where, "pair")
+        raise IsochroneError("the numbers of a pair are malformed", where, make_again("measurements"))
+    if not (0 <= first < ranks and 0 <= second < ranks and first != second):
+        raise IsochroneError(
+            f"pair [{first}, {second}] is none of {ranks} ranks", where, make_again("measurements")
+        )
+    if any(len(values) != sizes for values in numbers):
+        raise IsochroneError(f"there must be {sizes} values, one per size", where, make_again("measurements"))
+    if any(low > median for low, median in zip(numbers[0], numbers[1], strict=True)):
+        raise IsochroneError("rtt_min_s is greater than rtt_median_s", where, make_again("measurements"))
+    return first, second, at_s, numbers
+
+
+def _is_seconds(value: Any) -> bool:
+    return type(value) in (float, int) and 0 <= value <= _MAX_SECONDS

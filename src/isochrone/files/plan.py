@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``plan.json``: which recipe runs for which collective, shape and size, and the evidence for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.text import Json, read_object, write_object
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Why a rule is as it is.
+
+    Attributes:
+        native_s, recipe_s: median time of the slowest rank.
+        speedup: native over recipe, with its 95 % interval ``speedup_ci``.
+        predicted_s: the simulator's price of the recipe; None where it has none.
+    """
+
+    native_s: float
+    recipe_s: float
+    speedup: float
+    speedup_ci: tuple[float, float]
+    repetitions: int
+    predicted_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A recipe for one collective, one shape of communicator, and messages of ``min_bytes`` to
+    ``max_bytes``.
+    """
+
+    collective: str
+    shape: str
+    min_bytes: int
+    max_bytes: int
+    recipe: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rules for one topology and one MPI library; what no rule covers is ``native``.
+
+    Attributes:
+        fingerprint, topology_file: the topology that the plan was made for.
+        library, abi: of MPI.
+    """
+
+    fingerprint: str
+    topology_file: str
+    library: str
+    abi: str
+    rules: tuple[Rule, ...]
+    provenance: Json = field(default_factory=dict)
+
+
+def read_plan(path: Path | str) -> Plan:
+    """Reads ``plan.json``. Raises IsochroneError for what is damaged, of another kind or version, or
+    contradictory.
+    """
+    path = Path(path)
+    return _plan_from_document(read_object(path, make_again("plan")), str(path))
+
+
+def write_plan(path: Path | str, plan: Plan) -> None:
+    """Writes ``plan.json``. Raises IsochroneError for a plan that could not be read again."""
+    document = plan_document(plan)
+    _plan_from_document(document, str(path))
+    write_object(Path(path), document)
+
+
+def plan_document(plan: Plan) -> Json:
+    """The plan as JSON."""
+    return {
+        "isochrone": "plan",
+        "schema_version": SCHEMA_VERSION,
+        "topology": {"fingerprint": plan.fingerprint, "file": plan.topology_file},
+        "mpi": {"library": plan.library, "abi": plan.abi},
+        "rules": [_rule_document(rule) for rule in plan.rules],
+        "provenance": plan.provenance,
+    }
+
+
+def _plan_from_document(document: Json, where: str) -> Plan:
+    check(document, "plan", where)
+    rules = tuple(_read_rule(rule, f"{where}: rules[{i}]") for i, rule in enumerate(document["rules"]))
+    _check_disjoint(rules, where)
+    return Plan(
+        fingerprint=document["topology"]["fingerprint"],
+        topology_file=document["topology"]["file"],
+        library=document["mpi"]["library"],
+        abi=document["mpi"]["abi"],
+        rules=rules,
+        provenance=document["provenance"],
+    )
+
+
+def _check_disjoint(rules: tuple[Rule, ...], where: str) -> None:
+    by_shape: dict[tuple[str, str], list[Rule]] = defaultdict(list)
+    for rule in rules:
+        by_shape[rule.collective, rule.shape].append(rule)
+    for (collective, shape), group in by_shape.items():
+        for low, high in pairwise(sorted(group, key=lambda rule: rule.min_bytes)):
+            if high.min_bytes <= low.max_bytes:
+                raise IsochroneError(
+                    f"two rules for {collective} on '{shape}' hold for {high.min_bytes} bytes",
+                    where,
+                    make_again("plan"),
+                )
+
+
+def _rule_document(rule: Rule) -> Json:
+    evidence = rule.evidence
+    return {
+        "collective": rule.collective,
+        "shape": rule.shape,
+        "min_bytes": rule.min_bytes,
+        "max_bytes": rule.max_bytes,
+        "recipe": rule.recipe,
+        "evidence": {
+            "native_s": evidence.native_s,
+            "recipe_s": evidence.recipe_s,
+            "speedup": evidence.speedup,
+            "speedup_ci": list(evidence.speedup_ci),
+            "repetitions": evidence.repetitions,
+            "predicted_s": evidence.predicted_s,
+        },
+    }
+
+
+def _read_rule(document: Json, where: str) -> Rule:
+    evidence = document["evidence"]
+    low, high = evidence["speedup_ci"]
+    rule = Rule(
+        collective=document["collective"],
+        shape=document["shape"],
+        min_bytes=int(document["min_bytes"]),
+        max_bytes=int(document["max_bytes"]),
+        recipe=document["recipe"],
+        evidence=Evidence(
+            native_s=evidence["native_s"],
+            recipe_s=evidence["recipe_s"],
+            speedup=evidence["speedup"],
+            speedup_ci=(low, high),
+            repetitions=int(evidence["repetitions"]),
+            predicted_s=evidence["predicted_s"],
+        ),
+    )
+    if rule.min_bytes > rule.max_bytes:
+        raise IsochroneError(f"min_bytes {rule.min_bytes} is above max_bytes", where, make_again("plan"))
+    if low > high:
+        raise IsochroneError("speedup_ci ends before it begins", where, make_again("plan"))
+    return rule

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks documents against the JSON Schemas in ``schemas/``, when they are read and when they are written."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError, best_match
+
+from isochrone.errors import IsochroneError
+from isochrone.files.text import Json
+
+SCHEMA_VERSION = 1
+
+KINDS = ("measurements", "topology", "plan", "work", "bench")
+
+_MADE_BY = {
+    "measurements": "isochrone probe",
+    "topology": "isochrone detect",
+    "plan": "isochrone tune",
+    "work": "isochrone bench",
+    "bench": "isochrone bench",
+}
+
+
+@cache
+def schema(kind: str) -> Json:
+    """The JSON Schema of a kind of file, one of ``KINDS``."""
+    text = resources.files("isochrone.files").joinpath("schemas", f"{kind}.json").read_text("utf-8")
+    loaded: Json = json.loads(text)
+    return loaded
+
+
+def make_again(kind: str) -> str:
+    """What to do about a file that cannot be used."""
+    return f"make it again with `{_MADE_BY[kind]}`"
+
+
+def check(document: Json, kind: str, where: str, part: str | None = None) -> None:
+    """Raises IsochroneError where the document is not of the kind, the version or the form that its schema
+    says.
+
+    Args:
+        document: what was read, or is to be written.
+        kind: one of ``KINDS``.
+        where: file, or file:line.
+        part: definition within the schema, for the lines of a JSON Lines file.
+    """
+    if part in (None, "header"):
+        check_kind(document, kind, where)
+    error = best_match(_validator(kind, part).iter_errors(document))
+    if error is not None:
+        raise IsochroneError(_describe(error), where, make_again(kind))
+
+
+def check_kind(document: Json, kind: str, where: str) -> None:
+    """Raises IsochroneError where the document is another file, or of another version of Isochrone."""
+    found = document.get("isochrone")
+    if found != kind:
+        what = f"this is a {found} file" if found in KINDS else "this is not a file of Isochrone's"
+        raise IsochroneError(f"{what}, not {kind}", where, f"give a {kind} file")
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise IsochroneError(
+            f"schema_version {_short(version)} is not {SCHEMA_VERSION}, the one known here",
+            where,
+            make_again(kind),
+        )
+
+
+@cache
+def _validator(kind: str, part: str | None) -> Draft202012Validator:
+    whole = schema(kind)
+    if part is None:
+        return Draft202012Validator(whole)
+    return Draft202012Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"})
+
+
+def _describe(error: ValidationError) -> str:
+    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
+    message = f"{_short(error.instance)}: {_rule(error)}"
+    return f"{path}: {message}" if path else message
+
+
+def _rule(error: ValidationError) -> str:
+    if error.validator in ("required", "additionalProperties"):
+        return error.message[:200]
+    return f"violates {error.validator} {_short(error.validator_value)}"
+
+
+def _short(value: Any) -> str:
+    try:
+        text = json.dumps(value)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

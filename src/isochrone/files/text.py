@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Strict JSON in and out of files: no NaN, no infinity, no half-written file, and every error in one line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from isochrone.errors import IsochroneError
+
+LOG = logging.getLogger("isochrone.files")
+
+Json = dict[str, Any]
+
+_MAX_DOCUMENT_BYTES = 1 << 30
+
+
+def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json:
+    """The JSON object in ``text``. Raises IsochroneError for anything else, NaN and numbers beyond float64
+    among it.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
+    except json.JSONDecodeError as error:
+        place = where if _has_line(where) else f"{where}:{error.lineno}"
+        raise IsochroneError(f"damaged JSON ({error.msg} at column {error.colno})", place, todo) from None
+    except RecursionError:
+        raise IsochroneError("damaged JSON (nested too deeply)", where, todo) from None
+    except UnicodeDecodeError:
+        raise IsochroneError("damaged JSON (not UTF-8)", where, todo) from None
+    except ValueError as error:
+        raise IsochroneError(f"damaged JSON ({error})", where, todo) from None
+    if not isinstance(value, dict):
+        raise IsochroneError("expected a JSON object", where, todo)
+    return value
+
+
+def read_object(path: Path, todo: str | None = None) -> Json:
+    """The JSON object that is the whole of the file."""
+    try:
+        if path.stat().st_size > _MAX_DOCUMENT_BYTES:
+            raise IsochroneError("the file is too large to be one of Isochrone's", str(path))
+        data = path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return parse_object(data, str(path), todo)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
+    """Yields line number and object of each line of a JSON Lines file.
+
+    A last line that is damaged was cut off when its writer was killed: it is reported and dropped.
+    """
+    try:
+        with path.open("rb") as file:
+            pending: IsochroneError | None = None
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                if pending is not None:
+                    raise pending
+                try:
+                    value = parse_object(line, f"{path}:{number}")
+                except IsochroneError as error:
+                    if number == 1:
+                        raise
+                    pending = error
+                    continue
+                yield number, value
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if pending is not None:
+        LOG.warning("%s: the last line was cut off and is dropped", pending.where)
+
+
+def write_object(path: Path, document: Json) -> None:
+    """Writes the document, indented; a reader finds the old file or the whole new one."""
+    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_lines(path: Path, documents: Iterable[Json]) -> None:
+    """Writes one document a line; a reader finds the old file or the whole new one."""
+    lines = (json.dumps(d, ensure_ascii=False, allow_nan=False, separators=(",", ":")) for d in documents)
+    write_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes to a temporary file beside ``path`` and renames it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            temporary.write_text(text, encoding="utf-8", errors="replace")
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise IsochroneError(
+            f"cannot write ({error.strerror})", str(path), "choose another place with -o"
+        ) from None
+
+
+def unreadable(path: Path, error: OSError) -> IsochroneError:
+    """The error for a file that cannot be read."""
+    return IsochroneError(f"cannot read ({error.strerror})", str(path))
+
+
+def _has_line(where: str) -> bool:
+    return where.rpartition(":")[2].isdigit()
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:20]} is too large")
+    return value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return result

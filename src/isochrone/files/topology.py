@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``topology.json``: the tree of places, its named levels, and the links of each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.place import Place, distinct_places, read_places
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.text import Json, read_object, write_object
+
+Points = tuple[tuple[int, float], ...]
+Groups = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Links:
+    """PLogP parameters of the pairs that meet at one level.
+
+    Attributes:
+        latency_s: half of RTT(0), the median over the pairs.
+        send_overhead_s, receive_overhead_s, gap_s: points (bytes, seconds) by rising bytes; the gap is what
+            a message takes beyond the latency.
+        capacity_bytes_per_s: of one group's way out of this level; None where it is not measured.
+    """
+
+    latency_s: float
+    send_overhead_s: Points
+    receive_overhead_s: Points
+    gap_s: Points
+    capacity_bytes_per_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Level:
+    """A partition of the places into groups.
+
+    Attributes:
+        name: one of the names in DESIGN.md, or ``group-N``.
+        groups: numbers of the places of each group.
+        confidence: 0 to 1; None where it is not known.
+        links: of the pairs that meet here; None where none does.
+    """
+
+    name: str
+    groups: Groups
+    confidence: float | None
+    links: Links | None
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The tree of places.
+
+    Attributes:
+        places: distinct; their index is the place's number.
+        ranks: place of each surveyed rank.
+        levels: outermost first; the first is one group of all places, each of the others refines the one
+            before.
+        accuracy: for each known partition the ratio of ranks that are in the right group.
+        agreement: what host names and hardware say about the levels.
+        source: what the topology was found from.
+    """
+
+    places: tuple[Place, ...]
+    ranks: tuple[int, ...]
+    levels: tuple[Level, ...]
+    accuracy: dict[str, float] = field(default_factory=dict)
+    agreement: Json = field(default_factory=dict)
+    source: Json = field(default_factory=dict)
+    provenance: Json = field(default_factory=dict)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identity of the tree: SHA-256 of the canonical JSON of places, and of names and groups of the
+        levels.
+
+        Link parameters are left out: the same machine measured anew is the same topology.
+        """
+        tree = {
+            "levels": [{"groups": level.groups, "name": level.name} for level in self.levels],
+            "places": [place.document() for place in self.places],
+        }
+        text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def labels(self, level: Level) -> tuple[int, ...]:
+        """Number of the group of each rank at a level."""
+        group_of = {place: g for g, group in enumerate(level.groups) for place in group}
+        return tuple(group_of[place] for place in self.ranks)
+
+
+def read_topology(path: Path | str) -> Topology:
+    """Reads ``topology.json``. Raises IsochroneError for what is damaged, of another kind or version, or
+    impossible.
+    """
+    path = Path(path)
+    document = read_object(path, make_again("topology"))
+    topology = topology_from_document(document, str(path))
+    if document["fingerprint"] != topology.fingerprint:
+        raise IsochroneError(
+            "the fingerprint does not fit the places and levels: the file was changed",
+            str(path),
+            make_again("topology"),
+        )
+    return topology
+
+
+def write_topology(path: Path | str, topology: Topology) -> None:
+    """Writes ``topology.json``. Raises IsochroneError for a topology that could not be read again."""
+    document = topology_document(topology)
+    topology_from_document(document, str(path))
+    write_object(Path(path), document)
+
+
+def topology_document(topology: Topology) -> Json:
+    """The topology as JSON."""
+    return {
+        "isochrone": "topology",
+        "schema_version": SCHEMA_VERSION,
+        "fingerprint": topology.fingerprint,
+        "places": [place.document() for place in topology.places],
+        "ranks": list(topology.ranks),
+        "levels": [_level_document(level) for level in topology.levels],
+        "accuracy": topology.accuracy,
+        "agreement": topology.agreement,
+        "source": topology.source,
+        "provenance": topology.provenance,
+    }
+
+
+def topology_from_document(document: Json, where: str) -> Topology:
+    """The topology of a JSON document, checked but for the fingerprint."""
+    check(document, "topology", where)
+    places = read_places(document["places"], where)
+    if len(distinct_places(places)[0]) != len(places):
+        raise IsochroneError("a place occurs twice", where, make_again("topology"))
+    ranks = tuple(int(rank) for rank in document["ranks"])
+    if max(ranks) >= len(places):
+        raise IsochroneError(
+            f"place {max(ranks)} of a rank is none of the {len(places)}", where, make_again("topology")
+        )
+    levels = tuple(_read_level(level, f"{where}: levels[{i}]") for i, level in enumerate(document["levels"]))
+    _check_tree(levels, len(places), where)
+    return Topology(
+        places=places,
+        ranks=ranks,
+        levels=levels,
+        accuracy=document["accuracy"],
+        agreement=document["agreement"],
+        source=document["source"],
+        provenance=document["provenance"],
+    )
+
+
+def _check_tree(levels: Sequence[Level], places: int, where: str) -> None:
+    todo = make_again("topology")
+    if len({level.name for level in levels}) != len(levels):
+        raise IsochroneError("two levels have one name", where, todo)
+    for level in levels:
+        if sorted(place for group in level.groups for place in group) != list(range(places)):
+            raise IsochroneError(f"level {level.name} is no partition of the {places} places", where, todo)
+    if len(levels[0].groups) != 1:
+        raise IsochroneError(f"the outermost level, {levels[0].name}, is not one group", where, todo)
+    for outer, inner in pairwise(levels):
+        outer_of = {place: g for g, group in enumerate(outer.groups) for place in group}
+        if any(len({outer_of[place] for place in group}) != 1 for group in inner.groups):
+            raise IsochroneError(f"level {inner.name} does not refine level {outer.name}", where, todo)
+
+
+def _level_document(level: Level) -> Json:
+    links = level.links
+    return {
+        "name": level.name,
+        "groups": [list(group) for group in level.groups],
+        "confidence": level.confidence,
+        "links": None
+        if links is None
+        else {
+            "latency_s": links.latency_s,
+            "send_overhead_s": [list(point) for point in links.send_overhead_s],
+            "receive_overhead_s": [list(point) for point in links.receive_overhead_s],
+            "gap_s": [list(point) for point in links.gap_s],
+            "capacity_bytes_per_s": links.capacity_bytes_per_s,
+        },
+    }
+
+
+def _read_level(document: Json, where: str) -> Level:
+    links = document["links"]
+    return Level(
+        name=document["name"],
+        groups=tuple(tuple(int(place) for place in group) for group in document["groups"]),
+        confidence=document["confidence"],
+        links=None if links is None else _read_links(links, where),
+    )
+
+
+def _read_links(document: Json, where: str) -> Links:
+    curves: dict[str, Points] = {}
+    for name in ("send_overhead_s", "receive_overhead_s", "gap_s"):
+        curves[name] = tuple((int(size), float(value)) for size, value in document[name])
+        if any(low >= high for (low, _), (high, _) in pairwise(curves[name])):
+            raise IsochroneError(f"{name}: points must rise in bytes", where, make_again("topology"))
+    return Links(
+        latency_s=float(document["latency_s"]),
+        send_overhead_s=curves["send_overhead_s"],
+        receive_overhead_s=curves["receive_overhead_s"],
+        gap_s=curves["gap_s"],
+        capacity_bytes_per_s=document["capacity_bytes_per_s"],
+    )

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``work.json``: what ``isochrone-bench`` is to time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.text import Json, read_object, write_object
+
+
+@dataclass(frozen=True)
+class Case:
+    """Recipes to be timed against each other for one size and root."""
+
+    size_bytes: int
+    root: int
+    recipes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Cases of one collective.
+
+    Attributes:
+        repetitions: timed calls of each recipe in each case, after ``warmup`` that are not.
+        seed: of the order in which recipes take turns.
+    """
+
+    collective: str
+    repetitions: int
+    warmup: int
+    seed: int
+    cases: tuple[Case, ...]
+
+
+def read_work(path: Path | str) -> Work:
+    """Reads ``work.json``. Raises IsochroneError for what is damaged or of another kind or version."""
+    path = Path(path)
+    document = read_object(path, make_again("work"))
+    check(document, "work", str(path))
+    return Work(
+        collective=document["collective"],
+        repetitions=int(document["repetitions"]),
+        warmup=int(document["warmup"]),
+        seed=int(document["seed"]),
+        cases=tuple(Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"])) for c in document["cases"]),
+    )
+
+
+def write_work(path: Path | str, work: Work) -> None:
+    """Writes ``work.json``. Raises IsochroneError for work that the schema does not allow."""
+    document: Json = {
+        "isochrone": "work",
+        "schema_version": SCHEMA_VERSION,
+        "collective": work.collective,
+        "repetitions": work.repetitions,
+        "warmup": work.warmup,
+        "seed": work.seed,
+        "cases": [{"bytes": c.size_bytes, "root": c.root, "recipes": list(c.recipes)} for c in work.cases],
+    }
+    check(document, "work", str(path))
+    write_object(Path(path), document)

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Understanding a launcher's command line as the user types it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.errors import UsageError
+from isochrone.launch.options import Family, option_length, rank_count
+
+_TIMEOUT_S = 60
+_CPUS = Path("/sys/devices/system/cpu")
+_FAMILIES = (
+    (Family.OPENMPI, re.compile(r"\((?:Open MPI|OpenRTE|PRRTE)\) v?(\d[\w.]*)")),
+    (Family.OPENMPI, re.compile(r"(?:Open MPI|OpenRTE|PRRTE) v?(\d[\w.]*)")),
+    (Family.HYDRA, re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")),
+    (Family.HYDRA, re.compile(r"Intel\(R\) MPI Library.*?Version (\d[\w.]*)", re.DOTALL)),
+    (Family.SLURM, re.compile(r"^slurm\S* (\d[\w.]*)", re.MULTILINE)),
+    (Family.SIMGRID, re.compile(r"SimGrid version (\d[\w.]*)")),
+)
+
+
+@dataclass(frozen=True)
+class Context:
+    """One part of a launch line between colons (MPMD): its options and its program.
+
+    Attributes:
+        start: index of its first word in the line.
+        program: index of its program; `end` when it has none.
+        end: index after its last word.
+        ranks: what ``-n`` asks for.
+    """
+
+    start: int
+    program: int
+    end: int
+    ranks: int | None
+
+
+@dataclass(frozen=True)
+class LaunchLine:
+    """A launcher's command line.
+
+    Attributes:
+        argv: the words as typed, the launcher first.
+        executable: the launcher's file, by an absolute path whose links are not followed.
+        family: which launchers it reads its options like.
+        version: the launcher's own version.
+        contexts: the parts between colons, one unless the line starts several programs.
+    """
+
+    argv: tuple[str, ...]
+    executable: Path
+    family: Family
+    version: str
+    contexts: tuple[Context, ...]
+
+    @property
+    def ranks(self) -> int | None:
+        """The number of ranks that the line asks for; None where it leaves that to the launcher."""
+        counts = [context.ranks for context in self.contexts]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The programs that the line starts, in their order; empty when it names none."""
+        return tuple(self.argv[c.program] for c in self.contexts if c.program < c.end)
+
+    def options(self) -> list[tuple[str, ...]]:
+        """Every option with its values, of all contexts."""
+        return [option for context in self.contexts for option in _options(self.family, self.argv, context)]
+
+
+def read_launch_line(argv: Sequence[str]) -> LaunchLine:
+    """Understands a launch line such as ``mpiexec -n 4`` or ``srun --ntasks=8 ./program``.
+
+    Raises:
+        UsageError: when it is empty, the launcher is not found, or it is none of those that are known.
+    """
+    if not argv:
+        raise UsageError("no launcher is given", todo="end the command with, for example: -- mpiexec -n 4")
+    executable = _find(argv[0])
+    family, version = _recognise(executable)
+    return LaunchLine(tuple(argv), executable, family, version, _contexts(family, argv))
+
+
+def _find(word: str) -> Path:
+    found = shutil.which(word)
+    if found is None:
+        kind = "is not an executable file" if os.sep in word else "is not on the PATH"
+        raise UsageError(
+            f"the launcher {word!r} {kind}", todo="load or install its MPI library, or give its path"
+        )
+    return Path(found).absolute()
+
+
+def _recognise(executable: Path) -> tuple[Family, str]:
+    try:
+        done = subprocess.run(
+            [str(executable), "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+        )
+        said = done.stdout + done.stderr
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"the launcher does not answer to --version: {error}", str(executable)) from None
+    for family, pattern in _FAMILIES:
+        found = pattern.search(said)
+        if found:
+            return family, found.group(1).rstrip(".")
+    raise UsageError(
+        "a launcher that Isochrone does not know",
+        str(executable),
+        "use mpiexec or mpirun of Open MPI, MPICH or Intel MPI, or srun",
+    )
+
+
+def _contexts(family: Family, argv: Sequence[str]) -> tuple[Context, ...]:
+    contexts = []
+    start = 1
+    while True:
+        end = next((i for i in range(start, len(argv)) if argv[i] == ":"), len(argv))
+        contexts.append(_context(family, argv, start, end))
+        if end == len(argv):
+            return tuple(contexts)
+        start = end + 1
+
+
+def _context(family: Family, argv: Sequence[str], start: int, end: int) -> Context:
+    ranks = None
+    at = start
+    while at < end and argv[at].startswith("-"):
+        length = option_length(family, argv[at:end])
+        if at + length > end:
+            raise UsageError(f"the launcher's option {argv[at]} lacks its value", " ".join(argv[: at + 1]))
+        count = rank_count(family, argv[at : at + length])
+        ranks = ranks if count is None else count
+        at += length
+    return Context(start, at, end, ranks)
+
+
+def _options(family: Family, argv: Sequence[str], context: Context) -> list[tuple[str, ...]]:
+    found = []
+    at = context.start
+    while at < context.program:
+        length = option_length(family, argv[at : context.program])
+        found.append(tuple(argv[at : at + length]))
+        at += length
+    return found
+
+
+def launch_environment(line: LaunchLine) -> dict[str, str]:
+    """Environment variables for the launcher that let it start where it would refuse only out of caution.
+
+    Open MPI refuses root, and more ranks than cores. Isochrone is often tried where both hold, in containers
+    and on laptops. What the user has set stays, and so do the limits of a scheduler or of a list of hosts.
+    """
+    if line.family is not Family.OPENMPI:
+        return {}
+    wanted: dict[str, str] = {}
+    if os.geteuid() == 0:
+        wanted |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if _is_oversubscribed(line):
+        wanted |= {
+            "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
+            "OMPI_MCA_mpi_yield_when_idle": "1",
+        }
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
+def _is_oversubscribed(line: LaunchLine) -> bool:
+    schedulers = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "OAR_NODEFILE")
+    if line.ranks is None or any(name in os.environ for name in schedulers):
+        return False
+    hosts = {"H", "host", "hostfile", "machinefile", "default-hostfile", "add-host", "add-hostfile", "dvm"}
+    if any(option[0].lstrip("-") in hosts for option in line.options()):
+        return False
+    return line.ranks > core_count()
+
+
+def core_count() -> int:
+    """The number of cores that this process may run on; hardware threads of one core count once, as in Open
+    MPI.
+    """
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        try:
+            cores.add((_CPUS / f"cpu{cpu}/topology/thread_siblings_list").read_text(encoding="ascii"))
+        except OSError:
+            cores.add(str(cpu))
+    return len(cores)
+
+
+def forbid_program(line: LaunchLine) -> None:
+    """Checks that a launch line names no program, for steps that bring their own.
+
+    Raises:
+        UsageError: when it does.
+    """
+    if line.programs:
+        raise UsageError(
+            f"the launch line names a program, {line.programs[0]!r}, but this step runs its own",
+            todo="leave the program away",
+        )
+
+
+def require_program(line: LaunchLine) -> None:
+    """Checks that every part of a launch line names a program.
+
+    Raises:
+        UsageError: when one does not.
+    """
+    if len(line.programs) < len(line.contexts):
+        raise UsageError("the launch line names no program", todo="end it with the program and its arguments")

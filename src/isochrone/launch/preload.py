@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running an unmodified MPI program on a plan: the preload and its settings go into the ranks' environment,
+and nowhere else.
+
+Whatever stands against it, a damaged plan or one of another MPI library, costs one line on stderr, and the
+program runs as it would have run without Isochrone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.plan import Plan, read_plan
+from isochrone.files.topology import read_topology
+from isochrone.launch.build import build_for
+from isochrone.launch.launcher import LaunchLine, launch_environment
+from isochrone.launch.library import MpiLibrary, needed_libraries, normal_abi, parse_version
+from isochrone.launch.options import Family
+from isochrone.launch.registry import library_of
+
+# Settings that this side reads, and the ranks do not.
+_OWN_SETTINGS = frozenset({"ISOCHRONE_MPI", "ISOCHRONE_DEBUG"})
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a program is started.
+
+    Attributes:
+        argv: the launcher's command line.
+        environment: variables for the launcher beyond our own.
+        refusal: why it runs without the plan; None when it runs with it.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    refusal: str | None
+
+
+def prepare(line: LaunchLine, plan: Path) -> Start:
+    """The command line that runs a program on a plan, or without it where that cannot be."""
+    environment = launch_environment(line)
+    try:
+        settings = _settings(line, plan)
+        argv = with_variables(line, settings)
+    except IsochroneError as error:
+        plain = (str(line.executable), *line.argv[1:])
+        return Start(plain, environment, f"{error}; running without a plan")
+    return Start(argv, environment, None)
+
+
+def execute(start: Start) -> None:
+    """Becomes the launcher, so that its exit code and the signals sent to us are its own. Does not return."""
+    os.execve(start.argv[0], start.argv, {**os.environ, **start.environment})  # noqa: S606
+
+
+def _settings(line: LaunchLine, plan_path: Path) -> dict[str, str]:
+    """The variables of the ranks.
+
+    Raises:
+        IsochroneError: when the plan does not hold for this launch.
+    """
+    if line.family is Family.SIMGRID:
+        raise IsochroneError("simulated programs cannot be preloaded", todo="link libisochrone_mpi into them")
+    plan = read_plan(plan_path)
+    topology_path = plan_path.parent / plan.topology_file
+    topology = read_topology(topology_path)
+    if topology.fingerprint != plan.fingerprint:
+        raise IsochroneError("the plan was made for another topology", str(topology_path), "tune again")
+    library = library_of(line)
+    check_library(plan, library, str(plan_path))
+    for program in line.programs:
+        check_program(program, library)
+    preload = build_for(library).preload
+    settings = {name: value for name, value in os.environ.items() if name.startswith("ISOCHRONE_")}
+    for name in _OWN_SETTINGS:
+        settings.pop(name, None)
+    # Ours comes first: a profiler behind it sees the messages that we send in place of the collective.
+    others = os.environ.get("LD_PRELOAD", "")
+    settings |= {
+        "LD_PRELOAD": f"{preload}:{others}" if others else str(preload),
+        "ISOCHRONE_PLAN": str(plan_path.absolute()),
+        "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
+    }
+    return settings
+
+
+def check_library(plan: Plan, library: MpiLibrary, where: str) -> None:
+    """Checks that a plan was made with this library.
+
+    Raises:
+        IsochroneError: when it was made with another library, another version, or another ABI of it.
+    """
+    made_with = parse_version(plan.library)
+    if made_with != (library.vendor, library.version) or normal_abi(plan.abi) != library.abi:
+        title = " ".join(made_with) if made_with else plan.library
+        raise IsochroneError(
+            f"the plan is for {title} ({plan.abi}), and the launcher is of {library.title} ({library.abi})",
+            where,
+            "survey with this launcher",
+        )
+
+
+def check_program(program: str, library: MpiLibrary) -> None:
+    """Checks that a program does not need another MPI library than the launcher's.
+
+    Scripts and interpreters need none that can be known beforehand; the preload looks again when MPI starts.
+
+    Raises:
+        IsochroneError: when it does.
+    """
+    found = shutil.which(program)
+    needed = needed_libraries(Path(found)) if found else {}
+    for soname in needed:
+        if normal_abi(soname) != library.abi:
+            raise IsochroneError(
+                f"the program needs {soname}, and the launcher is of {library.title} ({library.abi})", program
+            )
+
+
+def with_variables(line: LaunchLine, variables: Mapping[str, str]) -> tuple[str, ...]:
+    """The launch line, with variables that only the ranks get.
+
+    Raises:
+        IsochroneError: when the line sets LD_PRELOAD itself, or a value cannot be passed on by this launcher.
+    """
+    if any("LD_PRELOAD" in word for option in line.options() for word in option):
+        raise IsochroneError(
+            "the launch line sets LD_PRELOAD itself", todo="set it in the environment instead"
+        )
+    words = [str(line.executable)]
+    options = _options(line, variables)
+    for number, context in enumerate(line.contexts):
+        if number > 0:
+            words.append(":")
+        # Hydra's are global, and must come first; Open MPI's and Slurm's hold for one context each.
+        if number == 0 or line.family is not Family.HYDRA:
+            words += options
+        given = line.argv[context.start : context.program]
+        words += _without_export(given) if line.family is Family.SLURM else given
+        words += line.argv[context.program : context.end]
+    return tuple(words)
+
+
+def _options(line: LaunchLine, variables: Mapping[str, str]) -> list[str]:
+    if line.family is Family.OPENMPI:
+        return [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+    if line.family is Family.HYDRA:
+        return [word for name, value in variables.items() for word in ("-genv", name, value)]
+    if any("," in value for value in variables.values()):
+        raise IsochroneError("srun cannot pass on values with commas", todo="move the plan to another folder")
+    pairs = [f"{name}={value}" for name, value in variables.items()]
+    return ["--export=" + ",".join([_export(line), *pairs])]
+
+
+def _export(line: LaunchLine) -> str:
+    """What srun exports by the user's will: its option, else SLURM_EXPORT_ENV, else everything."""
+    given = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+    for option in line.options():
+        name, equals, value = option[0].partition("=")
+        if name == "--export":
+            given = value if equals else option[1]
+    return given
+
+
+def _without_export(words: Sequence[str]) -> list[str]:
+    kept = []
+    skip = False
+    for word in words:
+        if skip or word.startswith("--export="):
+            skip = False
+        elif word == "--export":
+            skip = True
+        else:
+            kept.append(word)
+    return kept

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running one of the native programs: its progress, its one line of error, and its end together with ours."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO
+
+from isochrone.errors import IsochroneError
+
+Progress = Callable[[int, int], None]
+"""Called with what is done and the total."""
+
+_PATIENCE_S = 10
+_TAIL_LINES = 200
+_PR_SET_PDEATHSIG = 1
+_log = logging.getLogger(__name__)
+
+
+def run_program(argv: Sequence[str], program: str, environment: Mapping[str, str]) -> None:
+    """Runs a launcher's command line to its end, and shows a progress bar if stderr is a terminal.
+
+    Lines ``progress DONE TOTAL`` on its stderr move the bar; lines ``isochrone-…: …`` are passed to the log.
+
+    Args:
+        argv: the command line.
+        program: name of the native program in it, for messages.
+        environment: variables beyond our own.
+
+    Raises:
+        IsochroneError: when it cannot be started or does not exit with 0.
+    """
+    with _progress_bar(program) as progress, tempfile.TemporaryFile() as output:
+        code, tail = _watch(argv, {**os.environ, **environment}, output, progress)
+        if code != 0:
+            output.seek(0)
+            tail = tail or output.read().decode(errors="replace").splitlines()
+            raise IsochroneError(f"{program} {_ending(code)}{_reason(tail, program)}")
+
+
+def _watch(
+    argv: Sequence[str], environment: Mapping[str, str], output: IO[bytes], progress: Progress
+) -> tuple[int, list[str]]:
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            env=environment,
+            start_new_session=True,
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 - we start no threads before it
+        )
+    except OSError as error:
+        raise IsochroneError(f"cannot be started: {error.strerror}", argv[0]) from None
+    tail: deque[str] = deque(maxlen=_TAIL_LINES)
+    try:
+        for line in process.stderr or ():
+            words = line.split()
+            if len(words) == 3 and words[0] == "progress" and words[1].isdecimal() and words[2].isdecimal():
+                progress(int(words[1]), int(words[2]))
+            else:
+                tail.append(line.rstrip())
+        code = process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    if code == 0:
+        for line in tail:
+            if line.startswith("isochrone-"):
+                _log.warning("%s", line)
+    return code, list(tail)
+
+
+def _end_with_parent() -> None:
+    # If we are killed outright, the ranks must not go on writing a file that the next run resumes from.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher and its ranks: politely first, because it alone knows the ranks on other hosts."""
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal_number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_PATIENCE_S)
+            return
+
+
+def _ending(code: int) -> str:
+    return f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+def _reason(tail: Sequence[str], program: str) -> str:
+    """What went wrong: the program's own line if it wrote one, else the last line that says something."""
+    own = [line for line in tail if line.startswith(f"{program}:")]
+    if own:
+        return own[0].removeprefix(program)
+    telling = [line for line in tail if any(c.isalnum() for c in line)]
+    return f": {telling[-1]}" if telling else ""
+
+
+@contextlib.contextmanager
+def _progress_bar(title: str) -> Iterator[Progress]:
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Places to run the native programs: the `Target` protocol, and the MPI of a launcher's command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from isochrone.launch.build import build_for
+from isochrone.launch.launcher import forbid_program, launch_environment, read_launch_line
+from isochrone.launch.library import MpiLibrary
+from isochrone.launch.process import run_program
+from isochrone.launch.registry import library_of
+
+
+class Target(Protocol):
+    """A place to run the native programs.
+
+    Attributes:
+        name: for people, such as ``mpiexec -n 4``.
+        simulated: whether its clock is simulated.
+        truth: level name to group label of each rank, where it is known.
+        baselines: ``native:…`` selectors that the library can be told to use for broadcasts.
+    """
+
+    name: str
+    simulated: bool
+    truth: dict[str, list[int]] | None
+    baselines: list[str]
+
+    def run(self, program: str, arguments: Sequence[str]) -> None:
+        """Runs ``isochrone-probe`` or ``isochrone-bench`` with its arguments; raises IsochroneError if it
+        fails.
+        """
+
+
+class LocalTarget:
+    """The MPI library of a launcher's command line, such as ``mpiexec -n 4``.
+
+    Raises:
+        UsageError: when the line has no known launcher, or names a program.
+        IsochroneError: when no MPI library for it is found.
+    """
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        self._line = read_launch_line(argv)
+        forbid_program(self._line)
+        self.library: MpiLibrary = library_of(self._line)
+        self.name = " ".join(argv)
+        self.simulated = False
+        self.truth: dict[str, list[int]] | None = None
+        self.baselines = ["native:*"]
+
+    @property
+    def ranks(self) -> int | None:
+        """The number of ranks that the line asks for; None where it leaves that to the launcher."""
+        return self._line.ranks
+
+    def run(self, program: str, arguments: Sequence[str]) -> None:
+        """Runs a native program under the launcher, building it first where needed.
+
+        Raises:
+            IsochroneError: when building or running fails.
+        """
+        executable = build_for(self.library).program(program)
+        argv = [str(self._line.executable), *self._line.argv[1:], str(executable), *arguments]
+        run_program(argv, program, launch_environment(self._line))

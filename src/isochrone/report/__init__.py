@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of a survey: one HTML page, complete in itself, and its figures as files.
+
+`inputs` reads the survey's files into `facts`; `sections` and `assets` make the page of them, `plots` the
+figures as PNG and SVG, `text` the summary for the terminal. `headline`, `words` and `units` are the language
+they share.
+"""
+
+from isochrone.report.comparison import Comparison, compare
+from isochrone.report.facts import Facts, Survey
+from isochrone.report.inputs import read_facts
+from isochrone.report.text import summary_lines
+from isochrone.report.write import FILE_NAME, write_page, write_report
+
+__all__ = [
+    "FILE_NAME",
+    "Comparison",
+    "Facts",
+    "Survey",
+    "compare",
+    "read_facts",
+    "summary_lines",
+    "write_page",
+    "write_report",
+]

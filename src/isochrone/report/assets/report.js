@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Draws the charts of the report from the data block of the page, in the colours of its style sheet.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("isochrone-data").textContent);
+  const element = (id) => document.getElementById(id);
+  const touch = matchMedia("(hover: none)").matches;
+  const config = {
+    displaylogo: false, responsive: true, displayModeBar: touch ? false : "hover",
+    modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
+  };
+
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const levelColour = (level) => colour(`level-${level % 6}`);
+
+  function withAlpha(hex, alpha) {
+    const value = parseInt(hex.slice(1), 16);
+    return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
+  }
+
+  function significant(value) {
+    const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+    return value.toFixed(Math.min(digits, 12));
+  }
+
+  function duration(us) {
+    if (us >= 999500) return `${significant(us / 1e6)} s`;
+    if (us >= 999.5) return `${significant(us / 1e3)} ms`;
+    return us >= 0.9995 ? `${significant(us)} µs` : us > 0 ? `${significant(us * 1e3)} ns` : "0 s";
+  }
+
+  function layout(extra) {
+    const axis = {
+      color: colour("soft"), gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true,
+      title: { font: { size: 13 }, standoff: 10 }, fixedrange: touch,
+    };
+    const { xaxis, yaxis, ...rest } = extra;
+    return {
+      font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("ink") },
+      paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 8, t: 8, b: 8 },
+      hoverlabel: { bgcolor: colour("ink"), bordercolor: colour("ink"), font: { color: colour("paper"), size: 12.5 } },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("line"), activecolor: colour("accent") },
+      dragmode: touch ? false : "zoom", showlegend: false,
+      xaxis: { ...axis, ...xaxis, title: { ...axis.title, ...xaxis?.title } },
+      yaxis: { ...axis, ...yaxis, title: { ...axis.title, ...yaxis?.title } },
+      ...rest,
+    };
+  }
+
+  // The matrix.
+
+  const count = data.ranks;
+
+  function latencyOf(a, b) {
+    if (a === b) return null;
+    const [row, column] = a < b ? [a, b] : [b, a];
+    return data.latency_us[row * count - (row * (row + 1)) / 2 + column - row - 1];
+  }
+
+  const place = (rank) => {
+    const cpus = data.cpus_of_rank[rank];
+    return `rank ${rank} on ${data.hosts[data.host_of_rank[rank]]}${cpus === null ? "" : `, CPU ${cpus}`}`;
+  };
+
+  const positionOf = new Array(count);
+  data.order.forEach((rank, position) => { positionOf[rank] = position; });
+
+  function meetingLevel(a, b) {
+    const holds = ([start, end], rank) => positionOf[rank] >= start && positionOf[rank] < end;
+    return data.levels.findLast((level) => level.blocks.some((block) => holds(block, a) && holds(block, b)));
+  }
+
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+
+  function describePair(a, b) {
+    if (a === b) return place(a);
+    const us = latencyOf(a, b);
+    const level = meetingLevel(a, b);
+    return `${place(a)}\n${place(b)}\n${us === null ? "not measured" : duration(us)}${level ? `, in one ${level.noun}` : ""}`;
+  }
+
+  // Text is set as text, never as markup: host names come from files.
+  function readout(chart, order) {
+    chart.on("plotly_hover", (event) => {
+      const point = event.points[0];
+      const text = describePair(order[point.y], order[point.x]);
+      element("matrix-readout").textContent = text.replaceAll("\n", " · ");
+      if (touch || !event.event) return;
+      tip.textContent = text;
+      tip.hidden = false;
+      const left = event.event.clientX + 16;
+      tip.style.left = `${left + 290 > innerWidth ? left - 290 - 32 : left}px`;
+      tip.style.top = `${event.event.clientY + 16}px`;
+    });
+    chart.on("plotly_unhover", () => { tip.hidden = true; });
+  }
+
+  function blockOutlines() {
+    const depth = data.levels.length;
+    return data.levels.map((level, index) => {
+      const x = [], y = [];
+      for (const [start, end] of level.blocks) {
+        if (end - start < 2 || end - start === count) continue;
+        const [a, b] = [start - 0.5, end - 0.5];
+        x.push(a, b, b, a, a, null);
+        y.push(a, a, b, b, a, null);
+      }
+      const width = Math.max(0.7, 2.2 - 0.6 * (index - 1)) * (count > 200 && index === depth - 1 ? 0.8 : 1);
+      return { x, y, type: "scatter", mode: "lines", line: { color: "#ffffff", width }, hoverinfo: "skip", name: level.noun };
+    }).filter((trace) => trace.x.length);
+  }
+
+  function matrix(id, order, outlines) {
+    const chart = element(id);
+    if (!chart || !data.scale) return;
+    const z = order.map((a) => order.map((b) => {
+      const us = latencyOf(a, b);
+      return us ? Math.log10(us) : null;
+    }));
+    const { low_us: low, high_us: high, tickvals, ticktext } = data.scale;
+    const heat = {
+      z, type: "heatmap", colorscale: "Viridis", zmin: Math.log10(low), zmax: Math.log10(high), hoverinfo: "none",
+      hoverongaps: true, showscale: true,
+      colorbar: {
+        orientation: "h", thickness: 10, len: 1, y: -0.03, yanchor: "top", x: 0.5, outlinewidth: 0, tickfont: { size: 12 },
+        tickvals: tickvals.map(Math.log10), ticktext,
+      },
+    };
+    const step = Math.max(1, 2 ** Math.ceil(Math.log2(count / 8)));
+    const shown = order.map((_, i) => i).filter((i) => i % step === 0);
+    const axis = {
+      tickvals: shown, ticktext: shown.map((i) => String(order[i])), showgrid: false, ticks: "", constrain: "domain",
+    };
+    Plotly.react(chart, [heat, ...outlines], layout({
+      xaxis: { ...axis, side: "top", range: [-0.5, count - 0.5] },
+      yaxis: { ...axis, range: [count - 0.5, -0.5], scaleanchor: "x" },
+      plot_bgcolor: colour("missing"), margin: { l: 34, r: 4, t: 24, b: 48 },
+    }), config);
+    if (!chart.dataset.wired) { readout(chart, order); chart.dataset.wired = "yes"; }
+  }
+
+  // The tree.
+
+  function dendrogram() {
+    const chart = element("dendrogram");
+    if (!chart || !data.tree) return;
+    const { merges, cuts, floor_us: floor, top_us: top, leaves, tickvals, ticktext } = data.tree;
+    const byLevel = new Map();
+    for (const [level, left, right, leftUs, rightUs, height] of merges) {
+      if (!byLevel.has(level)) byLevel.set(level, { x: [], y: [] });
+      const lines = byLevel.get(level);
+      lines.x.push(left, left, right, right, null);
+      lines.y.push(leftUs, height, height, rightUs, null);
+    }
+    const traces = [...byLevel].sort((a, b) => a[0] - b[0]).map(([level, lines]) => ({
+      ...lines, type: "scatter", mode: "lines", line: { color: levelColour(level), width: lines.x.length > 1000 ? 0.6 : 1.6 },
+      name: data.levels[level]?.noun ?? "", hovertemplate: "%{y:.3g} µs<extra></extra>",
+    }));
+    const shapes = cuts.map((cut) => ({
+      type: "line", xref: "paper", x0: 0, x1: 1, y0: cut.height_us, y1: cut.height_us,
+      line: { color: colour("soft"), width: 1.2, dash: "dash" },
+    }));
+    const annotations = cuts.map((cut) => ({
+      xref: "paper", x: 1, xanchor: "right", y: Math.log10(cut.height_us), yanchor: "bottom", showarrow: false,
+      text: `${escapeText(cut.nouns)} · ${cut.words}`, font: { size: 12.5, color: colour("ink") },
+      bgcolor: withAlpha(colour("paper"), 0.82), borderpad: 2,
+    }));
+    Plotly.react(chart, traces, layout({
+      xaxis: { showticklabels: false, showgrid: false, title: { text: `${leaves} ranks` }, range: [-1, leaves] },
+      yaxis: { type: "log", title: { text: "Latency" }, range: [Math.log10(floor), Math.log10(top)], tickvals, ticktext },
+      margin: { l: 8, r: 4, t: 12, b: 8 }, shapes, annotations, hovermode: "closest",
+    }), config);
+  }
+
+  const escapeText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
+  // The collective by size.
+
+  function series(values, name, colourName, symbol, dash, hover) {
+    const { sizes, size_names: names } = data.broadcast;
+    const known = sizes.map((size, i) => ({ size, i, value: values[i] })).filter(({ value }) => value);
+    if (!known.length) return [];
+    const x = known.map(({ size }) => size);
+    const line = colour(colourName);
+    return [{
+      x: [...x, ...x.slice().reverse()],
+      y: [...known.map(({ value }) => value[1]), ...known.map(({ value }) => value[2]).reverse()],
+      type: "scatter", mode: "lines", fill: "toself", fillcolor: withAlpha(line, 0.2), line: { width: 0 }, hoverinfo: "skip",
+      showlegend: false, legendgroup: name,
+    }, {
+      x, y: known.map(({ value }) => value[0]), type: "scatter", mode: "lines+markers", name, legendgroup: name,
+      line: { color: line, width: 2.2, dash }, marker: { symbol, size: 7, color: line },
+      text: known.map(({ i, value }) => `${escapeText(name)}, ${names[i]}: ${hover(value, i)}`), hovertemplate: "%{text}<extra></extra>",
+    }];
+  }
+
+  function sizeAxis() {
+    const { size_axis: axis, sizes } = data.broadcast;
+    const [low, high] = [Math.log10(sizes[0]), Math.log10(sizes[sizes.length - 1])];
+    const pad = Math.max(0.1, (high - low) * 0.02);
+    return { type: "log", title: { text: "Message size" }, ...axis, range: [low - pad, high + pad] };
+  }
+
+  function broadcast() {
+    const shown = data.broadcast;
+    const times = element("broadcast-time");
+    if (!times || !shown || !shown.sizes.length) return;
+    const hover = (value) => `${duration(value[0])} [${duration(value[1])} – ${duration(value[2])}]`;
+    const rivalHover = (value, i) => `${escapeText(shown.rival_names[i])}, ${hover(value)}`;
+    const all = [...shown.native_us, ...shown.plan_us, ...shown.rival_us].filter(Boolean).flat();
+    const [low, high] = [Math.min(...all) / 1.2, Math.max(...all) * 1.2];
+    const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" };
+    Plotly.react(times, [
+      ...series(shown.rival_us, "Best selectable", "rival", "diamond", "dot", rivalHover),
+      ...series(shown.native_us, "Library's own", "native", "square", "dash", hover),
+      ...series(shown.plan_us, "With the plan", "plan", "circle", "solid", hover),
+    ], layout({
+      xaxis: sizeAxis(),
+      yaxis: { type: "log", title: { text: "Time of the slowest rank" }, range: [Math.log10(low), Math.log10(high)], ...shown.time_axis },
+      showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
+    }), config);
+
+    const ratioHover = (value) => `${value[0].toFixed(2)}× [${value[1].toFixed(2)} – ${value[2].toFixed(2)}]`;
+    const ratios = [...shown.speedup, ...shown.rival_speedup].filter(Boolean).flat();
+    const [least, most] = [Math.min(0.9, ...ratios) / 1.06, Math.max(1.25, ...ratios) * 1.06];
+    const marks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100].filter((v) => v > least && v < most);
+    Plotly.react(element("broadcast-speedup"), [
+      ...series(shown.rival_speedup, "Against the best selectable", "rival", "diamond", "dot", ratioHover),
+      ...series(shown.speedup, "Against the library's own", "plan", "circle", "solid", ratioHover),
+    ], layout({
+      xaxis: sizeAxis(),
+      yaxis: {
+        type: "log", title: { text: "Speedup of the plan" }, range: [Math.log10(least), Math.log10(most)],
+        tickvals: marks, ticktext: marks.map((v) => `${v}×`),
+      },
+      shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: { color: colour("ink"), width: 1.4 } }],
+      showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
+    }), config);
+  }
+
+  function drawAll() {
+    matrix("matrix-found", Array.from({ length: count }, (_, rank) => rank), []);
+    matrix("matrix-ordered", data.order, blockOutlines());
+    dendrogram();
+    broadcast();
+  }
+
+  drawAll();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  const printing = (on) => () => { document.documentElement.classList.toggle("printing", on); drawAll(); };
+  addEventListener("beforeprint", printing(true));
+  addEventListener("afterprint", printing(false));
+})();

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plan against the library's own and against the best algorithm that the library can be told to use, by
+size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from isochrone.files import BenchKey
+from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
+
+NATIVE, PLAN, RIVAL_PREFIX = "native", "plan", "native:"
+LARGE_BYTES = 256 * 1024
+
+Samples = Mapping[BenchKey, FloatArray]
+"""(size in bytes, root, recipe) -> the slowest rank's time of each repetition, in seconds."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The library's best selectable algorithm at one size, and how much faster the plan is than it."""
+
+    name: str
+    time_s: Interval
+    speedup: Interval | None
+
+
+@dataclass(frozen=True)
+class SizeComparison:
+    """One message size: times in seconds, speedups above 1 where the plan is faster; None where not
+    measured.
+    """
+
+    size_bytes: int
+    native_s: Interval
+    plan_s: Interval | None
+    speedup: Interval | None
+    rival: Rival | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All sizes, smallest first."""
+
+    collective: str
+    sizes: tuple[SizeComparison, ...]
+    roots: tuple[int, ...]
+    repetitions: int
+    rivals: tuple[str, ...]
+
+    @property
+    def compared(self) -> tuple[tuple[int, Interval], ...]:
+        """(size, speedup) of the sizes at which both the library's own and the plan were measured."""
+        return tuple((row.size_bytes, row.speedup) for row in self.sizes if row.speedup is not None)
+
+    @property
+    def geomean_speedup(self) -> float | None:
+        """Geometric mean of the speedups over all sizes; None if none was compared."""
+        return _geomean([speedup.estimate for _, speedup in self.compared])
+
+    @property
+    def geomean_speedup_large(self) -> float | None:
+        """The same over the sizes from 256 KiB up."""
+        return _geomean([speedup.estimate for size, speedup in self.compared if size >= LARGE_BYTES])
+
+    @property
+    def min_speedup(self) -> float | None:
+        """The least speedup of all sizes."""
+        return min((speedup.estimate for _, speedup in self.compared), default=None)
+
+    @property
+    def faster_from(self) -> tuple[int, float] | None:
+        """The least size from which on every size is proven faster, and the mean speedup there; None if there
+        is none.
+        """
+        proven: list[tuple[int, Interval]] = []
+        for size, speedup in reversed(self.compared):
+            if speedup.low <= 1.0:
+                break
+            proven.append((size, speedup))
+        return (proven[-1][0], geometric_mean([s.estimate for _, s in proven])) if proven else None
+
+
+def compare(samples: Samples, collective: str) -> Comparison | None:
+    """Compares by size. Roots of one size are taken together, each repetition paired with the one of its own
+    root.
+
+    The rival of a size is the one with the least median, chosen with the samples that it is then judged by:
+    this favours the rival. None when `samples` holds no run of the library's own.
+    """
+    sizes = sorted({size for size, _, recipe in samples if recipe == NATIVE})
+    if not sizes:
+        return None
+    rivals = sorted({recipe for _, _, recipe in samples if recipe.startswith(RIVAL_PREFIX)})
+    return Comparison(
+        collective=collective,
+        sizes=tuple(_compare_size(samples, size, rivals) for size in sizes),
+        roots=tuple(sorted({root for _, root, _ in samples})),
+        repetitions=max(len(times) for (_, _, recipe), times in samples.items() if recipe == NATIVE),
+        rivals=tuple(rival.removeprefix(RIVAL_PREFIX) for rival in rivals),
+    )
+
+
+def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeComparison:
+    native = _pooled(samples, size, NATIVE)
+    plan = _pooled(samples, size, PLAN)
+    pooled = {rival: _pooled(samples, size, rival) for rival in rivals}
+    measured = {rival: times for rival, times in pooled.items() if len(times)}
+    best = min(measured, key=lambda rival: float(np.median(measured[rival])), default=None)
+    return SizeComparison(
+        size_bytes=size,
+        native_s=median_ci(native),
+        plan_s=median_ci(plan) if len(plan) else None,
+        speedup=_speedup(native, plan),
+        rival=None
+        if best is None
+        else Rival(
+            best.removeprefix(RIVAL_PREFIX), median_ci(measured[best]), _speedup(measured[best], plan)
+        ),
+    )
+
+
+def _pooled(samples: Samples, size: int, recipe: str) -> FloatArray:
+    parts = [samples[key] for key in sorted(samples) if key[0] == size and key[2] == recipe]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _speedup(slower: FloatArray, faster: FloatArray) -> Interval | None:
+    # A group of one rank takes no time at all: there is nothing to compare.
+    if not len(slower) or not len(faster) or min(slower.min(), faster.min()) <= 0:
+        return None
+    return ratio_ci(slower, faster)
+
+
+def _geomean(ratios: list[float]) -> float | None:
+    return geometric_mean(ratios) if ratios else None

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One look for all figures. No global state of Matplotlib is touched, and no display is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+INK, SOFT, LINE, PAPER = "#1b2025", "#525b64", "#d9dcdf", "#ffffff"
+NATIVE, PLAN, RIVAL = "#5d656d", "#0072b2", "#b8500a"
+LEVELS = ("#0072b2", "#c77c00", "#008a63", "#c04f9a", "#d55e00", "#2f8fc4")
+TINTS = ("#eaf3f9", "#fdf4e3", "#e6f5f0", "#f9ecf4", "#fcefe6", "#ebf5fb")
+
+
+def new_figure(width_inches: float, height_inches: float) -> Figure:
+    """An empty figure on white paper."""
+    return Figure(figsize=(width_inches, height_inches), facecolor=PAPER, layout="constrained")
+
+
+def dress(axes: Axes, grid: bool = True) -> None:
+    """Quiet axes: two spines, a light grid behind the data."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(LINE)
+    axes.tick_params(colors=SOFT, which="both", length=0)
+    axes.xaxis.label.set_color(SOFT)
+    axes.yaxis.label.set_color(SOFT)
+    axes.set_axisbelow(True)
+    if grid:
+        axes.grid(True, which="major", color=LINE, linewidth=0.8)
+
+
+def set_ticks(axis: Axis, values: Sequence[float], names: Sequence[str]) -> None:
+    """Just these ticks."""
+    axis.set_major_locator(FixedLocator(values))
+    axis.set_major_formatter(FixedFormatter(names))
+    axis.set_minor_locator(NullLocator())
+
+
+def save(figure: Figure, paths: Iterable[Path]) -> None:
+    """Writes the figure in the format that each path's suffix names."""
+    # Text in SVG stays text; a fixed salt and no date give the same file for the same survey.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone"}):
+        for path in paths:
+            metadata = {"Date": None} if path.suffix == ".svg" else {}
+            figure.savefig(path, dpi=160, facecolor=PAPER, metadata=metadata)

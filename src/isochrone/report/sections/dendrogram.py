@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The merge tree and where it was cut into levels."""
+
+from __future__ import annotations
+
+from isochrone.report.facts import Facts
+from isochrone.report.html import Html
+from isochrone.report.sections.parts import absent, chart, figure, section
+from isochrone.report.units import format_time
+from isochrone.report.words import join_words, level_noun
+
+
+def dendrogram(facts: Facts) -> Html:
+    """The section on the tree."""
+    title = "How the groups merge"
+    if facts.tree is None:
+        return section("tree", title, absent("There is no second rank to merge with, or pairs are missing."))
+    cuts = [
+        f"{level_noun(facts.levels[cut.level].name, 2)} below {format_time(cut.height_s)}"
+        for cut in facts.tree.cuts
+    ]
+    height = "Ranks merge, nearest first. The height of a join is the mean latency between its two branches."
+    if cuts:
+        where = f"It is cut into {join_words(cuts)}."
+        caption = f"{height} Dashed lines are the cuts: every branch below one is a group of that level."
+    else:
+        where = "No cut was supported by the data: one flat level."
+        caption = f"{height} {where}"
+    return section(
+        "tree",
+        title,
+        figure(chart("dendrogram", f"Dendrogram of the ranks. {where}", "wide"), caption, "dendrogram"),
+    )

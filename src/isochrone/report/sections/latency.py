@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The latency matrix as it was found and as the tree orders it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isochrone.report.facts import Facts
+from isochrone.report.html import Html, tag
+from isochrone.report.sections.parts import absent, chart, figure, section
+from isochrone.report.units import format_time
+
+
+def latency(facts: Facts) -> Html:
+    """The section on the matrix."""
+    known = facts.one_way_s[np.isfinite(facts.one_way_s)]
+    if facts.rank_count < 2 or known.size == 0:
+        return section("latency", "Latency of every pair", absent("There is no pair of ranks to measure."))
+    span = f"from {format_time(float(known.min()))} to {format_time(float(known.max()))}"
+    found = chart(
+        "matrix-found", f"Matrix of the latency of {facts.rank_count} ranks in rank order, {span}.", "square"
+    )
+    ordered = chart(
+        "matrix-ordered",
+        f"The same matrix with the ranks in the order of the tree: blocks of {len(facts.levels)} levels.",
+        "square",
+    )
+    panels = tag(
+        "div",
+        tag("div", tag("h3", "As found"), found),
+        tag("div", tag("h3", "In the order of the tree"), ordered),
+        class_="pair",
+    )
+    caption = (
+        "One-way time of an empty message between every two ranks, half of the least round trip. "
+        "Left: ranks in the order of the program. Right: ranks that are near each other stand together, and "
+        "each square outlines a group of a level."
+    )
+    return section(
+        "latency",
+        "Latency of every pair",
+        figure(
+            [panels, tag("p", class_="readout", id="matrix-readout", aria_live="polite")],
+            caption,
+            "latency-matrix",
+        ),
+    )

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What sections are put together from."""
+
+from __future__ import annotations
+
+from isochrone.report.html import Child, Html, tag
+
+FIGURES_FOLDER = "figures"
+
+
+def section(identifier: str, title: str, *children: Child) -> Html:
+    """A section with its heading, so that it can be linked to and is announced by its name."""
+    heading = f"{identifier}-heading"
+    return tag("section", tag("h2", title, id=heading), *children, id=identifier, aria_labelledby=heading)
+
+
+def chart(identifier: str, description: str, height: str = "") -> Html:
+    """The place where the page's script draws; `description` is what those hear who cannot see it."""
+    return tag("div", class_=f"chart {height}".strip(), id=identifier, role="img", aria_label=description)
+
+
+def figure(content: Child, caption: Child, file_stem: str) -> Html:
+    """A figure with its caption and the same figure as files."""
+    links = [
+        tag(
+            "a",
+            kind,
+            href=f"{FIGURES_FOLDER}/{file_stem}.{kind.lower()}",
+            aria_label=f"{file_stem} as {kind}",
+        )
+        for kind in ("PNG", "SVG")
+    ]
+    files = tag("span", "As a file: ", links[0], ", ", links[1], class_="files")
+    return tag("figure", content, tag("figcaption", caption, " ", files))
+
+
+def absent(text: str) -> Html:
+    """A note in place of what the survey's files do not hold."""
+    return tag("p", text, class_="absent")
+
+
+def swatch(level: int) -> Html:
+    """The mark of a level's colour, beside its name."""
+    return tag("span", "", class_=f"swatch level-{level % 6}", aria_hidden="true")

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The topology as nested boxes, and its levels as a table."""
+
+from __future__ import annotations
+
+from isochrone.files import Links
+from isochrone.report.boxes import Drawing, draw
+from isochrone.report.facts import Facts
+from isochrone.report.headline import nesting_sentence
+from isochrone.report.html import Child, Html, tag
+from isochrone.report.html import table as html_table
+from isochrone.report.sections.parts import figure, section, swatch
+from isochrone.report.structure import bandwidth, size_words
+from isochrone.report.units import approximate_bytes, format_percent, format_rate, format_time
+from isochrone.report.words import capitalised, level_noun
+
+_LEAST_WIDTH = 440
+"""Below this width (px) the drawing scrolls sideways rather than becoming too small to read."""
+
+
+def topology(facts: Facts) -> Html:
+    """The section on the topology."""
+    nesting = nesting_sentence(facts)
+    caption = (
+        "Each box is a group of ranks, each dot a rank. A stack stands for groups of the same form. "
+        "A level's latency and bandwidth are those between the parts of its groups."
+    )
+    return section(
+        "topology",
+        "Topology",
+        tag("p", nesting) if nesting else None,
+        figure(
+            tag("div", _svg(draw(facts), nesting or "One flat group of ranks."), class_="scroll", tabindex=0),
+            caption,
+            "topology",
+        ),
+        _levels_table(facts),
+    )
+
+
+def _levels_table(facts: Facts) -> Html:
+    with_capacity = any(level.links and level.links.capacity_bytes_per_s for level in facts.levels)
+    rows: list[list[Child]] = [
+        [
+            [swatch(index), capitalised(level_noun(level.name))],
+            f"{len(level.groups):,}",
+            size_words(facts, index),
+            *_link_cells(level.links, with_capacity),
+            "–" if level.confidence is None else format_percent(level.confidence),
+        ]
+        for index, level in enumerate(facts.levels)
+    ]
+    capacity = ("Capacity of a group",) if with_capacity else ()
+    head = ("Level", "Groups", "Ranks in each", "Latency", "Bandwidth of a pair", *capacity, "Confidence")
+    return html_table(
+        head,
+        rows,
+        "Levels, outermost first. Latency is half the round trip of an empty message, "
+        "the median over the pairs that meet there.",
+    )
+
+
+def _link_cells(links: Links | None, with_capacity: bool) -> tuple[str, ...]:
+    if links is None:
+        return ("–",) * (3 if with_capacity else 2)
+    pair = bandwidth(links)
+    rate = "–" if pair is None else f"{format_rate(pair.bytes_per_s)} at {approximate_bytes(pair.size_bytes)}"
+    capacity = links.capacity_bytes_per_s
+    outward = ("–" if capacity is None else format_rate(capacity),) if with_capacity else ()
+    return (format_time(links.latency_s), rate, *outward)
+
+
+def _svg(drawing: Drawing, description: str) -> Html:
+    shapes: list[Html] = []
+    for box in drawing.boxes:
+        for card in range(box.behind, -1, -1):
+            offset = card * drawing.stack
+            shapes.append(
+                tag(
+                    "rect",
+                    x=_pixels(box.x + offset),
+                    y=_pixels(box.y + offset),
+                    width=_pixels(box.width),
+                    height=_pixels(box.height),
+                    rx=8,
+                    class_=f"box level-{box.level % 6}",
+                )
+            )
+    for dot in drawing.dots:
+        shapes.append(
+            tag("circle", cx=_pixels(dot.x), cy=_pixels(dot.y), r=_pixels(dot.radius), class_="rank")
+        )
+    for label in drawing.labels:
+        kind = "box-title" if label.title else "box-detail"
+        shapes.append(tag("text", label.text, x=_pixels(label.x), y=_pixels(label.y), class_=kind))
+    svg = tag(
+        "svg",
+        tag("title", description),
+        shapes,
+        viewbox=f"0 0 {drawing.width:.0f} {drawing.height:.0f}",
+        width=f"{drawing.width:.0f}",
+        height=f"{drawing.height:.0f}",
+        role="img",
+        class_="topology",
+        style=f"min-width: min({drawing.width:.0f}px, {_LEAST_WIDTH}px)",
+    )
+    return Html(svg.markup.replace(" viewbox=", " viewBox=", 1))
+
+
+def _pixels(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ticks that read as times and sizes on logarithmic axes, the same on the page and in the figures' files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from isochrone.report.units import format_bytes, format_time
+
+Ticks = tuple[list[float], list[str]]
+
+_DIGITS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
+_FEWEST, _MOST = 3, 8
+
+
+def time_ticks(low_s: float, high_s: float) -> Ticks:
+    """Round times in [`low_s`, `high_s`] (seconds, both positive) and their names: three to eight of them.
+
+    Powers of ten where they suffice, else steps within each decade, else even steps.
+    """
+    chosen: list[float] = []
+    for digits in _DIGITS:
+        found = _decade_ticks(low_s, high_s, digits)
+        if not chosen or len(found) <= _MOST:
+            chosen = found
+    if len(chosen) < _FEWEST:
+        chosen = _even_ticks(low_s, high_s)
+    return chosen, [_short(format_time(value)) for value in chosen]
+
+
+def size_ticks(sizes_bytes: Sequence[int]) -> Ticks:
+    """Powers of 16 that span the sizes, with their names."""
+    values = [16**power for power in range(12) if min(sizes_bytes) <= 16**power <= max(sizes_bytes)]
+    values = values or [min(sizes_bytes)]
+    return [float(value) for value in values], [format_bytes(value) for value in values]
+
+
+def _decade_ticks(low_s: float, high_s: float, digits: Sequence[float]) -> list[float]:
+    decades = range(math.floor(math.log10(low_s)), math.ceil(math.log10(high_s)) + 1)
+    return [
+        digit * 10.0**power for power in decades for digit in digits if low_s <= digit * 10.0**power <= high_s
+    ]
+
+
+def _even_ticks(low_s: float, high_s: float) -> list[float]:
+    raw = (high_s - low_s) / (_FEWEST + 1)
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(digit * unit for digit in (1, 2, 2.5, 5, 10) if digit * unit >= raw * 0.999)
+    first, last = math.ceil(low_s / step - 1e-9), math.floor(high_s / step + 1e-9)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _short(text: str) -> str:
+    """Without idle zeros: "2 µs" for "2.00 µs"."""
+    number, unit = text.split(" ")
+    return f"{float(number):g} {unit}"

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recipes, rules and levels in plain words.
+
+A recipe is read by the grammar of DESIGN.md. What does not follow it (a newer version's recipe, a damaged
+file) is shown as it stands rather than guessed at: the report describes plans, it does not judge them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from isochrone.report.units import format_bytes
+
+_LEVEL_NOUNS = {
+    "site": ("site", "sites"),
+    "rack": ("rack", "racks"),
+    "switch": ("switch", "switches"),
+    "machine": ("machine", "machines"),
+    "node": ("node", "nodes"),
+    "socket": ("socket", "sockets"),
+    "numa": ("NUMA domain", "NUMA domains"),
+    "l3": ("L3 group", "L3 groups"),
+    "l2": ("L2 group", "L2 groups"),
+    "core": ("core", "cores"),
+    "rank": ("rank", "ranks"),
+}
+
+_ALGORITHMS = {
+    "native": "the library's own",
+    "flat": "a flat tree",
+    "chain": "a chain",
+    "pipeline": "a pipeline",
+    "binary": "a binary tree",
+    "binomial": "a binomial tree",
+    "knomial": "a k-nomial tree",
+    "scatter_allgather": "a scatter and an allgather",
+}
+
+_ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
+_RECIPE = re.compile(
+    rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
+    rf"|ordered\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
+    rf"|hierarchical\((?P<steps>[\w-]+={_ALGORITHM}(?:,[\w-]+={_ALGORITHM})*)\)(?:@(?P<steps_segment>\d+))?"
+)
+
+
+def level_noun(name: str, count: int = 1) -> str:
+    """What one group (or `count` of them) of a level is called: "NUMA domains", "switch"; `group-2`: "level-2
+    group".
+    """
+    if name in _LEVEL_NOUNS:
+        return _LEVEL_NOUNS[name][0 if count == 1 else 1]
+    number = re.fullmatch(r"group-(\d+)", name)
+    noun = f"level-{number[1]} group" if number else f"“{name}” group"
+    return noun if count == 1 else noun + "s"
+
+
+def counted(count: int, name: str) -> str:
+    """A number of groups of a level: "4 nodes", "1 socket"."""
+    return f"{count:,} {level_noun(name, count)}"
+
+
+def describe_algorithm(algorithm: str) -> str:
+    """An algorithm's text form in words: `knomial/4` is "a k-nomial tree (k = 4)"."""
+    name, _, number = algorithm.partition("/")
+    words = _ALGORITHMS.get(name.replace("-", "_"), f"the algorithm “{name}”")
+    return f"{words} ({'k = ' if name == 'knomial' else ''}{number})" if number else words
+
+
+def describe_recipe(recipe: str) -> str:
+    """A recipe in one clause: "between nodes a chain, inside each node the library's own, in segments of 64
+    KiB".
+    """
+    library, separator, told = recipe.partition(":")
+    if library == "native" and separator:
+        return f"the library told to use its “{told}”"
+    match = _RECIPE.fullmatch(recipe.replace(" ", ""))
+    if match is None:
+        return f"the recipe “{recipe}”"
+    if match["flat"]:
+        return describe_algorithm(match["flat"]) + _segment_words(match["flat_segment"])
+    if match["ordered"]:
+        ordered = describe_algorithm(match["ordered"])
+        return f"{ordered} over the ranks in the order of the map{_segment_words(match['ordered_segment'])}"
+    steps = [
+        (level, algorithm) for level, _, algorithm in (s.partition("=") for s in match["steps"].split(","))
+    ]
+    return _step_words(steps) + _segment_words(match["steps_segment"])
+
+
+def describe_range(min_bytes: int, max_bytes: int) -> str:
+    """The sizes of a rule: "up to 4 KiB", "from 64 KiB to 1 MiB", "from 256 KiB"."""
+    endless = max_bytes >= 1 << 40
+    if min_bytes == max_bytes:
+        return f"at {format_bytes(min_bytes)}"
+    if min_bytes <= 1:
+        return "at any size" if endless else f"up to {format_bytes(max_bytes)}"
+    # A rule that takes over where another ended starts one byte after a round size.
+    after_round = (min_bytes - 1) % 1024 == 0
+    start = f"above {format_bytes(min_bytes - 1)}" if after_round else f"from {format_bytes(min_bytes)}"
+    return start + ("" if endless else f" to {format_bytes(max_bytes)}")
+
+
+def describe_shape(shape: str) -> str:
+    """A communicator's shape: "16 ranks; node 4x4; root in 4" is "16 ranks on 4 nodes of 4"; else as it
+    stands.
+    """
+    parts = [part.strip() for part in shape.split(";")]
+    words = []
+    for part in parts:
+        level = re.fullmatch(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?", part)
+        if level:
+            count, least, most = int(level[2]), level[3], level[4]
+            words.append(f"{counted(count, level[1])} of {least}" + (f" to {most}" if most else ""))
+        elif not part.startswith("root in "):
+            words.append(part)
+    return ", ".join(words) if words else shape
+
+
+def join_words(items: Sequence[str]) -> str:
+    """A list as a sentence has it: "a, b and c"."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}" if items else ""
+
+
+def capitalised(sentence: str) -> str:
+    """`sentence` with its first letter as a capital, the rest untouched."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _segment_words(segment_bytes: str | None) -> str:
+    return (
+        f", in segments of {format_bytes(int(segment_bytes))}"
+        if segment_bytes and len(segment_bytes) < 16
+        else ""
+    )
+
+
+def _step_words(steps: Sequence[tuple[str, str]]) -> str:
+    """Each step among the leaders of the next named level's groups; the last among all ranks of its group."""
+    clauses = []
+    for position, (level, algorithm) in enumerate(steps):
+        words = describe_algorithm(algorithm)
+        place = f"inside each {level_noun(level)}"
+        if position + 1 < len(steps):
+            parts = level_noun(steps[position + 1][0], 2)
+            place = f"between {parts}" if position == 0 else f"{place}, between its {parts},"
+        elif position == 0:
+            place = f"over all ranks of the {level_noun(level)}"
+        clauses.append(f"{place} {words}")
+    return ", ".join(clauses) if len(clauses) < 3 else "; ".join(clauses)

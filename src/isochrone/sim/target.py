@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running the native programs on a simulated cluster."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.launch.process import run_program
+from isochrone.sim.build import build_platform, build_programs, find_tools
+from isochrone.sim.platform import hostfile, platform_description, settings
+from isochrone.sim.system import System, truth
+
+Baseline = Literal["ompi", "mpich", "default"]
+BASELINES: tuple[Baseline, ...] = get_args(Baseline)
+
+# SimGrid's broadcasts that gave every rank the right bytes at 1 to 33 and at 128 ranks, for sizes from 1 byte
+# to 4 MiB with odd ones among them. Left out, as they abort or deliver wrong bytes at some of these:
+# SMP_linear, arrival_pattern_aware, arrival_scatter, flattree_pipeline, impi, ompi_split_bintree.
+# (ompi_pipeline fails on 0 bytes only, and so does the selector ompi at 2 and 3 ranks.) Also left out: what
+# only chooses among these (mvapich2 and its parts).
+BROADCASTS = (
+    "binomial_tree",
+    "scatter_LR_allgather",
+    "scatter_rdb_allgather",
+    "ompi_pipeline",
+    "NTSL_Isend",
+    "NTSB",
+    "SMP_binomial",
+    "SMP_binary",
+    "flattree",
+    "mpich",
+)
+
+
+class SimTarget:
+    """A simulated cluster, as a place to run the native programs (see ``launch.target.Target``).
+
+    Attributes:
+        system: the cluster.
+        name: ``fram (simulated)``.
+        simulated: True.
+        truth: level name to group label of each rank.
+        baselines: the broadcasts that SimGrid can be told to use, as ``native:NAME``.
+        ranks: of every run: one on each core.
+    """
+
+    def __init__(self, system: System, baseline: str = "ompi") -> None:
+        """``baseline`` is whose choice of collectives is "the library's own": ``ompi``, ``mpich`` or
+        ``default``.
+
+        Raises:
+            UsageError: there is no such baseline.
+        """
+        if baseline not in BASELINES:
+            raise UsageError(
+                f"{baseline!r} is no baseline", "--sim-baseline", f"use one of {', '.join(BASELINES)}"
+            )
+        self.system = system
+        self.name = f"{system.name} (simulated)"
+        self.simulated = True
+        self.truth: dict[str, list[int]] | None = truth(system)
+        self.baselines = [f"native:{name}" for name in BROADCASTS if name != baseline]
+        self.ranks = system.ranks
+        self._selector = baseline
+
+    def run(self, program: str, arguments: Sequence[str]) -> None:
+        """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.
+
+        Raises:
+            IsochroneError: SimGrid is missing, building fails, or the program does.
+        """
+        self.run_executable(build_programs(find_tools()) / program, arguments)
+
+    def run_executable(self, executable: Path, arguments: Sequence[str]) -> None:
+        """Runs any program that smpicxx made.
+
+        Raises:
+            IsochroneError: SimGrid is missing, or the program cannot be started or fails.
+        """
+        tools = find_tools()
+        platform = build_platform(tools)
+        for word in (str(executable), *arguments):
+            # smpirun is a shell script that does not quote what it passes on.
+            if not word or any(c.isspace() or c in "*?[" for c in word):
+                raise IsochroneError(
+                    "smpirun cannot pass blanks, '*', '?' or '[' to a program", repr(word), "use another path"
+                )
+        with tempfile.TemporaryDirectory(prefix="isochrone-sim.") as name:
+            folder = Path(name)
+            described, hosts = folder / "platform.json", folder / "hosts"
+            described.write_text(json.dumps(platform_description(self.system)), encoding="utf-8")
+            hosts.write_text(hostfile(self.system), encoding="utf-8")
+            argv = [
+                *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts), "-np", str(self.ranks)),
+                *settings(self.system, self._selector),
+                *(str(executable), *arguments),
+            ]
+            # TMPDIR: each rank loads a copy of the program, which is gone with the folder whatever happens.
+            environment = {"ISOCHRONE_SIM_PLATFORM": str(described), "TMPDIR": name}
+            run_program(argv, executable.name, environment)

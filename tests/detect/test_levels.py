@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Levels are found from message times alone: all that are there, and none that is not."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from isochrone.detect import detect
+from isochrone.detect.distance import Distances
+from isochrone.detect.levels import find_levels
+
+US = 1e-6
+
+SYSTEMS = {
+    "fram": ([2, 2, 2, 16], [3.0, 2.0, 1.0, 0.5]),
+    "idun": ([16, 2, 14], [1.8, 0.8, 0.4]),
+    "arm1": ([4, 24], [0.8, 0.5]),
+    "odd": ([3, 2, 5], [2.0, 1.0, 0.5]),
+    "odder": ([7, 3], [2.0, 0.5]),
+    "pairs": ([16, 2], [1.8, 0.5]),
+    "two nodes of two": ([2, 2], [2.0, 0.5]),
+    "cubic": ([2, 2, 2], [2.0, 1.0, 0.5]),
+}
+
+
+def finds(measurements, cluster, same) -> bool:
+    topology, _ = detect(measurements)
+    found = [topology.labels(level) for level in topology.levels]
+    return len(found) == len(cluster.paths) and all(
+        same(a, b.tolist()) for a, b in zip(found, cluster.paths, strict=True)
+    )
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_level_of_a_quiet_machine_is_found_in_any_rank_order(system, make_regular, make_measurements, same):
+    counts, latencies = SYSTEMS[system]
+    for seed in range(3):
+        cluster = make_regular(counts, np.array(latencies) * US).shuffled(seed)
+        assert finds(make_measurements(cluster), cluster, same)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_level_is_found_through_a_noise_of_ten_percent(system, make_regular, make_measurements, same):
+    counts, latencies = SYSTEMS[system]
+    for seed in range(5):
+        cluster = make_regular(counts, np.array(latencies) * US).shuffled(seed)
+        assert finds(make_measurements(cluster, noise=0.1, seed=seed), cluster, same)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_four_nodes_of_128_cores_are_found_down_to_their_caches(noise, make_regular, make_measurements, same):
+    cluster = make_regular([4, 2, 16, 4], np.array([1.8, 0.8, 0.6, 0.5]) * US).shuffled(7)
+    assert finds(make_measurements(cluster, noise=noise), cluster, same)
+
+
+def test_an_island_of_one_node_is_an_island(make_cluster, make_measurements, same):
+    rank = np.arange(40)
+    cluster = make_cluster(np.stack([rank * 0, rank // 30, rank // 10]), (3 * US, 2 * US, 1 * US)).shuffled(1)
+    assert finds(make_measurements(cluster, noise=0.05), cluster, same)
+
+
+def test_a_level_ten_percent_beyond_the_next_is_found_without_noise(make_regular, make_measurements, same):
+    cluster = make_regular([3, 3, 3, 3], US * 1.1 ** np.arange(4)[::-1]).shuffled(2)
+    assert finds(make_measurements(cluster), cluster, same)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8, 16, 33])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.05, 0.2])
+def test_where_all_are_equally_far_there_is_one_level(ranks, noise, make_regular, make_measurements):
+    for seed in range(12):
+        topology, _ = detect(make_measurements(make_regular([ranks], [US]), noise=noise, seed=seed))
+        assert [len(level.groups) for level in topology.levels] == [1]
+
+
+@pytest.mark.parametrize("ranks", [5, 8, 16, 64])
+def test_noise_of_which_nothing_is_known_makes_no_level(ranks):
+    """The minimum tells as much as the median: only the distances themselves show that they are noisy."""
+    i, j = np.triu_indices(ranks, 1)
+    for seed in range(15):
+        for noise in (0.01, 0.1, 0.2):
+            values = np.random.default_rng(seed).normal(0.0, noise, len(i))
+            assert len(find_levels(Distances(np.arange(ranks), i, j, values, 0.0))) == 1
+
+
+def test_neighbours_on_a_ring_are_no_groups():
+    ranks = 16
+    i, j = np.triu_indices(ranks, 1)
+    hops = np.minimum(j - i, ranks - (j - i))
+    assert len(find_levels(Distances(np.arange(ranks), i, j, np.log(hops + 0.5), 0.0))) == 1
+
+
+def test_one_odd_pair_is_no_level(make_regular, make_measurements):
+    measurements = make_measurements(make_regular([32], [US]), noise=0.02)
+    measurements.rtt_min_s[3, 9] /= 3
+    measurements.rtt_min_s[9, 3] /= 3
+    assert len(detect(measurements)[0].levels) == 1
+
+
+def test_a_message_that_was_held_up_every_time_does_not_change_the_levels(make_regular, make_measurements, same):
+    cluster = make_regular([4, 2, 4], [2 * US, 1 * US, 0.5 * US]).shuffled(3)
+    measurements = make_measurements(cluster, noise=0.02)
+    first, second = (np.flatnonzero(cluster.paths[-1] == 2)[k] for k in (0, 1))
+    for array in (measurements.rtt_min_s, measurements.rtt_median_s):
+        array[first, second] = array[second, first] = 9 * US
+    assert finds(measurements, cluster, same)
+
+
+@st.composite
+def trees(draw) -> tuple[np.ndarray, np.ndarray]:
+    """Paths [level, rank] of a random tree, and a distance for each level, at least 10 % apart."""
+    depth = draw(st.integers(1, 4))
+    paths: list[list[int]] = [[]]
+    for level in range(depth):
+        # Some levels divide every group, so that each level is one of its own for most ranks.
+        sizes = [draw(st.integers(2, 3 if level else 4)) for _ in paths]
+        paths = [[*path, child] for path, size in zip(paths, sizes, strict=True) for child in range(size)]
+    members = [draw(st.integers(2, 3)) for _ in paths]
+    leaves = np.repeat(np.arange(len(paths)), members)
+    rows = [np.zeros(len(leaves), dtype=int)]
+    for level in range(1, depth + 1):
+        numbers: dict[tuple[int, ...], int] = {}
+        label = np.array([numbers.setdefault(tuple(path[:level]), len(numbers)) for path in paths])
+        rows.append(label[leaves])
+    ratios = [draw(st.floats(1.1, 4.0)) for _ in range(depth)]
+    latencies = 1e-7 * np.cumprod([1.0, *ratios])[::-1]
+    order = np.random.default_rng(draw(st.integers(0, 1000))).permutation(len(leaves))
+    return np.stack(rows)[:, order], latencies
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(trees())
+def test_any_tree_is_found_exactly_without_noise(tree):
+    paths, latencies = tree
+    ranks = paths.shape[1]
+    i, j = np.triu_indices(ranks, 1)
+    meets = np.sum(paths[:, i] == paths[:, j], axis=0) - 1
+    found = find_levels(Distances(np.arange(ranks), i, j, np.log(latencies[meets]), 0.0))
+    assert len(found) == len(paths)
+    for labels, truth in zip(found, paths, strict=True):
+        assert np.array_equal(labels[:, None] == labels[None, :], truth[:, None] == truth[None, :])
+
+
+def test_512_ranks_take_seconds(make_regular, make_measurements):
+    """A bound so wide that only another order of growth can break it."""
+    measurements = make_measurements(make_regular([4, 2, 16, 4], np.array([1.8, 0.8, 0.6, 0.5]) * US), noise=0.05)
+    start = time.process_time()
+    detect(measurements)
+    assert time.process_time() - start < 60

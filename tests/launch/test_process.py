@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Native programs are watched: their warnings are passed on, their failures are one line, and they end when we do."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from isochrone.errors import IsochroneError
+from isochrone.launch.process import run_program
+
+
+def _shell(script: str) -> list[str]:
+    return ["/bin/sh", "-c", script]
+
+
+def test_warnings_of_the_program_reach_the_log_and_its_progress_does_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    run_program(
+        _shell("echo 'progress 1 2' >&2; echo 'isochrone-probe: dropped a line' >&2"), "isochrone-probe", {}
+    )
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == [
+        "isochrone-probe: dropped a line"
+    ]
+
+
+def test_the_programs_first_own_line_explains_a_failure() -> None:
+    script = "echo 'isochrone-probe: disk is full' >&2; echo 'mpiexec: rank 0 ended' >&2; exit 1"
+    with pytest.raises(IsochroneError, match=r"^isochrone-probe ended with exit code 1: disk is full$"):
+        run_program(_shell(script), "isochrone-probe", {})
+
+
+def test_without_an_own_line_the_last_telling_one_explains_a_failure() -> None:
+    script = "echo 'there are not enough slots' >&2; echo '-----' >&2; exit 1"
+    with pytest.raises(IsochroneError, match="not enough slots"):
+        run_program(_shell(script), "isochrone-probe", {})
+
+
+def test_a_signal_is_named() -> None:
+    with pytest.raises(IsochroneError, match="was ended by signal SIGSEGV"):
+        run_program(_shell("kill -SEGV $$"), "isochrone-probe", {})
+
+
+def test_a_launcher_that_cannot_be_started_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(IsochroneError, match="cannot be started"):
+        run_program([str(tmp_path / "nothing")], "isochrone-probe", {})
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_program_does_not_outlive_us(tmp_path: Path, number: signal.Signals) -> None:
+    pid_file = tmp_path / "pid"
+    code = (
+        "from isochrone.launch.process import run_program\n"
+        f"run_program(['/bin/sh', '-c', 'echo $$ > {pid_file}; exec sleep 60'], 'isochrone-probe', {{}})\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": "src"}) as us:
+        _wait_until(lambda: pid_file.is_file() and pid_file.read_text(encoding="ascii").endswith("\n"))
+        us.send_signal(number)
+    child = int(pid_file.read_text(encoding="ascii"))
+    _wait_until(lambda: not _runs(child))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return False
+
+
+def _wait_until(condition: object) -> None:
+    assert callable(condition)
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.02)
+    pytest.fail("waited for 20 seconds in vain")

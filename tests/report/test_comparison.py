@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import numpy as np
+import pytest
+
+from isochrone.files import BenchKey
+from isochrone.report.comparison import compare
+from isochrone.report.headline import broadcast_sentence
+
+
+def times(median_s: float, seed: int, count: int = 20) -> np.ndarray:
+    return median_s * np.random.default_rng(seed).lognormal(0, 0.01, count)
+
+
+def bench(speedups: dict[int, float]) -> dict[BenchKey, np.ndarray]:
+    samples = {}
+    for size, speedup in speedups.items():
+        samples[BenchKey(size, 0, "native")] = times(1e-5, size)
+        samples[BenchKey(size, 0, "plan")] = times(1e-5 / speedup, size + 1)
+    return samples
+
+
+def test_the_speedup_from_a_size_up_counts_only_sizes_that_are_proven_faster() -> None:
+    comparison = compare(bench({1024: 2.0, 4096: 1.0, 1 << 18: 2.0, 1 << 20: 2.0}), "bcast")
+    assert comparison is not None
+    assert comparison.faster_from is not None
+    size, mean = comparison.faster_from
+    assert size == 1 << 18
+    assert mean == pytest.approx(2.0, rel=0.02)
+    sentence = broadcast_sentence(comparison)
+    assert sentence is not None
+    assert sentence.endswith("faster than the library's own from 256 KiB.")
+    assert comparison.min_speedup == pytest.approx(1.0, rel=0.02)
+    assert comparison.geomean_speedup == pytest.approx(2.0 ** (3 / 4), rel=0.02)
+    assert comparison.geomean_speedup_large == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_slower_plan_is_said_to_be_slower() -> None:
+    sentence = broadcast_sentence(compare(bench({1024: 0.5, 1 << 20: 2.0}), "bcast"))
+    assert sentence is not None
+    assert "slower at 1 KiB" in sentence
+
+
+def test_no_gain_is_said_to_be_none() -> None:
+    sentence = broadcast_sentence(compare(bench({1024: 1.0, 4096: 1.0}), "bcast"))
+    assert sentence == "No gain for broadcast was proven: with the plan it is as fast as the library's own."
+
+
+def test_the_rival_of_each_size_is_the_best_that_the_library_can_be_told_to_use() -> None:
+    samples = bench({1024: 1.5, 4096: 1.5})
+    for size, chain, flat in ((1024, 3e-6, 6e-6), (4096, 8e-6, 5e-6)):
+        samples[BenchKey(size, 0, "native:chain")] = times(chain, 5)
+        samples[BenchKey(size, 0, "native:flat")] = times(flat, 6)
+    comparison = compare(samples, "bcast")
+    assert comparison is not None
+    assert [row.rival.name for row in comparison.sizes if row.rival] == ["chain", "flat"]
+    rival = comparison.sizes[0].rival
+    assert rival is not None
+    assert rival.speedup is not None
+    assert rival.speedup.high < 1.0
+
+
+def test_roots_are_taken_together_each_repetition_with_its_own_roots() -> None:
+    samples = {}
+    for root, native_s in ((0, 1e-5), (3, 9e-5)):
+        disturbance = times(1.0, root)
+        samples[BenchKey(64, root, "native")] = native_s * disturbance
+        samples[BenchKey(64, root, "plan")] = native_s / 2 * disturbance
+    comparison = compare(samples, "bcast")
+    assert comparison is not None
+    speedup = comparison.sizes[0].speedup
+    assert speedup is not None
+    assert (speedup.low, speedup.high) == pytest.approx((2.0, 2.0))
+    assert comparison.roots == (0, 3)
+
+
+def test_a_broadcast_to_nobody_takes_no_time_and_is_not_compared() -> None:
+    zeros = np.zeros(5)
+    comparison = compare({BenchKey(8, 0, "native"): zeros, BenchKey(8, 0, "plan"): zeros}, "bcast")
+    assert comparison is not None
+    assert comparison.compared == ()
+    assert broadcast_sentence(comparison) is None
+
+
+def test_nothing_of_the_librarys_own_is_nothing_to_compare_with() -> None:
+    assert compare({BenchKey(8, 0, "plan"): np.ones(3)}, "bcast") is None

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from isochrone.errors import IsochroneError
+from isochrone.files import Rule
+from isochrone.report import Survey, read_facts, summary_lines, write_report
+from isochrone.report.page import page
+from isochrone.report.plots import write_figures
+
+HOSTILE = "\"><script>alert({})</script><img src=x onerror=alert(1)>&amp;'</title>"
+FIGURES = [
+    f"{stem}.{kind}"
+    for stem in ("topology", "latency-matrix", "dendrogram", "broadcast")
+    for kind in ("png", "svg")
+]
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would see: elements with their attributes, text outside scripts, scripts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"meta", "br"}:
+            self._open.append(tag)
+        if tag == "script":
+            self.scripts.append((dict(attrs), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1] == "script":
+            attributes, text = self.scripts[-1]
+            self.scripts[-1] = (attributes, text + data)
+        elif "style" not in self._open:
+            self.text += data
+
+    def closed(self) -> bool:
+        return not self._open
+
+
+@pytest.fixture(scope="module")
+def cluster(survey_of: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = survey_of("cluster").write(tmp_path_factory.mktemp("survey"))
+    write_report(folder, Survey("fram (simulated)", ["isochrone", "survey", "--sim", "fram"], elapsed_s=61.0))
+    return folder
+
+
+def test_the_page_is_whole_well_formed_and_says_what_was_found(cluster: Path) -> None:
+    reader = Reader((cluster / "report.html").read_text())
+    assert reader.closed()
+    assert "128 ranks in 2 switches, 4 nodes and 8 sockets" in reader.text
+    assert "between sockets a chain, inside each socket the library's own" in reader.text.lower()
+    assert "isochrone survey --sim fram" in reader.text
+    headings = [attributes.get("id") for tag, attributes in reader.elements if tag == "section"]
+    assert headings == ["topology", "latency", "tree", "accuracy", "broadcast", "plan", "provenance"]
+
+
+def test_the_page_loads_nothing_from_elsewhere(cluster: Path) -> None:
+    reader = Reader((cluster / "report.html").read_text())
+    tags = {tag for tag, _ in reader.elements}
+    assert not tags & {"link", "img", "iframe", "object", "embed", "base"}
+    targets = [attributes["href"] for _, attributes in reader.elements if "href" in attributes]
+    assert all("src" not in attributes for _, attributes in reader.elements)
+    for target in targets:
+        assert target is not None
+        assert target.startswith("#") or (cluster / target).is_file(), target
+
+
+def test_only_the_scripts_that_were_put_in_may_run(cluster: Path) -> None:
+    reader = Reader((cluster / "report.html").read_text())
+    policy = next(
+        a["content"] for t, a in reader.elements if a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    allowed = set(re.findall(r"'sha256-([^']+)'", policy))
+    run = [text for attributes, text in reader.scripts if attributes.get("type") != "application/json"]
+    assert len(run) == 2
+    assert {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run} == allowed
+
+
+def test_every_chart_of_the_page_has_words_for_those_who_cannot_see_it(cluster: Path) -> None:
+    reader = Reader((cluster / "report.html").read_text())
+    pictures = [attributes for _, attributes in reader.elements if attributes.get("role") == "img"]
+    assert len(pictures) == 6
+    assert all(a.get("aria-label") or a.get("class") == "topology" for a in pictures)
+
+
+def test_the_figures_are_files_too_and_the_same_for_the_same_survey(cluster: Path, tmp_path: Path) -> None:
+    assert sorted(path.name for path in (cluster / "figures").iterdir()) == sorted(FIGURES)
+    write_figures(read_facts(cluster), tmp_path)
+    for name in FIGURES:
+        content = (tmp_path / name).read_bytes()
+        assert content == (cluster / "figures" / name).read_bytes()
+        if name.endswith("svg"):
+            assert ElementTree.fromstring(content).tag.endswith("svg")  # noqa: S314
+
+
+def test_names_from_files_are_text_and_never_markup(survey_of: Callable, machine_of: Callable) -> None:
+    machine = machine_of([("machine", 1, 2e-6), ("node", 2, 1e-6), ("core", 3, 0)], host=HOSTILE)
+    made = survey_of(machine)
+    key = next(key for key in made.bench.slowest_s if key.recipe == "native")
+    rival = key._replace(recipe=f"native:{HOSTILE}")
+    bench = replace(made.bench, slowest_s={**made.bench.slowest_s, rival: made.bench.slowest_s[key] / 10})
+    rule: Rule = replace(made.plan.rules[0], recipe=HOSTILE, shape=HOSTILE, collective=HOSTILE)
+    mpi = replace(made.measurements.mpi, library=HOSTILE)
+    provenance = {"command": [HOSTILE], "time": HOSTILE, "host": HOSTILE, "version": HOSTILE}
+    made = replace(
+        made,
+        bench=bench,
+        plan=replace(made.plan, rules=(rule,), provenance=provenance),
+        measurements=replace(made.measurements, mpi=mpi),
+        topology=replace(made.topology, agreement={HOSTILE: {"source": HOSTILE, "level": HOSTILE}}),
+    )
+    for survey in (None, Survey(HOSTILE, [HOSTILE])):
+        text = page(made.facts(survey))
+        reader = Reader(text)
+        assert reader.closed()
+        assert [attributes.get("type") for attributes, _ in reader.scripts] == [
+            "application/json",
+            None,
+            None,
+        ]
+        assert not [tag for tag, _ in reader.elements if tag == "img"]
+        assert not [name for _, a in reader.elements for name in a if name.startswith("on")]
+        data = json.loads(reader.scripts[0][1])
+        assert data["hosts"][0] == made.topology.places[0].host
+        assert HOSTILE.format(0) in reader.text
+
+
+def test_without_plan_and_verification_the_report_says_so(survey_of: Callable, tmp_path: Path) -> None:
+    folder = survey_of("uneven").write(tmp_path, leave_out=["plan.json", "bench.jsonl"])
+    (folder / "figures").mkdir()
+    (folder / "figures" / "broadcast.png").write_bytes(b"of an earlier survey")
+    text = Reader(write_report(folder).read_text()).text
+    assert "No plan is in this folder (plan.json)" in text
+    assert "No verification run is in this folder (bench.jsonl)" in text
+    assert not (folder / "figures" / "broadcast.png").exists()
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_the_smallest_machines_have_a_report(
+    survey_of: Callable, machine_of: Callable, tmp_path: Path, cores: int
+) -> None:
+    made = survey_of(machine_of([("node", 1, 5e-7), ("core", cores, 0)]))
+    folder = made.write(tmp_path, leave_out=["plan.json", "bench.jsonl"])
+    assert Reader(write_report(folder).read_text()).closed()
+
+
+def test_a_machine_of_512_ranks_fits_into_twelve_megabytes(survey_of: Callable) -> None:
+    assert len(page(survey_of("large").facts()).encode()) < 12e6
+
+
+def test_a_report_without_every_pair_has_no_tree_and_says_so(survey_of: Callable) -> None:
+    facts = replace(survey_of("cluster").facts(), tree=None)
+    assert "pairs are missing" in Reader(page(facts)).text
+
+
+@pytest.mark.parametrize("name", ["measurements.jsonl", "topology.json", "plan.json", "bench.jsonl"])
+def test_a_damaged_file_is_one_clear_line(survey_of: Callable, tmp_path: Path, name: str) -> None:
+    folder = survey_of("laptop").write(tmp_path)
+    (folder / name).write_text('{"isochrone": "something else"}\n' * 3)
+    with pytest.raises(IsochroneError, match=name):
+        write_report(folder)
+    assert not (folder / "report.html").exists()
+
+
+def test_files_of_two_surveys_are_not_mixed(survey_of: Callable, tmp_path: Path) -> None:
+    folder = survey_of("laptop").write(tmp_path / "a")
+    other = survey_of("uneven").write(tmp_path / "b")
+    (other / "topology.json").replace(folder / "topology.json")
+    with pytest.raises(IsochroneError, match=r"9 ranks, but measurements\.jsonl has 4"):
+        write_report(folder)
+
+
+def test_a_folder_that_cannot_be_written_to_is_one_clear_line(survey_of: Callable, tmp_path: Path) -> None:
+    folder = survey_of("laptop").write(tmp_path)
+    (folder / "figures").write_text("a file in the way")
+    with pytest.raises(IsochroneError, match="cannot write the report"):
+        write_report(folder)
+
+
+def test_ranks_that_shared_cores_are_warned_about(survey_of: Callable) -> None:
+    made = survey_of("laptop")
+    made = replace(made, measurements=replace(made.measurements, simulated=False))
+    warning = "4 ranks shared 2 cores"
+    assert warning in Reader(page(made.facts(Survey("mpiexec -n 4", cores=2)))).text
+    assert warning in "\n".join(summary_lines(made.facts(Survey("mpiexec -n 4", cores=2))))
+    assert warning not in Reader(page(made.facts(Survey("mpiexec -n 4", cores=4)))).text
+
+
+def test_the_terminals_summary_has_at_most_twelve_lines_however_deep_the_tree(
+    survey_of: Callable, machine_of: Callable
+) -> None:
+    names = ["site", "rack", "switch", "machine", "node", "socket", "numa", "l3", "l2"]
+    levels = [(name, 2 if index else 1, 1e-5 / 1.5**index) for index, name in enumerate(names)]
+    lines = summary_lines(survey_of(machine_of([*levels, ("core", 2, 0)])).facts())
+    assert len(lines) == 12
+    assert lines[0].startswith("512 ranks in 2 racks")
+    assert any("more levels" in line for line in lines)
+    assert any("L2 group" in line for line in lines)
+
+
+def test_the_terminal_is_sent_no_control_characters(survey_of: Callable) -> None:
+    made = survey_of("laptop")
+    made = replace(made, bench=replace(made.bench, collective="\x1b[2Jbcast"))
+    assert all(line.isprintable() for line in summary_lines(made.facts()))

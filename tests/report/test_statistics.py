@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isochrone.statistics import Interval, geometric_mean, median_ci, ratio_ci
+
+positive = st.floats(1e-9, 1e3)
+
+
+def test_the_interval_of_ten_samples_is_the_textbook_pair_of_order_statistics() -> None:
+    interval = median_ci([3, 1, 2, 10, 5, 4, 9, 8, 7, 6])
+    assert (interval.estimate, interval.low, interval.high) == (5.5, 2, 9)
+    assert interval.confidence == pytest.approx(0.9785, abs=1e-4)
+
+
+def test_too_few_samples_give_their_range_and_admit_how_little_it_is_worth() -> None:
+    interval = median_ci([1.0, 2.0, 3.0])
+    assert (interval.low, interval.high) == (1.0, 3.0)
+    assert interval.confidence == pytest.approx(0.75)
+    assert median_ci([4.0]) == Interval(4.0, 4.0, 4.0, 0.0)
+
+
+def test_a_higher_confidence_widens_the_interval() -> None:
+    samples = np.random.default_rng(3).lognormal(size=40)
+    narrow, wide = median_ci(samples, 0.9), median_ci(samples, 0.999)
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert narrow.confidence >= 0.9
+    assert wide.confidence >= 0.999
+
+
+def test_the_interval_covers_the_true_median_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(7)
+    trials = [median_ci(generator.lognormal(sigma=1.0, size=15)) for _ in range(2000)]
+    covered = sum(trial.low <= 1.0 <= trial.high for trial in trials) / len(trials)
+    assert covered == pytest.approx(trials[0].confidence, abs=0.02)
+
+
+def test_paired_repetitions_cancel_the_disturbance_that_they_share() -> None:
+    disturbance = np.random.default_rng(5).lognormal(sigma=1.0, size=20)
+    interval = ratio_ci(3.0 * disturbance, 2.0 * disturbance)
+    assert (interval.low, interval.high) == pytest.approx((1.5, 1.5))
+
+
+def test_unequal_counts_are_compared_by_bootstrap_and_repeatably() -> None:
+    generator = np.random.default_rng(11)
+    slow, fast = generator.lognormal(math.log(2), 0.05, 30), generator.lognormal(0.0, 0.05, 20)
+    interval = ratio_ci(slow, fast)
+    assert 1.7 < interval.low < 2.0 < interval.high < 2.3
+    assert ratio_ci(slow, fast) == interval
+
+
+@given(st.lists(positive, min_size=1, max_size=60), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_every_interval_holds_its_median_and_attains_its_confidence(
+    samples: list[float], asked: float
+) -> None:
+    interval = median_ci(samples, asked)
+    assert interval.low <= np.median(samples) <= interval.high
+    least_count = 1 + math.ceil(math.log2(1 / (1 - asked)))
+    assert interval.confidence >= asked or len(samples) < least_count
+
+
+@pytest.mark.parametrize("samples", [[], [1.0, math.nan], [math.inf]])
+def test_samples_that_are_none_or_not_finite_are_refused(samples: list[float]) -> None:
+    with pytest.raises(ValueError, match="sample"):
+        median_ci(samples)
+
+
+def test_a_ratio_of_times_that_are_not_positive_is_refused() -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        ratio_ci([1.0, 0.0], [1.0, 1.0])
+
+
+def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one() -> None:
+    assert geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="above 0"):
+        geometric_mean([1.0, 0.0])
