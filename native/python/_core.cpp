@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// isochrone._core: what Python uses of native/core. What is in it, with types, is said in src/isochrone/_core.pyi.
+// isochrone._core: what Python uses of native/core. What is in it, with types, is said in
+// src/isochrone/_core.pyi.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -32,13 +33,14 @@ using PlaceTuple = std::tuple<std::string, std::optional<std::string>, std::stri
 
 /// Texts in error lines may be cut within a character.
 nb::str decoded(std::string_view text) {
-    return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+    return nb::steal<nb::str>(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 void check_rank(const place::Layout& layout, int rank) {
     if (rank < 0 || rank >= layout.size) {
-        throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " + std::to_string(layout.size) +
-                                    " ranks");
+        throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " +
+                                    std::to_string(layout.size) + " ranks");
     }
 }
 
@@ -69,7 +71,8 @@ place::Layout restricted(const place::Layout& layout, const std::vector<int>& ra
     return layout.restricted_to(ranks);
 }
 
-double predict_bcast(const place::Layout& layout, std::string_view recipe, int root, std::int64_t size_bytes) {
+double predict_bcast(const place::Layout& layout, std::string_view recipe, int root,
+                     std::int64_t size_bytes) {
     return simulate::simulate_bcast(compose::parse_recipe(recipe), layout, root, size_bytes).slowest_s;
 }
 
@@ -116,25 +119,30 @@ NB_MODULE(_core, m) {
     });
 
     m.def("algorithms", &algorithm_rows, "The rows of the tables of algorithms.");
-    m.def("parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
-          "text"_a, "The recipe as Isochrone writes it. Raises ValueError with one line that says what is wrong where.");
+    m.def(
+        "parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
+        "text"_a,
+        "The recipe as Isochrone writes it. Raises ValueError with one line that says what is wrong where.");
 
     nb::class_<place::Layout>(m, "Layout", "The groups of the ranks of one communicator, level by level.")
         .def_ro("size", &place::Layout::size, "Number of ranks.")
         .def_ro("levels", &place::Layout::levels, "Names of the levels, outermost first.")
         .def_ro("group_of", &place::Layout::group_of, "[level][rank]: the number of the rank's group.")
-        .def("shape",
-             [](const place::Layout& layout, int root) {
-                 check_rank(layout, root);
-                 return place::shape(layout, root);
-             },
-             "root"_a, "The shape as the rules of plans name it.")
+        .def(
+            "shape",
+            [](const place::Layout& layout, int root) {
+                check_rank(layout, root);
+                return place::shape(layout, root);
+            },
+            "root"_a, "The shape as the rules of plans name it.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
 
     m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The layout of ranks at these places (host, cpus or None, signature) in the text of a topology.json.");
+          "The layout of ranks at these places (host, cpus or None, signature) in the text of a "
+          "topology.json.");
     m.def("predict_bcast", &predict_bcast, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
-          nb::call_guard<nb::gil_scoped_release>(), "Simulated time of the slowest rank in a broadcast, in seconds.");
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Simulated time of the slowest rank in a broadcast, in seconds.");
     m.def("schedule_bcast", &schedule_bcast, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
           "What one rank does in a broadcast, one dict per operation.");
     m.def("choose", &choose, "plan_json"_a, "layout"_a, "root"_a, "size_bytes"_a,

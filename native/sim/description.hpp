@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What src/isochrone/sim/platform.py writes about a simulated cluster: everything is decided there, so that nothing here
-// knows a network topology.
+// What src/isochrone/sim/platform.py writes about a simulated cluster: everything is decided there, so that
+// nothing here knows a network topology.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace isochrone::sim {
 
-/// What one pair of cores sees when nothing else is under way. The latency is without the ranks' own overheads.
+/// What one pair of cores sees when nothing else is under way. The latency is without the ranks' own
+/// overheads.
 struct Pair {
     double latency_s = 0;
     double bandwidth_bytes_per_s = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The platform of a simulated cluster, as a shared object that smpirun loads. ISOCHRONE_SIM_PLATFORM names the file that
-// describes it.
+// The platform of a simulated cluster, as a shared object that smpirun loads. ISOCHRONE_SIM_PLATFORM names
+// the file that describes it.
 //
-// Each core is a host of SimGrid named NODE.cK. What a pair sees by itself and what it shares with others are links of
-// their own. The first is one FATPIPE link (which limits every flow separately) with the whole latency of the pair, so that
-// no sum of hops has to hit a measured value. The others have capacities and no latency, and one link for each direction.
+// Each core is a host of SimGrid named NODE.cK. What a pair sees by itself and what it shares with others are
+// links of their own. The first is one FATPIPE link (which limits every flow separately) with the whole
+// latency of the pair, so that no sum of hops has to hit a measured value. The others have capacities and no
+// latency, and one link for each direction.
 //
 //     core a ─▶ [a sends] ─▶ [pair] ─▶ [group of a, out] ─▶ [group of b, in] ─▶ [b receives] ─▶ core b
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
@@ -68,7 +69,8 @@ public:
         router_ = zone_->create_router(name + ".router");
         add_cores(description.core_capacity_bytes_per_s);
         add_group_links();
-        for (std::size_t from = 0; from < cores_.size(); ++from) add_routes_from(from);
+        for (std::size_t from = 0; from < cores_.size(); ++from)
+            add_routes_from(from);
         zone_->seal();
         nic_ = duplex(cluster, name + ".nic", description.nic_capacity_bytes_per_s);
     }
@@ -93,7 +95,8 @@ private:
     void add_group_links() {
         for (std::size_t level = 0; level + 1 < groups_.size(); ++level) {
             group_links_.emplace_back();
-            if (!groups_[level + 1].capacity_bytes_per_s) continue;
+            if (!groups_[level + 1].capacity_bytes_per_s)
+                continue;
             for (std::size_t group = 0; group < cores_.size() / groups_[level].cores; ++group) {
                 const std::string name = name_ + ".g" + std::to_string(level) + "." + std::to_string(group);
                 group_links_[level].push_back(duplex(zone_, name, *groups_[level + 1].capacity_bytes_per_s));
@@ -103,31 +106,37 @@ private:
 
     [[nodiscard]] std::size_t level_where_meet(std::size_t a, std::size_t b) const {
         std::size_t level = 0;
-        while (a / groups_[level].cores != b / groups_[level].cores) ++level;
+        while (a / groups_[level].cores != b / groups_[level].cores)
+            ++level;
         return level;
     }
 
     void add_routes_from(std::size_t from) {
-        // Each core has pair links of its own: one for all would make the solver see all flows of a node as related.
+        // Each core has pair links of its own: one for all would make the solver see all flows of a node as
+        // related.
         std::vector<s4u::Link*> pair_links;
         for (std::size_t level = 0; level < groups_.size(); ++level) {
             const std::string name = name_ + ".c" + std::to_string(from) + ".pair" + std::to_string(level);
             pair_links.push_back(pair_link(zone_, name, groups_[level].pair));
         }
         for (std::size_t to = 0; to < cores_.size(); ++to) {
-            if (to == from) continue;
+            if (to == from)
+                continue;
             const std::size_t meeting = level_where_meet(from, to);
             Links links{s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(pair_links[meeting])};
             for (std::size_t level = 0; level < meeting; ++level) {
-                if (group_links_[level].empty()) continue;
+                if (group_links_[level].empty())
+                    continue;
                 links.emplace_back(group_links_[level][from / groups_[level].cores].out);
                 links.emplace_back(group_links_[level][to / groups_[level].cores].in);
             }
             links.emplace_back(core_links_[to].in);
             zone_->add_route(cores_[from], cores_[to], nullptr, nullptr, links, false);
         }
-        zone_->add_route(cores_[from], router_, nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].out)}, false);
-        zone_->add_route(router_, cores_[from], nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].in)}, false);
+        zone_->add_route(cores_[from], router_, nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].out)},
+                         false);
+        zone_->add_route(router_, cores_[from], nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].in)},
+                         false);
     }
 
     const std::vector<CoreGroups>& groups_;
@@ -143,7 +152,8 @@ private:
 void add_network(const Description& description, const std::vector<Node>& nodes, s4u::NetZone* cluster) {
     std::vector<s4u::Link*> shared;
     for (const double capacity_bytes_per_s : description.shared_link_capacity_bytes_per_s) {
-        shared.push_back(shared_link(cluster, "shared" + std::to_string(shared.size()), capacity_bytes_per_s));
+        shared.push_back(
+            shared_link(cluster, "shared" + std::to_string(shared.size()), capacity_bytes_per_s));
     }
     std::map<std::pair<std::size_t, std::size_t>, s4u::Link*> pair_links;
     for (const Route& route : description.routes) {
@@ -155,41 +165,45 @@ void add_network(const Description& description, const std::vector<Node>& nodes,
             pair = pair_link(cluster, name, description.pairs[route.pair]);
         }
         Links links{s4u::LinkInRoute(from.nic().out), s4u::LinkInRoute(pair)};
-        for (const std::size_t link : route.shared_links) links.emplace_back(shared[link]);
+        for (const std::size_t link : route.shared_links)
+            links.emplace_back(shared[link]);
         links.emplace_back(to.nic().in);
         cluster->add_route(from.netpoint(), to.netpoint(), from.router(), to.router(), links, false);
     }
 }
 
-/// SimGrid can only scale the latency, so the factor for it is chosen such that the whole time of the message is scaled.
-/// No message is quicker than its bytes need: of a large one, noise shows only as delay.
+/// SimGrid can only scale the latency, so the factor for it is chosen such that the whole time of the message
+/// is scaled. No message is quicker than its bytes need: of a large one, noise shows only as delay.
 void add_noise(const Noise& noise, s4u::NetZone* cluster) {
     auto generator = std::make_shared<std::mt19937_64>(noise.seed);
     auto exponent = std::make_shared<std::normal_distribution<double>>(0.0, noise.sigma);
-    cluster->get_network_model()->set_lat_factor_cb(
-        [generator, exponent, overhead_s = noise.overhead_s](
-            double size_bytes, const s4u::Host*, const s4u::Host*, const std::vector<s4u::Link*>& links,
-            const std::unordered_set<s4u::NetZone*>&) {
-            double latency_s = 0;
-            double seconds_per_byte = 0;
-            for (const s4u::Link* link : links) {
-                latency_s += link->get_latency();
-                seconds_per_byte = std::max(seconds_per_byte, 1 / link->get_bandwidth());
-            }
-            const double factor = std::exp((*exponent)(*generator));
-            if (!(latency_s > 0)) return 1.0;
-            const double message_s = overhead_s + latency_s + size_bytes * seconds_per_byte;
-            return std::max(0.0, 1 + (factor - 1) * message_s / latency_s);
-        });
+    cluster->get_network_model()->set_lat_factor_cb([generator, exponent, overhead_s = noise.overhead_s](
+                                                        double size_bytes, const s4u::Host*, const s4u::Host*,
+                                                        const std::vector<s4u::Link*>& links,
+                                                        const std::unordered_set<s4u::NetZone*>&) {
+        double latency_s = 0;
+        double seconds_per_byte = 0;
+        for (const s4u::Link* link : links) {
+            latency_s += link->get_latency();
+            seconds_per_byte = std::max(seconds_per_byte, 1 / link->get_bandwidth());
+        }
+        const double factor = std::exp((*exponent)(*generator));
+        if (!(latency_s > 0))
+            return 1.0;
+        const double message_s = overhead_s + latency_s + size_bytes * seconds_per_byte;
+        return std::max(0.0, 1 + (factor - 1) * message_s / latency_s);
+    });
 }
 
 void build(const Description& description) {
     s4u::NetZone* cluster = s4u::create_full_zone("cluster");
     std::vector<Node> nodes;
     nodes.reserve(description.nodes.size());
-    for (const std::string& name : description.nodes) nodes.emplace_back(description, name, cluster);
+    for (const std::string& name : description.nodes)
+        nodes.emplace_back(description, name, cluster);
     add_network(description, nodes, cluster);
-    if (description.noise.sigma > 0) add_noise(description.noise, cluster);
+    if (description.noise.sigma > 0)
+        add_noise(description.noise, cluster);
     cluster->seal();
 }
 
@@ -197,12 +211,14 @@ void build(const Description& description) {
 
 }  // namespace isochrone::sim
 
-/// SimGrid's entry point. Nothing may be thrown into SimGrid: one line on stderr, and the end of the simulator.
+/// SimGrid's entry point. Nothing may be thrown into SimGrid: one line on stderr, and the end of the
+/// simulator.
 extern "C" void load_platform(const simgrid::s4u::Engine&);
 void load_platform(const simgrid::s4u::Engine&) {
     try {
         const char* path = std::getenv("ISOCHRONE_SIM_PLATFORM");
-        if (path == nullptr) throw std::runtime_error("ISOCHRONE_SIM_PLATFORM is not set");
+        if (path == nullptr)
+            throw std::runtime_error("ISOCHRONE_SIM_PLATFORM is not set");
         isochrone::sim::build(isochrone::sim::read_description(path));
     } catch (const std::exception& error) {
         std::cerr << "isochrone: the simulated cluster cannot be built: " << error.what() << std::endl;

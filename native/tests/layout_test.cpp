@@ -15,7 +15,8 @@ using topology::Topology;
 
 using Groups = std::vector<int>;
 
-/// Hosts a, b (of one kind) and c (of another), each with two sockets of two places; a and b are on one switch.
+/// Hosts a, b (of one kind) and c (of another), each with two sockets of two places; a and b are on one
+/// switch.
 Topology cluster() {
     Topology topology;
     for (const std::string host : {"a", "b", "c"}) {
@@ -37,7 +38,12 @@ const Groups& groups(const Layout& layout, const std::string& level) {
 }
 
 TEST(RanksInAnotherOrder, AreFoundInTheirPlaces) {
-    const auto layout = match({{"b", "4", "new"}, {"a", "0", "new"}, {"c", "1", "old"}, {"b", "1", "new"}, {"a", "1", "new"}, {"b", "2-3", "new"}});
+    const auto layout = match({{"b", "4", "new"},
+                               {"a", "0", "new"},
+                               {"c", "1", "old"},
+                               {"b", "1", "new"},
+                               {"a", "1", "new"},
+                               {"b", "2-3", "new"}});
     EXPECT_EQ(groups(layout, "machine"), (Groups{0, 0, 0, 0, 0, 0}));
     EXPECT_EQ(groups(layout, "switch"), (Groups{0, 0, 1, 0, 0, 0}));
     EXPECT_EQ(groups(layout, "node"), (Groups{0, 1, 2, 0, 1, 0}));
@@ -45,7 +51,8 @@ TEST(RanksInAnotherOrder, AreFoundInTheirPlaces) {
 }
 
 TEST(RanksOfSomeOfTheHosts, MeetWhereTheirPlacesDo) {
-    const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "4", "new"}, {"c", "4", "old"}});
+    const auto layout = match(
+        {{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "4", "new"}, {"c", "4", "old"}});
     EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 1))], "socket");
     EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 2))], "node");
     EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 3))], "switch");
@@ -54,7 +61,8 @@ TEST(RanksOfSomeOfTheHosts, MeetWhereTheirPlacesDo) {
 }
 
 TEST(AnUnseenHostLikeAKnownOne, HasItsInnerTreeAndNoNeighbours) {
-    const auto layout = match({{"z", "0", "new"}, {"z", "4", "new"}, {"z", "1", "new"}, {"y", "0", "new"}, {"a", "0", "new"}});
+    const auto layout = match(
+        {{"z", "0", "new"}, {"z", "4", "new"}, {"z", "1", "new"}, {"y", "0", "new"}, {"a", "0", "new"}});
     EXPECT_EQ(groups(layout, "machine"), (Groups{0, 0, 0, 0, 0}));
     EXPECT_EQ(groups(layout, "switch"), (Groups{0, 0, 0, 1, 2}));
     EXPECT_EQ(groups(layout, "node"), (Groups{0, 0, 0, 1, 2}));
@@ -78,7 +86,8 @@ TEST(ARankThatIsNotBound, IsKnownByItsNode) {
 }
 
 TEST(ARankBoundAsNoneWas, IsPutWhereItsCpusLie) {
-    const auto layout = match({{"a", "3", "new"}, {"a", "0-1", "new"}, {"a", "2-3,4", "new"}, {"a", "1,2", "new"}});
+    const auto layout =
+        match({{"a", "3", "new"}, {"a", "0-1", "new"}, {"a", "2-3,4", "new"}, {"a", "1,2", "new"}});
     const auto& sockets = groups(layout, "socket");
     EXPECT_EQ(sockets[0], sockets[2]);
     EXPECT_NE(sockets[0], sockets[1]);
@@ -86,7 +95,8 @@ TEST(ARankBoundAsNoneWas, IsPutWhereItsCpusLie) {
 }
 
 TEST(CpuListsThatAreNone, ArePlacesAtNodeLevel) {
-    for (const std::string cpus : {"x", "1-", "-", "4-0", "0,,1", "99999999999999999999", "0-99999999999999999999", "\xff"}) {
+    for (const std::string cpus :
+         {"x", "1-", "-", "4-0", "0,,1", "99999999999999999999", "0-99999999999999999999", "\xff"}) {
         const auto layout = match({{"a", cpus, "new"}, {"a", "0", "new"}});
         EXPECT_EQ(layout.levels[static_cast<std::size_t>(layout.meet(0, 1))], "node") << cpus;
     }
@@ -104,9 +114,12 @@ TEST(ALayoutOfSomeRanks, NumbersRanksAndGroupsAnew) {
 }
 
 TEST(AShape, NamesWhatDividesTheRanksAndWhereTheRootIs) {
-    const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
-    EXPECT_EQ(place::shape(layout, 0), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 4/3/2");
-    EXPECT_EQ(place::shape(layout, 4), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 1/1/1");
+    const auto layout = match(
+        {{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
+    EXPECT_EQ(place::shape(layout, 0),
+              "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 4/3/2");
+    EXPECT_EQ(place::shape(layout, 4),
+              "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 1/1/1");
 }
 
 TEST(TheShapeOfOneNode, NamesOnlyTheNodeAndWhatIsInside) {

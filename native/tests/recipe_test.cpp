@@ -39,10 +39,11 @@ std::string resolving_error_of(const std::string& text) {
 }
 
 TEST(ARecipe, ReadsAsItIsWritten) {
-    for (const std::string text : {"native", "binomial", "knomial/4", "chain@65536", "knomial/3@8", "ordered(binomial)",
-                                   "ordered(knomial/7)@1024", "hierarchical(machine=flat)",
-                                   "hierarchical(machine=binomial,node=chain,socket=native)",
-                                   "hierarchical(group-1=knomial/4,l3=scatter_allgather)@1099511627776"}) {
+    for (const std::string text :
+         {"native", "binomial", "knomial/4", "chain@65536", "knomial/3@8", "ordered(binomial)",
+          "ordered(knomial/7)@1024", "hierarchical(machine=flat)",
+          "hierarchical(machine=binomial,node=chain,socket=native)",
+          "hierarchical(group-1=knomial/4,l3=scatter_allgather)@1099511627776"}) {
         EXPECT_EQ(compose::to_text(parse_recipe(text)), text);
     }
 }
@@ -130,9 +131,12 @@ TEST(ARecipeThatDoesNotFit, IsRefusedWithTheReason) {
     EXPECT_EQ(resolving_error_of("knomial/1"), "broadcast 'knomial' takes no parameter 1");
     EXPECT_EQ(resolving_error_of("hierarchical(rack=flat)"), "the topology has no level 'rack'");
     EXPECT_EQ(resolving_error_of("hierarchical(level-1=flat)"), "level 'level-1' does not hold all ranks");
-    EXPECT_EQ(resolving_error_of("hierarchical(machine=flat,machine=flat)"), "level 'machine' is not inside the one named before it");
-    EXPECT_EQ(resolving_error_of("hierarchical(machine=native,level-1=flat)"), "'native' can only stand at the innermost level of a recipe");
-    EXPECT_EQ(resolving_error_of("ordered(native)"), "'native' can only stand at the innermost level of a recipe");
+    EXPECT_EQ(resolving_error_of("hierarchical(machine=flat,machine=flat)"),
+              "level 'machine' is not inside the one named before it");
+    EXPECT_EQ(resolving_error_of("hierarchical(machine=native,level-1=flat)"),
+              "'native' can only stand at the innermost level of a recipe");
+    EXPECT_EQ(resolving_error_of("ordered(native)"),
+              "'native' can only stand at the innermost level of a recipe");
 }
 
 }  // namespace

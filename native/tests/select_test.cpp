@@ -14,17 +14,21 @@ using namespace core;
 
 const std::string two_nodes = "4 ranks in one machine; node 2x2; root in 2";
 
-std::string rule(const std::string& shape, const std::string& min_bytes, const std::string& max_bytes, const std::string& recipe) {
-    return R"({"collective":"bcast","shape":")" + shape + R"(","min_bytes":)" + min_bytes + R"(,"max_bytes":)" + max_bytes +
-           R"(,"recipe":")" + recipe +
-           R"(","evidence":{"native_s":1e-5,"recipe_s":7e-6,"speedup":1.43,"speedup_ci":[1.4,1.5],"repetitions":20,"predicted_s":null}})";
+std::string rule(const std::string& shape, const std::string& min_bytes, const std::string& max_bytes,
+                 const std::string& recipe) {
+    return R"({"collective":"bcast","shape":")" + shape + R"(","min_bytes":)" + min_bytes +
+           R"(,"max_bytes":)" + max_bytes + R"(,"recipe":")" + recipe +
+           R"(","evidence":{"native_s":1e-5,"recipe_s":7e-6,"speedup":1.43,"speedup_ci":[1.4,1.5],)"
+           R"("repetitions":20,"predicted_s":null}})";
 }
 
 std::string plan_text(const std::vector<std::string>& rules) {
     std::string list;
     for (const auto& text : rules) list += (list.empty() ? "" : ",") + text;
-    return R"({"isochrone":"plan","schema_version":1,"topology":{"fingerprint":"f00d","file":"topology.json"},)"
-           R"("mpi":{"library":"Open MPI v4.1.4","abi":"libmpi.so.40"},"rules":[)" + list + R"(],"provenance":{}})";
+    return R"({"isochrone":"plan","schema_version":1,)"
+           R"("topology":{"fingerprint":"f00d","file":"topology.json"},)"
+           R"("mpi":{"library":"Open MPI v4.1.4","abi":"libmpi.so.40"},"rules":[)" +
+           list + R"(],"provenance":{}})";
 }
 
 std::string error_of(const std::string& text) {
@@ -48,8 +52,9 @@ TEST(APlan, SaysForWhichTopologyAndLibraryItIs) {
 }
 
 TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
-    const auto plan = select::parse_plan(plan_text({rule("b", "100", "199", "chain"), rule("a", "1", "9", "flat"),
-                                                    rule("b", "200", "200", "binary"), rule("c", "0", "5", "flat")}));
+    const auto plan =
+        select::parse_plan(plan_text({rule("b", "100", "199", "chain"), rule("a", "1", "9", "flat"),
+                                      rule("b", "200", "200", "binary"), rule("c", "0", "5", "flat")}));
     const auto name = [&](std::string_view shape, std::int64_t size_bytes) -> std::string {
         const auto* found = select::find_rule(plan, "bcast", shape, size_bytes);
         return found == nullptr ? "" : compose::to_text(found->recipe);
@@ -66,7 +71,8 @@ TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
 }
 
 TEST(TwoRulesForOneMessage, AreRefused) {
-    const auto error = error_of(plan_text({rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));
+    const auto error = error_of(plan_text(
+        {rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));
     EXPECT_NE(error.find("hold for 10 bytes"), std::string::npos) << error;
     EXPECT_NE(error_of(plan_text({rule("a", "5", "5", "flat"), rule("a", "5", "5", "flat")})), "");
 }
@@ -83,7 +89,9 @@ TEST(ADamagedPlan, IsRefusedInOneLineThatSaysWhatAndWhere) {
     EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":1e300,").find("rules[0]: min_bytes is not"), 0U);
     EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":-1,").find("rules[0]: min_bytes is not"), 0U);
     EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":1.5,").find("rules[0]: min_bytes is not"), 0U);
-    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":18446744073709551617,").find("rules[0]: min_bytes is not"), 0U);
+    EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":18446744073709551617,")
+                  .find("rules[0]: min_bytes is not"),
+              0U);
     EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":11,"), "rules[0]: max_bytes is below min_bytes");
     EXPECT_EQ(replaced("\"flat\"", "\"flat(\"").find("rules[0]: recipe 'flat(', character 5"), 0U);
     EXPECT_EQ(replaced("\"flat\"", "7").find("rules[0]: "), 0U);
@@ -100,7 +108,8 @@ TEST(ADamagedPlan, IsRefusedInOneLineThatSaysWhatAndWhere) {
 
 TEST(RandomDamageToAPlan, NeverDoesMoreThanBeRefused) {
     std::mt19937_64 random(8);
-    const auto good = plan_text({rule("a", "1", "10", "hierarchical(machine=flat,node=native)@64"), rule("b", "1", "10", "flat")});
+    const auto good = plan_text(
+        {rule("a", "1", "10", "hierarchical(machine=flat,node=native)@64"), rule("b", "1", "10", "flat")});
     static constexpr std::string_view bytes = "{}[]\",:0123456789.eE+-ntf\\ \xff\n";
     for (int trial = 0; trial < 10000; ++trial) {
         std::string text = good;
@@ -117,14 +126,16 @@ TEST(RandomDamageToAPlan, NeverDoesMoreThanBeRefused) {
 }
 
 TEST(TheChoice, FollowsTheRuleAndSaysWhatItWasMeasuredToGain) {
-    const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "hierarchical(machine=flat,node=native)")}));
+    const auto plan = select::parse_plan(
+        plan_text({rule(two_nodes, "1", "4096", "hierarchical(machine=flat,node=native)")}));
     const auto choice = select::choose(plan, layout(), 3, 100);
     EXPECT_EQ(compose::to_text(choice.recipe), "hierarchical(machine=flat,node=native)");
     EXPECT_EQ(choice.reason, "measured 1.43x faster than native for " + two_nodes);
 }
 
 TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
-    const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "flat"), rule("another", "0", "0", "flat")}));
+    const auto plan = select::parse_plan(
+        plan_text({rule(two_nodes, "1", "4096", "flat"), rule("another", "0", "0", "flat")}));
     const auto too_large = select::choose(plan, layout(), 0, 4097);
     EXPECT_EQ(too_large.recipe, compose::Recipe{});
     EXPECT_EQ(too_large.reason, "no rule for 4097 bytes on " + two_nodes + ": native");

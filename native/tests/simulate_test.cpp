@@ -43,7 +43,8 @@ place::Layout one_group(int size) {
 
 /// `nodes` nodes of `cores` ranks, in block order. The last level's links are those inside a node.
 place::Layout nodes_of(int nodes, int cores, double capacity = 0) {
-    place::Layout layout{nodes * cores, {"machine", "node"}, {{}, {}}, {links(5e-6, s_per_byte, capacity), links()}};
+    place::Layout layout{
+        nodes * cores, {"machine", "node"}, {{}, {}}, {links(5e-6, s_per_byte, capacity), links()}};
     for (int rank = 0; rank < layout.size; ++rank) {
         layout.group_of[0].push_back(0);
         layout.group_of[1].push_back(rank / cores);
@@ -70,7 +71,8 @@ simulate::Outcome run(const place::Layout& layout, std::int64_t size_bytes, Writ
 
 TEST(OneMessage, CostsItsLatencyItsGapAndTheReceiversOverhead) {
     for (const std::int64_t size_bytes : {0, 1, 1000, 1 << 20, 5 << 20}) {
-        EXPECT_NEAR(price("flat", one_group(2), size_bytes), latency_s + gap_s(size_bytes) + receive_overhead_s, tolerance);
+        EXPECT_NEAR(price("flat", one_group(2), size_bytes),
+                    latency_s + gap_s(size_bytes) + receive_overhead_s, tolerance);
     }
 }
 
@@ -96,13 +98,15 @@ TEST(TheFlatBroadcast, CostsOneOverheadForEachMessageWhereThatIsLongerThanTheGap
 }
 
 TEST(TheChain, CostsAllOfItsHops) {
-    EXPECT_NEAR(price("chain", one_group(9), 1000), 8 * (latency_s + gap_s(1000) + receive_overhead_s), tolerance);
+    EXPECT_NEAR(price("chain", one_group(9), 1000), 8 * (latency_s + gap_s(1000) + receive_overhead_s),
+                tolerance);
 }
 
 TEST(TheWaitInsideABlockingSend, IsNotChargedToSendsThatDoNotBlock) {
     auto layout = one_group(9);
     layout.links[0].send_overhead_s = {{{0, send_overhead_s}, {1000, 1.0}}};
-    EXPECT_NEAR(price("flat", layout, 1000), 7 * (send_overhead_s + gap_s(1000)) + latency_s + gap_s(1000) + receive_overhead_s,
+    EXPECT_NEAR(price("flat", layout, 1000),
+                7 * (send_overhead_s + gap_s(1000)) + latency_s + gap_s(1000) + receive_overhead_s,
                 tolerance);
 }
 
@@ -121,7 +125,9 @@ TEST(TheBinomialTree, NeedsOneRoundForEachDoublingOfTheRanks) {
 
 TEST(ThePipeline, TendsToTheBandwidthOfOneLink) {
     auto layout = one_group(8);
-    layout.links[0] = {.latency_s = latency_s, .send_overhead_s = {}, .receive_overhead_s = {},
+    layout.links[0] = {.latency_s = latency_s,
+                       .send_overhead_s = {},
+                       .receive_overhead_s = {},
                        .gap_s = {{{0, 0.0}, {1 << 20, (1 << 20) * s_per_byte}}}};
     const std::int64_t size_bytes = 256 << 20;
     const double bound_s = static_cast<double>(size_bytes) * s_per_byte;
@@ -157,7 +163,8 @@ TEST(AReceiverOfSeveralMessages, TakesThemInOneAfterTheOther) {
 
 TEST(ALateReceive, FindsTheMessageThatCameEarly) {
     const auto layout = one_group(3);
-    // Rank 2 first waits for rank 1, which first waits for rank 0; rank 0's message to rank 2 has long been there.
+    // Rank 2 first waits for rank 1, which first waits for rank 0; rank 0's message to rank 2 has long been
+    // there.
     const auto outcome = run(layout, 1000, [&](Builder& builder, int rank) {
         const auto data = builder.whole(output_buffer);
         if (rank == 0) {
@@ -192,14 +199,17 @@ TEST(ANodesWayOut, IsSharedByItsRanks) {
     };
     const double alone_s = 5e-6 + gap_s(size_bytes) + receive_overhead_s;
     const double transfer_s = static_cast<double>(size_bytes) * s_per_byte;
-    EXPECT_NEAR(run(nodes_of(2, cores), size_bytes, opposite).slowest_s, alone_s + (cores - 1) * transfer_s, 1e-9);
+    EXPECT_NEAR(run(nodes_of(2, cores), size_bytes, opposite).slowest_s, alone_s + (cores - 1) * transfer_s,
+                1e-9);
     // Measured to carry four pairs at once.
     const auto wide = nodes_of(2, cores, 4 / s_per_byte);
     EXPECT_NEAR(run(wide, size_bytes, opposite).slowest_s, alone_s + (cores - 1) * transfer_s / 4, 1e-9);
 }
 
 TEST(ANodesWayOut, IsLoadedByWhatGoesFurtherThanTheNextLevelToo) {
-    place::Layout layout{4, {"machine", "switch", "node"}, {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 2}},
+    place::Layout layout{4,
+                         {"machine", "switch", "node"},
+                         {{0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 2}},
                          {links(), links(), links()}};
     // Both ranks of node 0 send, one to the other node of the switch, one beyond it.
     const std::int64_t size_bytes = 1 << 20;
@@ -207,8 +217,10 @@ TEST(ANodesWayOut, IsLoadedByWhatGoesFurtherThanTheNextLevelToo) {
         if (rank < 2) builder.send(rank + 2, builder.whole(output_buffer));
         else builder.recv(rank - 2, builder.whole(output_buffer));
     });
-    EXPECT_NEAR(outcome.slowest_s, latency_s + gap_s(size_bytes) + static_cast<double>(size_bytes) * s_per_byte + receive_overhead_s,
-                1e-9);
+    EXPECT_NEAR(
+        outcome.slowest_s,
+        latency_s + gap_s(size_bytes) + static_cast<double>(size_bytes) * s_per_byte + receive_overhead_s,
+        1e-9);
 }
 
 TEST(InsideANode, NothingIsSharedUnlessItWasMeasured) {
@@ -225,22 +237,27 @@ TEST(InsideANode, NothingIsSharedUnlessItWasMeasured) {
 
 TEST(TheBytesOfEachLevel, AreThoseThatCrossThere) {
     const auto layout = nodes_of(4, 4);
-    const auto outcome = simulate::simulate_bcast(compose::parse_recipe("hierarchical(machine=binomial,node=flat)"), layout, 5, 1000);
+    const auto outcome = simulate::simulate_bcast(
+        compose::parse_recipe("hierarchical(machine=binomial,node=flat)"), layout, 5, 1000);
     EXPECT_EQ(outcome.messages, 15);
     EXPECT_EQ(outcome.level_bytes, (std::vector<std::int64_t>{3000, 12000}));
 }
 
 TEST(TheLibrarysBroadcastInsideEachNode, StartsWhenTheLastRankHasComeAndEndsForAllAtOnce) {
     const auto layout = nodes_of(2, 4);
-    const auto outcome = simulate::simulate_bcast(compose::parse_recipe("hierarchical(machine=flat,node=native)"), layout, 0, 1000);
-    EXPECT_NEAR(outcome.finish_s[4], 5e-6 + gap_s(1000) + receive_overhead_s + 2 * (latency_s + gap_0_s + receive_overhead_s) +
-                                         1000 * s_per_byte, tolerance);
+    const auto outcome = simulate::simulate_bcast(
+        compose::parse_recipe("hierarchical(machine=flat,node=native)"), layout, 0, 1000);
+    EXPECT_NEAR(outcome.finish_s[4],
+                5e-6 + gap_s(1000) + receive_overhead_s + 2 * (latency_s + gap_0_s + receive_overhead_s) +
+                    1000 * s_per_byte,
+                tolerance);
     EXPECT_EQ(outcome.finish_s[4], outcome.finish_s[7]);
     EXPECT_LT(outcome.finish_s[3], outcome.finish_s[4]);
 }
 
 /// The same program with rank r called names[r].
-std::vector<schedule::Schedule> renamed(const std::vector<schedule::Schedule>& schedules, const std::vector<int>& names) {
+std::vector<schedule::Schedule> renamed(const std::vector<schedule::Schedule>& schedules,
+                                        const std::vector<int>& names) {
     std::vector<schedule::Schedule> result(schedules.size());
     for (const auto& schedule : schedules) {
         auto copy = schedule;
@@ -258,17 +275,21 @@ TEST(TheNamesOfTheRanks, DoNotChangeThePrice) {
     for (int trial = 0; trial < 30; ++trial) {
         const int size = 2 + static_cast<int>(random() % 30);
         const auto layout = random_layout(size, 3, random);
-        const auto resolved = compose::resolve_bcast(compose::parse_recipe("hierarchical(machine=binary,level-2=flat)@4096"), layout);
+        const auto resolved = compose::resolve_bcast(
+            compose::parse_recipe("hierarchical(machine=binary,level-2=flat)@4096"), layout);
         std::vector<schedule::Schedule> schedules;
-        for (int rank = 0; rank < size; ++rank) schedules.push_back(compose::bcast(resolved, layout, rank, 0));
+        for (int rank = 0; rank < size; ++rank)
+            schedules.push_back(compose::bcast(resolved, layout, rank, 0));
         std::vector<int> names(static_cast<std::size_t>(size));
         std::iota(names.begin(), names.end(), 0);
         std::shuffle(names.begin(), names.end(), random);
         std::vector<int> old_names(names.size());
-        for (std::size_t r = 0; r < names.size(); ++r) old_names[static_cast<std::size_t>(names[r])] = static_cast<int>(r);
+        for (std::size_t r = 0; r < names.size(); ++r)
+            old_names[static_cast<std::size_t>(names[r])] = static_cast<int>(r);
         const std::vector<schedule::Extents> extents(schedules.size(), {50000, 4096, {}, {}, {}});
         const auto before = simulate::simulate(schedules, extents, layout);
-        const auto after = simulate::simulate(renamed(schedules, names), extents, layout.restricted_to(old_names));
+        const auto after =
+            simulate::simulate(renamed(schedules, names), extents, layout.restricted_to(old_names));
         for (std::size_t r = 0; r < names.size(); ++r) {
             EXPECT_NEAR(before.finish_s[r], after.finish_s[static_cast<std::size_t>(names[r])], tolerance);
         }
@@ -282,17 +303,26 @@ TEST(NoBroadcast, IsFasterThanEachRanksOwnMessageFromItsNearestCouldBe) {
         const int size = 2 + static_cast<int>(random() % 40);
         auto layout = random_layout(size, 3, random);
         layout.links = {links(9e-6), links(3e-6), links()};
-        const char* const recipes[] = {"flat", "chain", "binary", "knomial/3", "ordered(binomial)@3000", "scatter_allgather",
+        const char* const recipes[] = {"flat",
+                                       "chain",
+                                       "binary",
+                                       "knomial/3",
+                                       "ordered(binomial)@3000",
+                                       "scatter_allgather",
                                        "hierarchical(machine=binomial,level-1=chain,level-2=flat)@1000"};
         const int root = static_cast<int>(random() % static_cast<unsigned>(size));
         const std::int64_t size_bytes = static_cast<std::int64_t>(random() % 100000);
-        const auto outcome = simulate::simulate_bcast(compose::parse_recipe(recipes[random() % 7]), layout, root, size_bytes);
+        const auto outcome =
+            simulate::simulate_bcast(compose::parse_recipe(recipes[random() % 7]), layout, root, size_bytes);
         for (int rank = 0; rank < size; ++rank) {
             if (rank == root) continue;
-            // Whatever the way, the message crosses the level at which the rank meets the root, and comes in byte by byte.
-            const double crossing_s = layout.links[static_cast<std::size_t>(layout.meet(root, rank))].latency_s;
-            EXPECT_GE(outcome.finish_s[static_cast<std::size_t>(rank)],
-                      crossing_s + static_cast<double>(size_bytes) * s_per_byte + receive_overhead_s - tolerance);
+            // Whatever the way, the message crosses the level at which the rank meets the root, and comes in
+            // byte by byte.
+            const double crossing_s =
+                layout.links[static_cast<std::size_t>(layout.meet(root, rank))].latency_s;
+            EXPECT_GE(
+                outcome.finish_s[static_cast<std::size_t>(rank)],
+                crossing_s + static_cast<double>(size_bytes) * s_per_byte + receive_overhead_s - tolerance);
         }
     }
 }
@@ -300,7 +330,8 @@ TEST(NoBroadcast, IsFasterThanEachRanksOwnMessageFromItsNearestCouldBe) {
 TEST(TheSameInput, GivesTheSameOutcomeToTheLastBit) {
     std::mt19937_64 random(7);
     const auto layout = random_layout(33, 4, random);
-    const auto recipe = compose::parse_recipe("hierarchical(machine=scatter_allgather,level-2=binomial)@5000");
+    const auto recipe =
+        compose::parse_recipe("hierarchical(machine=scatter_allgather,level-2=binomial)@5000");
     const auto first = simulate::simulate_bcast(recipe, layout, 3, 123457);
     const auto second = simulate::simulate_bcast(recipe, layout, 3, 123457);
     EXPECT_EQ(first.finish_s, second.finish_s);
@@ -312,13 +343,15 @@ TEST(AGathervWhoseCountsTravel, IsPricedLikeAnyOtherSchedule) {
     std::vector<schedule::Schedule> schedules;
     std::vector<schedule::Extents> extents;
     for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(compose::hierarchical_gatherv(layout, {0, 1}, {trees::flat, trees::flat}, rank, 0));
+        schedules.push_back(
+            compose::hierarchical_gatherv(layout, {0, 1}, {trees::flat, trees::flat}, rank, 0));
         extents.push_back({0, 0, {1000}, {}, {}});
     }
     extents[0].counts.insert(extents[0].counts.end(), 9, 1000);
     const auto outcome = simulate::simulate(schedules, extents, layout);
-    EXPECT_EQ(outcome.level_bytes[0], 2 * 3000);        // data; the root knows the counts
-    EXPECT_EQ(outcome.level_bytes[1], 6000 + 4 * 8);  // the leaders of the two other nodes learn two counts each
+    EXPECT_EQ(outcome.level_bytes[0], 2 * 3000);  // data; the root knows the counts
+    EXPECT_EQ(outcome.level_bytes[1],
+              6000 + 4 * 8);  // the leaders of the two other nodes learn two counts each
 }
 
 TEST(AnAllreduceInSegments, IsPricedInBytesOfItsElements) {
@@ -326,7 +359,8 @@ TEST(AnAllreduceInSegments, IsPricedInBytesOfItsElements) {
     namespace trees = algorithms::trees;
     std::vector<schedule::Schedule> schedules;
     for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(compose::hierarchical_allreduce(layout, {0, 1}, {trees::binomial, trees::flat}, true, true, rank));
+        schedules.push_back(compose::hierarchical_allreduce(layout, {0, 1}, {trees::binomial, trees::flat},
+                                                            true, true, rank));
     }
     const std::vector<schedule::Extents> extents(schedules.size(), {1000, 100, {}, {}, {}});
     const auto outcome = simulate::simulate(schedules, extents, layout, {.unit_bytes = 8});

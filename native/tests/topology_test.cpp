@@ -11,16 +11,18 @@ namespace {
 
 using namespace core;
 
-const std::string links = R"({"latency_s":1e-6,"send_overhead_s":[[0,2e-7],[1024,3e-7]],"receive_overhead_s":[],)"
-                          R"("gap_s":[[0,0],[65536,7e-6]],"capacity_bytes_per_s":null})";
+const std::string links =
+    R"({"latency_s":1e-6,"send_overhead_s":[[0,2e-7],[1024,3e-7]],"receive_overhead_s":[],)"
+    R"("gap_s":[[0,0],[65536,7e-6]],"capacity_bytes_per_s":null})";
 
 std::string text_with(const std::string& groups = "[[0,1],[2]]", const std::string& machine_links = links,
                       const std::string& node_links = links) {
-    return R"({"isochrone":"topology","schema_version":1,"fingerprint":"f00d","places":[{"host":"a","cpus":"0-3","signature":"x"},)"
+    return R"({"isochrone":"topology","schema_version":1,"fingerprint":"f00d",)"
+           R"("places":[{"host":"a","cpus":"0-3","signature":"x"},)"
            R"({"host":"a","cpus":null,"signature":"x"},{"host":"b","cpus":"1"}],"ranks":[0,1,2],)"
-           R"("levels":[{"name":"machine","groups":[[2,0,1]],"confidence":1.0,"links":)" + machine_links +
-           R"(},{"name":"node","groups":)" + groups + R"(,"confidence":null,"links":)" + node_links +
-           R"(}],"accuracy":{},"agreement":{},"source":{},"provenance":{}})";
+           R"("levels":[{"name":"machine","groups":[[2,0,1]],"confidence":1.0,"links":)" +
+           machine_links + R"(},{"name":"node","groups":)" + groups + R"(,"confidence":null,"links":)" +
+           node_links + R"(}],"accuracy":{},"agreement":{},"source":{},"provenance":{}})";
 }
 
 std::string error_of(const std::string& text) {
@@ -76,20 +78,26 @@ TEST(ALevelThatCutsAcrossTheOneBefore, IsRefused) {
 }
 
 TEST(PlacesThatDoNotExist, AreRefusedWhateverTheyAreWrittenAs) {
-    for (const std::string place : {"3", "-1", "0.5", "1e300", "4294967296", "18446744073709551616", "true", "null", "\"0\"", "[0]"}) {
-        EXPECT_EQ(error_of(text_with("[[0,1],[2," + place + "]]")).find("levels[1]: a place of a group is not"), 0U) << place;
+    for (const std::string place :
+         {"3", "-1", "0.5", "1e300", "4294967296", "18446744073709551616", "true", "null", "\"0\"", "[0]"}) {
+        EXPECT_EQ(
+            error_of(text_with("[[0,1],[2," + place + "]]")).find("levels[1]: a place of a group is not"), 0U)
+            << place;
     }
     EXPECT_NE(error_of(text_with("0")), "");
     EXPECT_NE(error_of(text_with("{\"a\":[0,1,2]}")), "");
 }
 
 TEST(ParametersThatAreNoTimes, AreRefused) {
-    EXPECT_EQ(error_with("\"latency_s\":1e-6", "\"latency_s\":-1"), "levels[0]: latency_s is not a number of at least 0");
-    EXPECT_EQ(error_with("\"latency_s\":1e-6", "\"latency_s\":\"1\""), "levels[0]: latency_s is not a number of at least 0");
+    EXPECT_EQ(error_with("\"latency_s\":1e-6", "\"latency_s\":-1"),
+              "levels[0]: latency_s is not a number of at least 0");
+    EXPECT_EQ(error_with("\"latency_s\":1e-6", "\"latency_s\":\"1\""),
+              "levels[0]: latency_s is not a number of at least 0");
     EXPECT_NE(error_with("\"latency_s\":1e-6", "\"latency_s\":NaN"), "");
     EXPECT_NE(error_with("\"latency_s\":1e-6", "\"latency_s\":1e999"), "");
     EXPECT_EQ(error_with("[1024,3e-7]", "[0,3e-7]"), "levels[0]: the sizes of send_overhead_s do not ascend");
-    EXPECT_EQ(error_with("[1024,3e-7]", "[1e300,3e-7]").find("levels[0]: a size of send_overhead_s is not"), 0U);
+    EXPECT_EQ(error_with("[1024,3e-7]", "[1e300,3e-7]").find("levels[0]: a size of send_overhead_s is not"),
+              0U);
     EXPECT_NE(error_with("[1024,3e-7]", "[1024]"), "");
     EXPECT_NE(error_with("[1024,3e-7]", "7"), "");
 }
@@ -97,7 +105,8 @@ TEST(ParametersThatAreNoTimes, AreRefused) {
 TEST(AFileOfAnotherKindOrVersion, IsRefused) {
     EXPECT_EQ(error_with("\"topology\"", "\"plan\""), "it is not a topology");
     EXPECT_EQ(error_with("\"schema_version\":1", "\"schema_version\":2"), "it is of another schema version");
-    for (const std::string text : {"", "{}", "[]", "null", "\"topology\"", "7"}) EXPECT_NE(error_of(text), "") << text;
+    for (const std::string text : {"", "{}", "[]", "null", "\"topology\"", "7"})
+        EXPECT_NE(error_of(text), "") << text;
 }
 
 TEST(AFileNestedWithoutEnd, IsRefused) {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from isochrone.files import Measurements, MpiLibrary, Place
 
 SIZES_BYTES = (0, 1024, 65536)
@@ -15,7 +16,7 @@ SIZES_BYTES = (0, 1024, 65536)
 
 @dataclass(frozen=True)
 class Cluster:
-    """Ranks in nested groups: ``paths`` is [level, rank], outermost (one group) first; a latency for each level."""
+    """Ranks in nested groups: ``paths`` is [level, rank], outermost first; a latency for each level."""
 
     paths: np.ndarray
     latencies_s: tuple[float, ...]

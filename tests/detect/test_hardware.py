@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 
 import pytest
+
 from isochrone.detect.hardware import cpu_sets, hardware_partitions
 from isochrone.files import Place
 
@@ -15,8 +16,10 @@ XML = """<?xml version="1.0" encoding="UTF-8"?>
 <topology version="2.0"><object type="Machine" os_index="0" cpuset="0x000000ff">
   <object type="Package" os_index="0" cpuset="0x0000000f">
     <object type="NUMANode" os_index="0" cpuset="0x0000000f"/>
-    <object type="L3Cache" cpuset="0x00000003"><object type="Core" cpuset="0x00000001"/><object type="Core" cpuset="0x00000002"/></object>
-    <object type="L3Cache" cpuset="0x0000000c"><object type="Core" cpuset="0x00000004"/><object type="Core" cpuset="0x00000008"/></object>
+    <object type="L3Cache" cpuset="0x00000003">
+      <object type="Core" cpuset="0x00000001"/><object type="Core" cpuset="0x00000002"/></object>
+    <object type="L3Cache" cpuset="0x0000000c">
+      <object type="Core" cpuset="0x00000004"/><object type="Core" cpuset="0x00000008"/></object>
   </object>
   <object type="Package" os_index="1" cpuset="0x000000f0">
     <object type="L3Cache" cpuset="0x00000030"/><object type="L3Cache" cpuset="0x000000c0"/>

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from isochrone.detect import detect
 from isochrone.detect.distance import Distances
 from isochrone.detect.levels import find_levels
@@ -36,9 +37,11 @@ def finds(measurements, cluster, same) -> bool:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_level_of_a_quiet_machine_is_found_in_any_rank_order(system, make_regular, make_measurements, same):
+def test_every_level_of_a_quiet_machine_is_found_in_any_rank_order(
+    system, make_regular, make_measurements, same
+):
     counts, latencies = SYSTEMS[system]
-    for seed in range(3):
+    for seed in range(2):
         cluster = make_regular(counts, np.array(latencies) * US).shuffled(seed)
         assert finds(make_measurements(cluster), cluster, same)
 
@@ -46,7 +49,7 @@ def test_every_level_of_a_quiet_machine_is_found_in_any_rank_order(system, make_
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_level_is_found_through_a_noise_of_ten_percent(system, make_regular, make_measurements, same):
     counts, latencies = SYSTEMS[system]
-    for seed in range(5):
+    for seed in range(3):
         cluster = make_regular(counts, np.array(latencies) * US).shuffled(seed)
         assert finds(make_measurements(cluster, noise=0.1, seed=seed), cluster, same)
 
@@ -100,7 +103,17 @@ def test_one_odd_pair_is_no_level(make_regular, make_measurements):
     assert len(detect(measurements)[0].levels) == 1
 
 
-def test_a_message_that_was_held_up_every_time_does_not_change_the_levels(make_regular, make_measurements, same):
+def test_one_odd_pair_among_pairs_does_not_break_their_level(make_regular, make_measurements, same):
+    cluster = make_regular([16, 2], [2 * US, 0.5 * US])
+    measurements = make_measurements(cluster, noise=0.02)
+    for array in (measurements.rtt_min_s, measurements.rtt_median_s):
+        array[0, 1] = array[1, 0] = 2 * 0.9 * US
+    assert finds(measurements, cluster, same)
+
+
+def test_a_message_that_was_held_up_every_time_does_not_change_the_levels(
+    make_regular, make_measurements, same
+):
     cluster = make_regular([4, 2, 4], [2 * US, 1 * US, 0.5 * US]).shuffled(3)
     measurements = make_measurements(cluster, noise=0.02)
     first, second = (np.flatnonzero(cluster.paths[-1] == 2)[k] for k in (0, 1))
@@ -131,7 +144,7 @@ def trees(draw) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(rows)[:, order], latencies
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(trees())
 def test_any_tree_is_found_exactly_without_noise(tree):
     paths, latencies = tree
@@ -146,7 +159,9 @@ def test_any_tree_is_found_exactly_without_noise(tree):
 
 def test_512_ranks_take_seconds(make_regular, make_measurements):
     """A bound so wide that only another order of growth can break it."""
-    measurements = make_measurements(make_regular([4, 2, 16, 4], np.array([1.8, 0.8, 0.6, 0.5]) * US), noise=0.05)
+    measurements = make_measurements(
+        make_regular([4, 2, 16, 4], np.array([1.8, 0.8, 0.6, 0.5]) * US), noise=0.05
+    )
     start = time.process_time()
     detect(measurements)
     assert time.process_time() - start < 60

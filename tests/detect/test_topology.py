@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+
 from isochrone.detect import dendrogram, detect
 from isochrone.errors import IsochroneError
 from isochrone.files import read_topology, write_topology
-from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 US = 1e-6
 
@@ -98,7 +100,8 @@ def test_a_level_that_is_not_there_costs_accuracy(make_regular, make_measurement
 
 def test_true_groups_of_one_rank_each_are_right(make_regular, make_measurements):
     topology, _ = detect(
-        make_measurements(make_regular([5], [US]), hosts=[f"n{k}" for k in range(5)]), {"node": [0, 1, 2, 3, 4]}
+        make_measurements(make_regular([5], [US]), hosts=[f"n{k}" for k in range(5)]),
+        {"node": [0, 1, 2, 3, 4]},
     )
     assert [level.name for level in topology.levels] == ["machine"]
     assert topology.accuracy == {"node": 1.0}
@@ -195,7 +198,7 @@ def test_the_dendrogram_is_cut_into_the_levels(noise, nodes, make_measurements, 
         labels = fcluster(tree.linkage, cut.height_s, "distance").tolist()
         assert same(labels, topology.labels(level))
         ordered = [labels[rank] for rank in tree.leaf_order]
-        assert sum(a != b for a, b in zip(ordered, ordered[1:], strict=False)) == len(level.groups) - 1
+        assert sum(a != b for a, b in pairwise(ordered)) == len(level.groups) - 1
 
 
 def test_the_dendrogram_of_unbound_ranks_keeps_those_of_a_host_together(make_regular, make_measurements):
@@ -203,7 +206,7 @@ def test_the_dendrogram_of_unbound_ranks_keeps_those_of_a_host_together(make_reg
     hosts = [f"n{label}" for label in cluster.paths[1]]
     tree = dendrogram(make_measurements(cluster, noise=0.1, hosts=hosts, cpus=[None] * 12))
     ordered = [hosts[rank] for rank in tree.leaf_order]
-    assert sum(a != b for a, b in zip(ordered, ordered[1:], strict=False)) == 2
+    assert sum(a != b for a, b in pairwise(ordered)) == 2
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

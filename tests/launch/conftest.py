@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Launchers that only say who they are, real MPI libraries where there are any, and a native part that builds at once."""
+"""Launchers that only say who they are, real MPI libraries, and a native part that builds at once."""
 
 from __future__ import annotations
 

@@ -128,14 +128,14 @@ def test_a_script_and_a_missing_program_are_left_to_the_launcher() -> None:
 
 def test_open_mpi_gets_the_variables_for_each_program(launcher: MakeLauncher) -> None:
     path = launcher("openmpi4", "mpirun")
-    line = read_launch_line("mpirun -n 1 ./a x : -n 2 ./b".split())
+    line = read_launch_line(["mpirun", "-n", "1", "./a", "x", ":", "-n", "2", "./b"])
     expected = f"{path} -x LD_PRELOAD=/p -n 1 ./a x : -x LD_PRELOAD=/p -n 2 ./b"
     assert with_variables(line, {"LD_PRELOAD": "/p"}) == tuple(expected.split())
 
 
 def test_hydra_gets_the_variables_once_for_all(launcher: MakeLauncher) -> None:
     path = launcher("hydra", "mpiexec")
-    line = read_launch_line("mpiexec -n 1 ./a : -n 2 ./b".split())
+    line = read_launch_line(["mpiexec", "-n", "1", "./a", ":", "-n", "2", "./b"])
     expected = f"{path} -genv LD_PRELOAD /p -n 1 ./a : -n 2 ./b"
     assert with_variables(line, {"LD_PRELOAD": "/p"}) == tuple(expected.split())
 

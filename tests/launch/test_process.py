@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Native programs are watched: their warnings are passed on, their failures are one line, and they end when we do."""
+"""Native programs are watched: warnings are passed on, failures are one line, and they end when we do."""
 
 from __future__ import annotations
 

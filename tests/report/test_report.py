@@ -14,6 +14,7 @@ import pytest
 from isochrone.errors import IsochroneError
 from isochrone.files import Rule
 from isochrone.report import Survey, read_facts, summary_lines, write_report
+from isochrone.report.html import data_block, tag
 from isochrone.report.page import page
 from isochrone.report.plots import write_figures
 
@@ -224,3 +225,8 @@ def test_the_terminal_is_sent_no_control_characters(survey_of: Callable) -> None
     made = survey_of("laptop")
     made = replace(made, bench=replace(made.bench, collective="\x1b[2Jbcast"))
     assert all(line.isprintable() for line in summary_lines(made.facts()))
+
+
+def test_attributes_are_escaped_and_json_cannot_end_its_element() -> None:
+    assert tag("a", "<b>", href='"><i x="').markup == '<a href="&quot;&gt;&lt;i x=&quot;">&lt;b&gt;</a>'
+    assert data_block("data", {"host": "</script><!--"}).markup.count("<") == 2

@@ -15,7 +15,7 @@ PING_PONG = Path(__file__).parent / "ping_pong.cpp"
 
 
 @pytest.fixture(scope="session")
-def _simgrid_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def simgrid_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """SimGrid, and a cache of this session's own, so that what is tested is what is built."""
     if shutil.which("smpicxx") is None and os.environ.get("CI") != "true":
         pytest.skip("smpicxx is not installed")
@@ -25,7 +25,7 @@ def _simgrid_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def ping_pong(_simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ping_pong(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program of ping_pong.cpp: arguments are the size and the file for its times."""
     program = tmp_path_factory.mktemp("programs") / "ping_pong"
     subprocess.run(["smpicxx", "-std=c++20", "-O2", str(PING_PONG), "-o", str(program)], check=True)

@@ -6,7 +6,8 @@
 
 namespace isochrone::core::json {
 
-std::int64_t integer(const nlohmann::json& value, std::int64_t least, std::int64_t most, const std::string& what) {
+std::int64_t integer(const nlohmann::json& value, std::int64_t least, std::int64_t most,
+                     const std::string& what) {
     const auto refuse = [&] {
         return std::invalid_argument(what + " is not a whole number from " + std::to_string(least) + " to " +
                                      std::to_string(most));

@@ -22,7 +22,8 @@ inline constexpr std::int64_t largest_integer = std::int64_t{1} << 53;
 /// The value itself, which must be a list: the library would go through anything else as if it were one.
 [[nodiscard]] const nlohmann::json& list(const nlohmann::json& value, const std::string& what);
 
-/// What the library says of a text that is not JSON, or not of the expected form, without its own error numbers.
+/// What the library says of a text that is not JSON, or not of the expected form, without its own error
+/// numbers.
 [[nodiscard]] std::string message(const nlohmann::json::exception& error);
 
 }  // namespace isochrone::core::json

@@ -27,8 +27,8 @@ std::string why_no_rule(const Plan& plan, const std::string& shape, std::int64_t
 
 Choice choose(const Plan& plan, const place::Layout& layout, int root, std::int64_t size_bytes) {
     if (root < 0 || root >= layout.size) {
-        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " + std::to_string(layout.size) +
-                                    " ranks");
+        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
+                                    std::to_string(layout.size) + " ranks");
     }
     const std::string shape = place::shape(layout, root);
     const Rule* rule = find_rule(plan, bcast, shape, size_bytes);

@@ -27,12 +27,14 @@ Rule read_rule(const Document& document) {
 void sort_and_check(std::vector<Rule>& rules) {
     const auto key = [](const Rule& rule) { return std::tie(rule.collective, rule.shape, rule.min_bytes); };
     std::sort(rules.begin(), rules.end(), [&](const Rule& a, const Rule& b) { return key(a) < key(b); });
-    const auto overlap = std::adjacent_find(rules.begin(), rules.end(), [](const Rule& low, const Rule& high) {
-        return low.collective == high.collective && low.shape == high.shape && high.min_bytes <= low.max_bytes;
-    });
+    const auto overlap =
+        std::adjacent_find(rules.begin(), rules.end(), [](const Rule& low, const Rule& high) {
+            return low.collective == high.collective && low.shape == high.shape &&
+                   high.min_bytes <= low.max_bytes;
+        });
     if (overlap != rules.end()) {
-        throw std::invalid_argument("two rules for " + overlap->collective + " on '" + overlap->shape + "' hold for " +
-                                    std::to_string((overlap + 1)->min_bytes) + " bytes");
+        throw std::invalid_argument("two rules for " + overlap->collective + " on '" + overlap->shape +
+                                    "' hold for " + std::to_string((overlap + 1)->min_bytes) + " bytes");
     }
 }
 
@@ -43,7 +45,8 @@ Plan parse_plan(std::string_view text) {
     try {
         const Document document = Document::parse(text);
         if (document.at("isochrone") != "plan") throw std::invalid_argument("it is not a plan");
-        if (document.at("schema_version") != 1) throw std::invalid_argument("it is of another schema version");
+        if (document.at("schema_version") != 1)
+            throw std::invalid_argument("it is of another schema version");
         Plan plan;
         plan.topology_fingerprint = document.at("topology").at("fingerprint").get<std::string>();
         plan.mpi_library = document.at("mpi").at("library").get<std::string>();
@@ -63,12 +66,14 @@ Plan parse_plan(std::string_view text) {
     }
 }
 
-const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape, std::int64_t size_bytes) {
+const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape,
+                      std::int64_t size_bytes) {
     using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
-    const auto after = std::upper_bound(plan.rules.begin(), plan.rules.end(), Key{collective, shape, size_bytes},
-                                        [](const Key& wanted, const Rule& rule) {
-                                            return wanted < Key{rule.collective, rule.shape, rule.min_bytes};
-                                        });
+    const auto after =
+        std::upper_bound(plan.rules.begin(), plan.rules.end(), Key{collective, shape, size_bytes},
+                         [](const Key& wanted, const Rule& rule) {
+                             return wanted < Key{rule.collective, rule.shape, rule.min_bytes};
+                         });
     if (after == plan.rules.begin()) return nullptr;
     const Rule& rule = *(after - 1);
     const bool holds = rule.collective == collective && rule.shape == shape && size_bytes <= rule.max_bytes;

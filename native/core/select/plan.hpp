@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plans: which recipe runs for which collective, shape of communicator and message size. See plan.json in DESIGN.md.
+// Plans: which recipe runs for which collective, shape of communicator and message size. See plan.json in
+// DESIGN.md.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,9 @@ struct Plan {
     std::vector<Rule> rules;  ///< by collective, shape and size, ascending; no two hold for one message
 };
 
-/// Reads the text of a plan.json. Throws std::invalid_argument with one line that says what is wrong with it, and in which
-/// rule: damaged, of another kind or version, a recipe that cannot be read, or two rules for one message.
+/// Reads the text of a plan.json. Throws std::invalid_argument with one line that says what is wrong with it,
+/// and in which rule: damaged, of another kind or version, a recipe that cannot be read, or two rules for one
+/// message.
 [[nodiscard]] Plan parse_plan(std::string_view text);
 
 /// The rule that holds for a message of `size_bytes`, or nullptr. Takes O(log rules).

@@ -8,16 +8,17 @@
 
 namespace isochrone::core::simulate {
 
-Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layout, int root, std::int64_t size_bytes,
-                       const Options& options) {
+Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layout, int root,
+                       std::int64_t size_bytes, const Options& options) {
     constexpr std::int64_t most_messages = std::int64_t{1} << 26;
     constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
     if (recipe.kind == compose::Recipe::Kind::native) {
-        throw std::invalid_argument("what the MPI library does for 'native' is not known, so it has no price");
+        throw std::invalid_argument(
+            "what the MPI library does for 'native' is not known, so it has no price");
     }
     if (root < 0 || root >= layout.size) {
-        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " + std::to_string(layout.size) +
-                                    " ranks");
+        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
+                                    std::to_string(layout.size) + " ranks");
     }
     if (size_bytes < 0 || size_bytes > most_bytes) {
         throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
@@ -25,8 +26,9 @@ Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layou
     const auto resolved = compose::resolve_bcast(recipe, layout);
     const schedule::Extents extents{size_bytes, resolved.recipe.segment_bytes, {}, {}, {}};
     if (extents.segment > 0 && size_bytes / extents.segment >= most_messages / layout.size) {
-        throw std::invalid_argument("segments of " + std::to_string(extents.segment) + " bytes are too many in " +
-                                    std::to_string(size_bytes) + " bytes to simulate");
+        throw std::invalid_argument("segments of " + std::to_string(extents.segment) +
+                                    " bytes are too many in " + std::to_string(size_bytes) +
+                                    " bytes to simulate");
     }
     std::vector<schedule::Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(layout.size));

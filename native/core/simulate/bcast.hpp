@@ -9,9 +9,9 @@
 
 namespace isochrone::core::simulate {
 
-/// Prices a broadcast of `size_bytes` from `root` by a recipe. Throws std::invalid_argument, in one line, for `native` (what
-/// the library does is not known, so it has no price), for a recipe that does not fit the layout, for a root or size out of
-/// range, and for more segments than can be simulated.
+/// Prices a broadcast of `size_bytes` from `root` by a recipe. Throws std::invalid_argument, in one line, for
+/// `native` (what the library does is not known, so it has no price), for a recipe that does not fit the
+/// layout, for a root or size out of range, and for more segments than can be simulated.
 [[nodiscard]] Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layout, int root,
                                      std::int64_t size_bytes, const Options& options = {});
 

@@ -25,7 +25,7 @@ struct Path {
 };
 
 class Network {
-  public:
+public:
     /// The layout must outlive the network.
     explicit Network(const place::Layout& layout);
 
@@ -33,12 +33,13 @@ class Network {
     [[nodiscard]] Path path(int from, int to) const;
     [[nodiscard]] const plogp::Parameters& links(const Path& path) const;
 
-    /// The head of a message of this size enters the shared ways out at `at_s`, having got through the sender's own way.
+    /// The head of a message of this size enters the shared ways out at `at_s`, having got through the
+    /// sender's own way.
     Passage leave(const Path& path, std::int64_t size_bytes, double at_s);
     /// The head has come to the receiver's side. Returns when the last byte has arrived.
     double arrive(const Path& path, std::int64_t size_bytes, const Passage& passage);
 
-  private:
+private:
     struct Way {
         int level = 0;  // whose links say how long a message takes it
         double s_per_byte = 0;
@@ -47,12 +48,13 @@ class Network {
     };
     [[nodiscard]] double occupied_s(const Way& way, std::int64_t size_bytes) const;
     [[nodiscard]] int way_of(int level, int rank) const;
-    /// Takes the ways one after the other from `head_s` on, which becomes when the head is through; returns when the last
-    /// byte is.
+    /// Takes the ways one after the other from `head_s` on, which becomes when the head is through; returns
+    /// when the last byte is.
     double take(const std::vector<int>& ways, std::int64_t size_bytes, double& head_s);
 
     const place::Layout& layout_;
-    std::vector<std::vector<int>> way_of_;  // [level][rank]: the way out of the rank's group; in is the next; -1: none
+    std::vector<std::vector<int>>
+        way_of_;  // [level][rank]: the way out of the rank's group; in is the next; -1: none
     std::vector<Way> ways_;
     std::vector<double> in_free_s_;  // [rank]
 };

@@ -94,9 +94,9 @@ double library_bcast_s(const plogp::Parameters& links, std::size_t ranks, std::i
 }
 
 class World {
-  public:
-    World(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents, const place::Layout& layout,
-          const Options& options)
+public:
+    World(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents,
+          const place::Layout& layout, const Options& options)
         : layout_(layout), options_(options), network_(layout) {
         outcome_.finish_s.resize(schedules.size());
         outcome_.level_bytes.resize(layout.levels.size());
@@ -133,14 +133,15 @@ class World {
         }
         for (const Rank& rank : ranks_) {
             if (!rank.progress.finished()) {
-                throw std::invalid_argument("rank " + std::to_string(rank.schedule->rank) + " waits for ever");
+                throw std::invalid_argument("rank " + std::to_string(rank.schedule->rank) +
+                                            " waits for ever");
             }
         }
         outcome_.slowest_s = *std::max_element(outcome_.finish_s.begin(), outcome_.finish_s.end());
         return std::move(outcome_);
     }
 
-  private:
+private:
     void foresee(double at_s, Event::Kind kind, int subject, Instance instance = {}) {
         events_.push({at_s, next_order_++, kind, subject, instance});
     }
@@ -255,9 +256,8 @@ class World {
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
         if (is_counts(rank, target)) {
             auto next = message.counts.begin();
-            each_count(rank, target, [&](std::int64_t& count) {
-                count = next == message.counts.end() ? 0 : *next++;
-            });
+            each_count(rank, target,
+                       [&](std::int64_t& count) { count = next == message.counts.end() ? 0 : *next++; });
         }
         rank.work(now_s_, network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
         foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
@@ -271,12 +271,15 @@ class World {
         const auto& group_of = layout_.group_of.at(at(op.level));
         auto& inside = collectives_[{op.level, group_of[at(r)]}];
         inside.emplace_back(r, instance);
-        if (std::count(group_of.begin(), group_of.end(), group_of[at(r)]) != static_cast<std::ptrdiff_t>(inside.size())) {
+        if (std::count(group_of.begin(), group_of.end(), group_of[at(r)]) !=
+            static_cast<std::ptrdiff_t>(inside.size())) {
             return;
         }
         double end_s = now_s_;
-        for (const auto& [member, ignored] : inside) end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
-        end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(), length_bytes(rank, op.target, instance));
+        for (const auto& [member, ignored] : inside)
+            end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
+        end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(),
+                                 length_bytes(rank, op.target, instance));
         for (const auto& [member, its_instance] : inside) {
             ranks_[at(member)].processor_free_s = end_s;
             foresee(end_s, Event::Kind::complete, member, its_instance);

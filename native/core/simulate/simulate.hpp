@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Prices the schedules of all ranks with the parameters of a topology: a discrete-event simulation under PLogP (Kielmann,
-// Bal and Verstoep, IPDPS 2000), with ways that many pairs share. What may start when is asked of schedule::Progress, as
-// the executor does.
+// Prices the schedules of all ranks with the parameters of a topology: a discrete-event simulation under
+// PLogP (Kielmann, Bal and Verstoep, IPDPS 2000), with ways that many pairs share. What may start when is
+// asked of schedule::Progress, as the executor does.
 //
 // A message of m bytes between ranks that meet at level l, with L, o_s(m), o_r(m) and g(m) of that level:
 //
-//   sender's processor    |o_s(m)|                             from c = when it has nothing else to do
-//   sender's way out      |   g(m)   |                         from s = max(c, when the message before has left)
-//   group's way out          | m / C |                         from when the group's message before has left
+//   sender's processor    |o_s(m)|                              from c = when it has nothing else to do
+//   sender's way out      |   g(m)   |                          from s = max(c, when the one before has left)
+//   group's way out          | m / C |                          when the group's message before has left
 //   group's way in               ... L ...  | m / C |
-//   receiver's way in                ... L ...  |   g(m)   |   from when the receiver's message before has come in
+//   receiver's way in                ... L ...  |   g(m)   |    when the receiver's one before has come in
 //   receiver's processor                                   |o_r(m)|  once the receive is posted
 //
 // All ways are taken cut-through: as soon as the head of the message reaches them. So one message alone costs
-// L + g(m) + o_r(m), which is what half of a measured round trip is (L, half of RTT(0), holds the sender's overhead);
-// k messages from one sender cost L + k max(g(m), o_s(m)) + o_r(m); and a chain of k hops with n segments of m bytes costs
-// about k (L + g(m)) + (n - 1) g(m). The sender's processor is charged at most o_s(0) + g(m): where a blocking
-// send waited for its receiver, o_s as measured holds that wait, but the executor's sends do not block.
+// L + g(m) + o_r(m), which is what half of a measured round trip is (L, half of RTT(0), holds the sender's
+// overhead); k messages from one sender cost about k max(g(m), o_s(m)) + L + o_r(m); and a chain of k hops
+// with n segments of m bytes about k (L + g(m)) + (n - 1) g(m). The sender's processor is charged at most
+// o_s(0) + g(m): where a blocking send waited for its receiver, o_s as measured holds that wait, but the
+// executor's sends do not block.
 //
-// Shared ways. A message that meets at level l leaves the group of its sender, and enters that of its receiver, at each of
-// the levels k > l. Such a group has one way out and one way in, of C = links[k-1].capacity_bytes_per_s. Where that is not
-// known, groups of level "node" and of all levels outside it share what one pair gets: the slope of links[k-1].gap_s, but
-// no more than gap_s(m) a message. Inside a node nothing is shared unless it was measured.
+// Shared ways. A message that meets at level l leaves the group of its sender, and enters that of its
+// receiver, at each of the levels k > l. Such a group has one way out and one way in, of C =
+// links[k-1].capacity_bytes_per_s. Where that is not known, groups of level "node" and of all levels outside
+// it share what one pair gets: the slope of links[k-1].gap_s, but no more than gap_s(m) a message. Inside a
+// node nothing is shared unless it was measured.
 //
 // Local work: a copy or a reduction of m bytes keeps the processor busy for m gamma_s_per_byte.
-// The library's own broadcast, which nobody can look into, is priced as a binomial tree of the n ranks of the group with
-// the links of its level and with the gap taken once, as if it were pipelined: ceil(log2 n) (L + g(0) + o_r(m)) + g(m) - g(0)
-// from when the last rank enters. It loads no way, and ends everywhere at once.
 //
-// Limits: every send is eager (the receiver's lateness never delays the sender, and a rendezvous costs what gap_s shows of
-// it); buffers inside the network are unbounded; shared ways serve whole messages first come, first served; no caches, no
-// noise, no other jobs; all ranks start at time 0.
+// The library's own broadcast, which nobody can look into, is priced as a binomial tree of the n ranks of the
+// group with the links of its level and the gap taken once, as if pipelined: ceil(log2 n) (L + g(0) + o_r(m))
+// + g(m) - g(0) from when the last rank enters. It loads no way, and ends everywhere at once.
+//
+// Limits: every send is eager (the receiver's lateness never delays the sender, and a rendezvous costs what
+// gap_s shows of it); buffers inside the network are unbounded; shared ways serve whole messages first come,
+// first served; no caches, no noise, no other jobs; all ranks start at time 0.
 #pragma once
 
 #include <cstdint>
@@ -44,9 +47,9 @@
 namespace isochrone::core::simulate {
 
 struct Options {
-    int window = 4;                  ///< of schedule::Progress: operations under way per peer and direction
-    std::int64_t unit_bytes = 1;     ///< bytes of one unit of the extents: of an element, in reductions
-    double gamma_s_per_byte = 1e-10; ///< local copies and reductions
+    int window = 4;                   ///< of schedule::Progress: operations under way per peer and direction
+    std::int64_t unit_bytes = 1;      ///< bytes of one unit of the extents: of an element, in reductions
+    double gamma_s_per_byte = 1e-10;  ///< local copies and reductions
 };
 
 struct Outcome {
@@ -56,9 +59,9 @@ struct Outcome {
     std::vector<std::int64_t> level_bytes;  ///< [level]: bytes of the messages between ranks that meet there
 };
 
-/// Runs `schedules[r]` with `extents[r]` on rank r of the layout. Throws std::invalid_argument, in one line, if their
-/// numbers differ, two ranks that exchange a message meet at no level, the two ends of a message differ in length, or a
-/// rank waits for ever. The same input gives the same outcome to the last bit.
+/// Runs `schedules[r]` with `extents[r]` on rank r of the layout. Throws std::invalid_argument, in one line,
+/// if their numbers differ, two ranks that exchange a message meet at no level, the two ends of a message
+/// differ in length, or a rank waits for ever. The same input gives the same outcome to the last bit.
 [[nodiscard]] Outcome simulate(const std::vector<schedule::Schedule>& schedules,
                                const std::vector<schedule::Extents>& extents, const place::Layout& layout,
                                const Options& options = {});

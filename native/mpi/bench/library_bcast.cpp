@@ -81,13 +81,26 @@ void set_variable(int index, int value) {
     check(code, "MPI_T_cvar_write");
 }
 
+bool is_on(int index) {
+    if (index < 0) return false;
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    int count = 0;
+    check(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count), "MPI_T_cvar_handle_alloc");
+    std::array<int, 8> value{};  // room for any basic type
+    const int code = MPI_T_cvar_read(handle, value.data());
+    MPI_T_cvar_handle_free(&handle);
+    check(code, "MPI_T_cvar_read");
+    return value[0] != 0;
+}
+
 }  // namespace
 
 LibraryBcast::LibraryBcast(MPI_Comm comm) : comm_(comm) {
     int provided = 0;
     check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
     if (const Variable tuned = find_variable("coll_tuned_bcast_algorithm"); tuned.names != MPI_T_ENUM_NULL) {
-        enabling_variable_ = find_variable("coll_tuned_use_dynamic_rules").index;
+        // It listens only if it was started so (OMPI_MCA_coll_tuned_use_dynamic_rules=1).
+        if (!is_on(find_variable("coll_tuned_use_dynamic_rules").index)) return;
         variable_ = tuned.index;
         per_communicator_ = true;
         int items = 0;
@@ -127,7 +140,6 @@ void LibraryBcast::apply(const std::string& name) {
         value = values_[static_cast<std::size_t>(found - names_.begin())];
     }
     if (variable_ < 0) return;
-    if (enabling_variable_ >= 0) set_variable(enabling_variable_, name.empty() ? 0 : 1);
     set_variable(variable_, value);
 }
 

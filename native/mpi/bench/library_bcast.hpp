@@ -12,7 +12,8 @@
 
 namespace isochrone::mpi::bench {
 
-/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made, MPICH at each call; SimGrid
+/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was started with
+/// OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call; SimGrid
 /// has a function for it. What other libraries can be told is not known here: names() is empty there.
 class LibraryBcast {
   public:
@@ -38,7 +39,6 @@ class LibraryBcast {
     std::vector<std::string> names_;
     std::vector<int> values_;               // beside names_
     int variable_ = -1;                     // MPI_T index
-    int enabling_variable_ = -1;            // MPI_T index of what must be on for the first to matter; Open MPI
     bool per_communicator_ = false;         // the setting counts when a communicator is made
     std::map<std::string, MPI_Comm> told_;  // communicators made under a setting
 };

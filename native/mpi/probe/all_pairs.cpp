@@ -99,7 +99,7 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
     PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup}, calibration.overhead_s, occupancy);
     const double start_s = clock::now();
 
-    std::int64_t batch = 16;
+    std::int64_t batch = 1;
     for (std::int64_t first = 0; first < rounds.steps();) {
         const double batch_start_s = clock::now();
         const std::int64_t last = std::min(rounds.steps(), first + batch);

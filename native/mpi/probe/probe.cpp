@@ -76,13 +76,15 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const clock::Calibration calibration = clock::calibrate();
 
     const clock::Occupancy occupancy = clock::occupancy(comm);
+    int oversubscribed = occupancy.oversubscribed() ? 1 : 0;
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &oversubscribed, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
     std::unique_ptr<Output> output;
     PairSet done(static_cast<int>(places.size()));
     Agreement agreement;
     if (rank == 0) {
         nlohmann::ordered_json provenance = comm::provenance_json(argc, argv);
         provenance["warmup"] = options.warmup;
-        provenance["oversubscribed"] = occupancy.oversubscribed();
+        provenance["oversubscribed"] = oversubscribed != 0;
         try {
             output = std::make_unique<Output>(
                 options.output,

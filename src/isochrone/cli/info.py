@@ -53,7 +53,7 @@ def info(as_json: AsJson = False) -> None:
     _section("MPI libraries that do not work", broken)
     _section("simulated clusters", [", ".join(facts["simulated_clusters"])])
     values = facts["settings"]
-    _section("settings", [f"{n:<20}{values[n] or 'not set':<16}{SETTINGS[n]}" for n in SETTINGS])
+    _section("settings", [f"{n:<20}{values[n] or '-'}  ({SETTINGS[n]})" for n in SETTINGS])
     _section("folders", [f"cache   {facts['cache_folder']}", f"config  {facts['config_folder']}"])
 
 

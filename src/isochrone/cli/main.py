@@ -85,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except _Stopped as stopped:
         return stopped.exit_code
+    except SystemExit as ended:  # so Typer ends when whoever reads our output has enough
+        return ended.code if isinstance(ended.code, int) else 1
     except BrokenPipeError:
         # Whoever read our output has enough. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -93,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             raise
         message, code = _describe(error)
-        print(f"isochrone: {message}", file=sys.stderr)
+        if message:
+            print(f"isochrone: {message}", file=sys.stderr)
         return code
     return result if isinstance(result, int) else 0
 
@@ -111,7 +114,8 @@ def _describe(error: Exception) -> tuple[str, int]:
     if hasattr(usage, "format_message") and hasattr(usage, "exit_code"):
         context = getattr(usage, "ctx", None)
         hint = f"; see: {context.command_path} --help" if context is not None else ""
-        return " ".join(usage.format_message().split()).rstrip(".") + hint, int(usage.exit_code)
+        message = " ".join(usage.format_message().split()).rstrip(".")
+        return message and message + hint, int(usage.exit_code)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}", 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-app = typer.Typer(help="List, add and remove MPI libraries.", no_args_is_help=True)
+app = typer.Typer(help="List, add and remove MPI libraries.")
 
 
 @app.command("list")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LaunchLine = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[-- LAUNCHER ...]",
+        metavar="-- LAUNCHER ...",
         show_default=False,
         help="The launcher as you would type it, without a program: -- mpiexec -n 64",
     ),

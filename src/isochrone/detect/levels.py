@@ -51,7 +51,11 @@ def meeting_level(distances: Distances, levels: Sequence[Ints]) -> Ints:
 
 
 def separation(inner: Floats, outer: Floats, noise: float) -> tuple[float, float]:
-    """How far ``outer`` is beyond ``inner``: the step of the medians, and its ratio to the scatter."""
+    """How far ``outer`` is beyond ``inner``: the step of the medians, and its ratio to the scatter; 0 where
+    one is empty.
+    """
+    if len(inner) == 0 or len(outer) == 0:
+        return 0.0, 0.0
     step = float(np.median(outer) - np.median(inner))
     scatter = np.sqrt((_scatter(inner) ** 2 + _scatter(outer) ** 2) / 2)
     return step, step / max(float(scatter), noise, 1e-12)
@@ -73,7 +77,8 @@ def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
             min(step / LEAST_STEP, ratio / LEAST_SEPARATION, min(shares[k : k + 2]) / LEAST_SHARE)
             for k, (step, ratio) in enumerate(found)
         ]
-        weakest = int(np.argmin(merits))
+        # Pairs of a level of too few belong to the nearer level: where merits are equal, the smaller step.
+        weakest = min(range(len(found)), key=lambda k: (merits[k], found[k][0]))
         if merits[weakest] >= 1:
             break
         del kept[weakest + 1]

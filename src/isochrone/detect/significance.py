@@ -43,7 +43,7 @@ def beyond_noise(pairs: Pairs, cut: Cut, noise: float) -> bool:
         return True
     score = _score(cut.explained)
     random = np.random.default_rng(1)
-    draws = int(np.clip(20_000 / len(pairs.values), 24, 2000))
+    draws = int(np.clip(10_000 / len(pairs.values), 24, 2000))
     scores: list[float] = []
     for _ in range(draws):
         found = best_cut(replace(pairs, values=_without_structure(pairs.values, random)))

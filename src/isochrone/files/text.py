@@ -19,6 +19,8 @@ Json = dict[str, Any]
 
 _MAX_DOCUMENT_BYTES = 1 << 30
 
+_LINE_WIDTH = 120
+
 
 def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json:
     """The JSON object in ``text``. Raises IsochroneError for anything else, NaN and numbers beyond float64
@@ -79,8 +81,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
 
 
 def write_object(path: Path, document: Json) -> None:
-    """Writes the document, indented; a reader finds the old file or the whole new one."""
-    write_text(path, json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    """Writes the document for people to read too; a reader finds the old file or the whole new one."""
+    write_text(path, _layout(document, "") + "\n")
 
 
 def write_lines(path: Path, documents: Iterable[Json]) -> None:
@@ -109,6 +111,23 @@ def write_text(path: Path, text: str) -> None:
 def unreadable(path: Path, error: OSError) -> IsochroneError:
     """The error for a file that cannot be read."""
     return IsochroneError(f"cannot read ({error.strerror})", str(path))
+
+
+def _layout(value: Any, indent: str) -> str:
+    """JSON with an object or list on one line where it is short or holds no other, and indented where it is
+    not.
+    """
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if len(flat) + len(indent) <= _LINE_WIDTH or not any(isinstance(part, (dict, list)) for part in parts):
+        return flat
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        rows = [f"{json.dumps(k, ensure_ascii=False)}: {_layout(v, deeper)}" for k, v in value.items()]
+    else:
+        rows = [_layout(part, deeper) for part in value]
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    return f"{opening}\n{deeper}" + f",\n{deeper}".join(rows) + f"\n{indent}{closing}"
 
 
 def _has_line(where: str) -> bool:

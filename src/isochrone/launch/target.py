@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -19,12 +20,16 @@ class Target(Protocol):
     Attributes:
         name: for people, such as ``mpiexec -n 4``.
         simulated: whether its clock is simulated.
+        exact: whether times have no noise, so that one repetition tells all.
+        cores: that the ranks share; None where each rank has one of its own, or that is not known.
         truth: level name to group label of each rank, where it is known.
         baselines: ``native:…`` selectors that the library can be told to use for broadcasts.
     """
 
     name: str
     simulated: bool
+    exact: bool
+    cores: int | None
     truth: dict[str, list[int]] | None
     baselines: list[str]
 
@@ -48,6 +53,8 @@ class LocalTarget:
         self.library: MpiLibrary = library_of(self._line)
         self.name = " ".join(argv)
         self.simulated = False
+        self.exact = False
+        self.cores = os.cpu_count()
         self.truth: dict[str, list[int]] | None = None
         self.baselines = ["native:*"]
 

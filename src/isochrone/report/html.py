@@ -47,7 +47,7 @@ def join(children: Iterable[Child]) -> Html:
 def data_block(identifier: str, value: Mapping[str, object]) -> Html:
     """`value` as JSON that a script can read and that cannot end its own element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=True)
-    for character in "&":
+    for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Html(f'<script type="application/json" id="{escape(identifier)}">{text}</script>')
 

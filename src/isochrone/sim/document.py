@@ -13,6 +13,7 @@ import yaml
 from isochrone.errors import IsochroneError
 
 _MAX_BYTES = 1 << 20
+_MAX_DEPTH = 20
 
 Steps = tuple[str | int, ...]
 
@@ -65,16 +66,10 @@ def read_document(path: Path) -> Document:
         raise IsochroneError(f"is not YAML: {error.problem or error.context}", where=where) from None
     except (yaml.YAMLError, ValueError) as error:
         raise IsochroneError(f"is not YAML: {error}", where=file) from None
-    except RecursionError:
-        raise IsochroneError("is nested too deeply", where=file) from None
 
 
 def _parse(file: str, text: str) -> Document:
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        # A few anchors can stand for billions of values.
-        if isinstance(event, yaml.AliasEvent):
-            where = f"{file}:{event.start_mark.line + 1}" if event.start_mark else file
-            raise IsochroneError("anchors and aliases are not supported", where=where)
+    _refuse_hostile(file, text)
     loader = yaml.SafeLoader(text)
     try:
         root = loader.get_single_node()
@@ -85,6 +80,18 @@ def _parse(file: str, text: str) -> Document:
         return Document(file, loader.construct_document(root), lines)
     finally:
         loader.dispose()
+
+
+def _refuse_hostile(file: str, text: str) -> None:
+    """A few anchors can stand for billions of values, and deep nesting takes the parser quadratic time."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        where = f"{file}:{event.start_mark.line + 1}" if event.start_mark else file
+        if isinstance(event, yaml.AliasEvent):
+            raise IsochroneError("anchors and aliases are not supported", where=where)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise IsochroneError("is nested too deeply", where=where)
 
 
 def _find_lines(file: str, node: yaml.Node, steps: Steps, lines: dict[Steps, int]) -> None:

@@ -81,7 +81,6 @@ def settings(system: System, selector: str) -> list[str]:
         "smpi/coll-selector": selector,
         "smpi/simulate-computation": "no",
         "smpi/host-speed": "1Gf",  # not used, but warned about if missing
-        "smpi/lat-factor": "0:1",
         "smpi/bw-factor": "0:1",
         "smpi/os": send,
         "smpi/ois": send,
@@ -98,6 +97,10 @@ def settings(system: System, selector: str) -> list[str]:
         "network/loopback-bw": repr(innermost.bandwidth_bytes_per_s),
         "surf/precision": "1e-12",
     }
+    if system.noise == 0:
+        values["smpi/lat-factor"] = (
+            "0:1"  # with noise, the platform sets the factors, and SimGrid wants no others
+        )
     return [f"--cfg={key}:{value}" for key, value in values.items()] + ["--log=root.thres:error"]
 
 

@@ -44,6 +44,8 @@ class SimTarget:
         system: the cluster.
         name: ``fram (simulated)``.
         simulated: True.
+        exact: whether the cluster has no noise.
+        cores: None: each rank has one of its own.
         truth: level name to group label of each rank.
         baselines: the broadcasts that SimGrid can be told to use, as ``native:NAME``.
         ranks: of every run: one on each core.
@@ -63,6 +65,8 @@ class SimTarget:
         self.system = system
         self.name = f"{system.name} (simulated)"
         self.simulated = True
+        self.exact = system.noise == 0
+        self.cores: int | None = None
         self.truth: dict[str, list[int]] | None = truth(system)
         self.baselines = [f"native:{name}" for name in BROADCASTS if name != baseline]
         self.ranks = system.ranks

@@ -6,7 +6,7 @@
   const element = (id) => document.getElementById(id);
   const touch = matchMedia("(hover: none)").matches;
   const config = {
-    displaylogo: false, responsive: true, displayModeBar: touch ? false : "hover",
+    displaylogo: false, displayModeBar: touch ? false : "hover",
     modeBarButtons: [["zoom2d", "pan2d", "resetScale2d", "toImage"]],
   };
 
@@ -29,13 +29,15 @@
     return us >= 0.9995 ? `${significant(us)} µs` : us > 0 ? `${significant(us * 1e3)} ns` : "0 s";
   }
 
-  function layout(extra) {
+  // The size is set and not left to Plotly, which would only follow after the page has been printed.
+  function layout(chart, extra) {
     const axis = {
       color: colour("soft"), gridcolor: colour("line"), linecolor: colour("line"), zeroline: false, automargin: true,
       title: { font: { size: 13 }, standoff: 10 }, fixedrange: touch,
     };
     const { xaxis, yaxis, ...rest } = extra;
     return {
+      width: chart.clientWidth, height: chart.clientHeight,
       font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: colour("ink") },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 8, t: 8, b: 8 },
       hoverlabel: { bgcolor: colour("ink"), bordercolor: colour("ink"), font: { color: colour("paper"), size: 12.5 } },
@@ -134,7 +136,7 @@
     const axis = {
       tickvals: shown, ticktext: shown.map((i) => String(order[i])), showgrid: false, ticks: "", constrain: "domain",
     };
-    Plotly.react(chart, [heat, ...outlines], layout({
+    Plotly.react(chart, [heat, ...outlines], layout(chart, {
       xaxis: { ...axis, side: "top", range: [-0.5, count - 0.5] },
       yaxis: { ...axis, range: [count - 0.5, -0.5], scaleanchor: "x" },
       plot_bgcolor: colour("missing"), margin: { l: 34, r: 4, t: 24, b: 48 },
@@ -168,7 +170,7 @@
       text: `${escapeText(cut.nouns)} · ${cut.words}`, font: { size: 12.5, color: colour("ink") },
       bgcolor: withAlpha(colour("paper"), 0.82), borderpad: 2,
     }));
-    Plotly.react(chart, traces, layout({
+    Plotly.react(chart, traces, layout(chart, {
       xaxis: { showticklabels: false, showgrid: false, title: { text: `${leaves} ranks` }, range: [-1, leaves] },
       yaxis: { type: "log", title: { text: "Latency" }, range: [Math.log10(floor), Math.log10(top)], tickvals, ticktext },
       margin: { l: 8, r: 4, t: 12, b: 8 }, shapes, annotations, hovermode: "closest",
@@ -217,7 +219,7 @@
       ...series(shown.rival_us, "Best selectable", "rival", "diamond", "dot", rivalHover),
       ...series(shown.native_us, "Library's own", "native", "square", "dash", hover),
       ...series(shown.plan_us, "With the plan", "plan", "circle", "solid", hover),
-    ], layout({
+    ], layout(times, {
       xaxis: sizeAxis(),
       yaxis: { type: "log", title: { text: "Time of the slowest rank" }, range: [Math.log10(low), Math.log10(high)], ...shown.time_axis },
       showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
@@ -227,10 +229,11 @@
     const ratios = [...shown.speedup, ...shown.rival_speedup].filter(Boolean).flat();
     const [least, most] = [Math.min(0.9, ...ratios) / 1.06, Math.max(1.25, ...ratios) * 1.06];
     const marks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100].filter((v) => v > least && v < most);
-    Plotly.react(element("broadcast-speedup"), [
+    const speedups = element("broadcast-speedup");
+    Plotly.react(speedups, [
       ...series(shown.rival_speedup, "Against the best selectable", "rival", "diamond", "dot", ratioHover),
       ...series(shown.speedup, "Against the library's own", "plan", "circle", "solid", ratioHover),
-    ], layout({
+    ], layout(speedups, {
       xaxis: sizeAxis(),
       yaxis: {
         type: "log", title: { text: "Speedup of the plan" }, range: [Math.log10(least), Math.log10(most)],
@@ -249,6 +252,13 @@
   }
 
   drawAll();
+  let drawnWidth = innerWidth;
+  let waiting;
+  addEventListener("resize", () => {
+    if (innerWidth === drawnWidth) return;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { drawnWidth = innerWidth; drawAll(); }, 150);
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   const printing = (on) => () => { document.documentElement.classList.toggle("printing", on); drawAll(); };
   addEventListener("beforeprint", printing(true));

@@ -14,8 +14,8 @@ from isochrone.report.structure import bandwidth, size_words
 from isochrone.report.units import approximate_bytes, format_percent, format_rate, format_time
 from isochrone.report.words import capitalised, level_noun
 
-_LEAST_WIDTH = 440
-"""Below this width (px) the drawing scrolls sideways rather than becoming too small to read."""
+_LEAST_SCALE = 0.8
+"""Smaller than this the drawing's text is hard to read: it scrolls sideways instead."""
 
 
 def topology(facts: Facts) -> Html:
@@ -102,7 +102,7 @@ def _svg(drawing: Drawing, description: str) -> Html:
         height=f"{drawing.height:.0f}",
         role="img",
         class_="topology",
-        style=f"min-width: min({drawing.width:.0f}px, {_LEAST_WIDTH}px)",
+        style=f"min-width: {_LEAST_SCALE * drawing.width:.0f}px",
     )
     return Html(svg.markup.replace(" viewbox=", " viewBox=", 1))
 

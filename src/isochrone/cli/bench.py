@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone bench``: times broadcasts by different recipes in turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import (
+    AsJson,
+    LaunchLine,
+    Noise,
+    Placement,
+    Seed,
+    Sim,
+    SimBaseline,
+    make_target,
+    print_json,
+)
+from isochrone.errors import UsageError
+
+
+def bench(
+    launch: LaunchLine = None,
+    recipes: Annotated[
+        list[str] | None,
+        typer.Option("--recipe", "-r", help="A recipe to time beside native; again for more."),
+    ] = None,
+    sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
+    root: Annotated[int, typer.Option("--root", min=0, help="The rank that has the data.")] = 0,
+    repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
+    topology: Annotated[
+        Path | None,
+        typer.Option("--topology", "-t", help="topology.json, or its folder, for recipes that follow it."),
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", help="plan.json, or its folder: times the recipe 'plan' too.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("bench.jsonl"),
+    sim: Sim = None,
+    placement: Placement = None,
+    seed: Seed = None,
+    noise: Noise = None,
+    sim_baseline: SimBaseline = "ompi",
+    as_json: AsJson = False,
+) -> None:
+    """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own."""
+    from isochrone import _core
+    from isochrone.files import BenchKey, Case, read_plan
+    from isochrone.statistics import median_ci, ratio_ci
+    from isochrone.steps.bench import SIZES_BYTES, run_bench
+    from isochrone.steps.folder import PLAN, TOPOLOGY, in_folder
+
+    wanted = ["native", *(recipes or [])]
+    for recipe in recipes or []:
+        if recipe != "plan" and not recipe.startswith("native:"):
+            try:
+                _core.parse_recipe(recipe)
+            except ValueError as error:
+                raise UsageError(str(error), "--recipe") from None
+    plan_file = in_folder(plan, PLAN) if plan else None
+    topology_file = in_folder(topology, TOPOLOGY) if topology else None
+    if plan_file is not None:
+        read_plan(plan_file)
+        wanted = list(dict.fromkeys([*wanted, "plan"]))
+        topology_file = topology_file or plan_file.with_name(TOPOLOGY)
+    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
+    cases = [Case(size, root, tuple(wanted)) for size in (_sizes(sizes) if sizes else SIZES_BYTES)]
+    found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
+    rows = []
+    for size, from_root in found.cases:
+        native = found.slowest_s[BenchKey(size, from_root, "native")]
+        for recipe in found.recipes(size, from_root):
+            times = found.slowest_s[BenchKey(size, from_root, recipe)]
+            median, ratio = median_ci(times), ratio_ci(native, times)
+            rows.append(
+                {
+                    "size_bytes": size,
+                    "root": from_root,
+                    "recipe": recipe,
+                    "median_s": median.estimate,
+                    "ci_s": [median.low, median.high],
+                    "speedup": ratio.estimate,
+                    "speedup_ci": [ratio.low, ratio.high],
+                }
+            )
+    if as_json:
+        print_json(
+            {"bench": str(output), "ranks": found.ranks, "simulated": found.simulated, "results": rows}
+        )
+        return
+    for row in rows:
+        low, high = row["speedup_ci"]
+        typer.echo(
+            f"{row['size_bytes']:>9} B  {row['median_s'] * 1e6:>11.2f} µs  {row['speedup']:6.2f}x [{low:.2f}, {high:.2f}]  {row['recipe']}"
+        )
+
+
+def _sizes(text: str) -> list[int]:
+    try:
+        return [int(size) for size in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is no list of sizes", "--sizes", "write bytes, such as 8,1024,65536"
+        ) from None

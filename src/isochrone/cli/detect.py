@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone detect``: finds the topology in measurements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import AsJson, print_json
+
+
+def detect(
+    measurements: Annotated[Path, typer.Argument(help="measurements.jsonl, or the folder it is in.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; beside the measurements if not given."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find the topology in measurements: its levels, and which ranks are together at each."""
+    from isochrone.steps.detect import detect as run_detect
+    from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
+
+    source = in_folder(measurements, MEASUREMENTS)
+    path = output or source.with_name(TOPOLOGY)
+    topology = run_detect(source, path)
+    members = {
+        level.name: [
+            [rank for rank, place in enumerate(topology.ranks) if place in set(group)]
+            for group in level.groups
+        ]
+        for level in topology.levels
+    }
+    if as_json:
+        print_json(
+            {
+                "topology": str(path),
+                "ranks": len(topology.ranks),
+                "levels": [
+                    {
+                        "name": level.name,
+                        "clusters": len(level.groups),
+                        "confidence": level.confidence,
+                        "members": members[level.name],
+                    }
+                    for level in topology.levels
+                ],
+                "accuracy": topology.accuracy,
+                "agreement": topology.agreement,
+            }
+        )
+        return
+    for level in topology.levels:
+        sizes = sorted({len(group) for group in members[level.name]})
+        of = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
+        latency = f", {level.links.latency_s * 1e6:.3g} µs" if level.links else ""
+        typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{latency}")
+    typer.echo(f"Topology: {path}")

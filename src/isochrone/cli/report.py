@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone report``: the page and the figures of a survey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import AsJson, print_json
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="The folder of the survey.")] = Path("isochrone-survey"),
+    as_json: AsJson = False,
+) -> None:
+    """Write the page and the figures of a survey: report.html and figures/ in its folder."""
+    from isochrone.report import read_facts, summary_lines, write_page
+
+    facts = read_facts(folder)
+    path = write_page(facts)
+    lines = summary_lines(facts)
+    if as_json:
+        print_json({"report": str(path), "summary": lines})
+        return
+    for line in lines:
+        typer.echo(line)
+    typer.echo(f"Report: {path}")

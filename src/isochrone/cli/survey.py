@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone survey``: all steps in a row."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import (
+    AsJson,
+    LaunchLine,
+    Noise,
+    Placement,
+    Seed,
+    Sim,
+    SimBaseline,
+    make_target,
+    print_json,
+)
+
+
+def survey(
+    launch: LaunchLine = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write into.")] = Path(
+        "isochrone-survey"
+    ),
+    sim: Sim = None,
+    placement: Placement = None,
+    seed: Seed = None,
+    noise: Noise = None,
+    sim_baseline: SimBaseline = "ompi",
+    as_json: AsJson = False,
+) -> None:
+    """Survey a machine: probe it, detect its topology, tune broadcast on it, and report.
+
+    Once per machine: isochrone survey -- mpiexec -n 64. Then every day: isochrone run -- mpiexec -n 64 ./program.
+    """
+    from isochrone.steps.survey import survey as run_survey
+
+    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
+    result = run_survey(target, output, ["isochrone", *sys.argv[1:]])
+    if as_json:
+        print_json(result.document)
+        return
+    for line in result.lines:
+        typer.echo(line)

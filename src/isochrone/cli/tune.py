@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone tune``: finds the best recipe for each message size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import (
+    AsJson,
+    LaunchLine,
+    Noise,
+    Placement,
+    Seed,
+    Sim,
+    SimBaseline,
+    make_target,
+    print_json,
+)
+
+
+def tune(
+    launch: LaunchLine = None,
+    topology: Annotated[
+        Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
+    ] = Path("isochrone-survey"),
+    sim: Sim = None,
+    placement: Placement = None,
+    seed: Seed = None,
+    noise: Noise = None,
+    sim_baseline: SimBaseline = "ompi",
+    as_json: AsJson = False,
+) -> None:
+    """Find the best broadcast for each message size, and write the plan beside the topology.
+
+    The MPI library's own is kept wherever nothing is proven faster.
+    """
+    from isochrone.files import plan_document
+    from isochrone.report import compare
+    from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.survey import broadcast_document
+    from isochrone.steps.tune import tune as run_tune
+
+    source = in_folder(topology, TOPOLOGY)
+    path = source.with_name(PLAN)
+    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
+    plan, bench = run_tune(target, source, path, source.with_name(BENCH))
+    comparison = compare(bench.slowest_s, bench.collective)
+    if as_json:
+        print_json(
+            {
+                "plan": str(path),
+                "rules": plan_document(plan)["rules"],
+                "broadcast": broadcast_document(comparison),
+            }
+        )
+        return
+    for rule in plan.rules:
+        typer.echo(
+            f"{rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  {rule.evidence.speedup:.2f}x  ({rule.shape})"
+        )
+    if not plan.rules:
+        typer.echo("Nothing was proven faster than the MPI library's own broadcast.")
+    typer.echo(f"Plan: {path}")

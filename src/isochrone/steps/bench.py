@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bench: recipes timed against each other, from ``work.json`` to ``bench.jsonl``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from isochrone.files import Bench, Case, Work, read_bench, write_work
+from isochrone.launch.target import Target
+
+SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
+"""1 B to 4 MiB, odd ones among them."""
+
+
+def run_bench(
+    target: Target,
+    cases: Sequence[Case],
+    output: Path,
+    topology: Path | None = None,
+    plan: Path | None = None,
+    repetitions: int = 10,
+    warmup: int = 1,
+    seed: int = 1,
+) -> Bench:
+    """Times the cases, each recipe in turn, and reads what came of it.
+
+    Raises:
+        IsochroneError: the benchmark fails; a recipe that leaves wrong bytes is such a failure.
+    """
+    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
+        work = Path(folder) / "work.json"
+        write_work(work, Work("bcast", repetitions, warmup, seed, tuple(cases)))
+        arguments = ["--work", str(work), "--output", str(output.resolve())]
+        if topology is not None:
+            arguments += ["--topology", str(topology.resolve())]
+        if plan is not None:
+            arguments += ["--plan", str(plan.resolve())]
+        target.run("isochrone-bench", arguments)
+    return read_bench(output)

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The folder of a survey, and the names of the files in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+
+DEFAULT = Path("isochrone-survey")
+MEASUREMENTS = "measurements.jsonl"
+TOPOLOGY = "topology.json"
+PLAN = "plan.json"
+BENCH = "bench.jsonl"
+
+
+def open_folder(folder: Path) -> Path:
+    """Makes the folder if it is missing. Raises IsochroneError if it can't be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IsochroneError(
+            f"cannot make the folder: {error.strerror}", str(folder), "choose another one"
+        ) from None
+    return folder
+
+
+def in_folder(path: Path, name: str) -> Path:
+    """The file itself, or the file of that name if `path` is a folder."""
+    return path / name if path.is_dir() else path

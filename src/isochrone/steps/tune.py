@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tune: from a topology and measured broadcasts to ``plan.json``.
+
+First all candidates of the model are timed a few times, then the best of each size against the library's own with as many
+repetitions as a proof needs, then the plan as a whole against the library at its best, on roots that were not tuned on.
+A rule that turns out slower there is taken back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from isochrone import _core
+from isochrone.files import (
+    Bench,
+    BenchKey,
+    Case,
+    Plan,
+    Rule,
+    Topology,
+    provenance,
+    read_topology,
+    write_plan,
+)
+from isochrone.launch.target import Target
+from isochrone.statistics import FloatArray
+from isochrone.steps.bench import SIZES_BYTES, run_bench
+from isochrone.tune.candidates import candidates, predicted_s
+from isochrone.tune.rules import NATIVE, Decision, decide, is_slower, rules_for
+
+PLAN_RECIPE = "plan"
+MOST_SHAPES = 3
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        candidates: recipes a size that the model passes on.
+        screen, confirm, verify: repetitions of the three rounds.
+    """
+
+    candidates: int
+    screen: int
+    confirm: int
+    verify: int
+
+
+NOISY = Effort(candidates=6, screen=5, confirm=25, verify=25)
+EXACT = Effort(candidates=6, screen=1, confirm=1, verify=1)
+"""Where times have no noise one repetition tells all, and the first round proves already."""
+
+
+@dataclass(frozen=True)
+class ShapeRoots:
+    """Roots that give the communicator one shape: one to tune on, one to verify on."""
+
+    shape: str
+    tuned: int
+    verified: int
+
+
+def tune(
+    target: Target,
+    topology_file: Path,
+    plan_file: Path,
+    bench_file: Path,
+    sizes_bytes: Sequence[int] = SIZES_BYTES,
+    seed: int = 1,
+) -> tuple[Plan, Bench]:
+    """Makes a plan for broadcasts on all ranks of the target, and the benchmark that verifies it.
+
+    Raises:
+        IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
+    """
+    topology = read_topology(topology_file)
+    layout = layout_of(topology, topology_file)
+    effort = EXACT if target.exact else NOISY
+    shapes = shapes_of(layout)
+    scratch = bench_file.with_name(bench_file.name + ".tuning")
+    try:
+        decisions, identity = _decide_all(
+            target, layout, shapes, topology_file, scratch, sizes_bytes, effort, seed
+        )
+    finally:
+        scratch.unlink(missing_ok=True)
+    plan = Plan(
+        fingerprint=topology.fingerprint,
+        topology_file=topology_file.name,
+        library=identity.mpi.library,
+        abi=identity.mpi.abi,
+        rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
+        provenance=provenance(),
+    )
+    write_plan(plan_file, plan)
+    bench = verify(target, topology_file, plan_file, bench_file, shapes, sizes_bytes, effort.verify, seed)
+    corrected = _without_slower(plan, bench, shapes, target.exact)
+    if corrected != plan:
+        write_plan(plan_file, corrected)
+        bench = verify(target, topology_file, plan_file, bench_file, shapes, sizes_bytes, effort.verify, seed)
+    return corrected, bench
+
+
+def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
+    """The layout of the surveyed ranks."""
+    places = [topology.places[place] for place in topology.ranks]
+    return _core.match(
+        topology_file.read_text(encoding="utf-8"),
+        [(place.host, place.cpus, place.signature) for place in places],
+    )
+
+
+def shapes_of(layout: _core.Layout) -> list[ShapeRoots]:
+    """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single rank: none."""
+    if layout.size < 2:
+        return []
+    roots: dict[str, list[int]] = {}
+    for root in range(layout.size):
+        roots.setdefault(layout.shape(root), []).append(root)
+    frequent = sorted(roots.items(), key=lambda item: -len(item[1]))[:MOST_SHAPES]
+    return [ShapeRoots(shape, ranks[0], ranks[-1]) for shape, ranks in frequent]
+
+
+def verify(
+    target: Target,
+    topology_file: Path,
+    plan_file: Path,
+    bench_file: Path,
+    shapes: Sequence[ShapeRoots],
+    sizes_bytes: Sequence[int],
+    repetitions: int,
+    seed: int,
+) -> Bench:
+    """Times the plan against the library's own and against every algorithm that the library can be told to use."""
+    recipes = (NATIVE, PLAN_RECIPE, *target.baselines)
+    cases = [Case(size, shape.verified, recipes) for size in sizes_bytes for shape in shapes]
+    return run_bench(target, cases, bench_file, topology_file, plan_file, repetitions, seed=seed + 2)
+
+
+def _decide_all(
+    target: Target,
+    layout: _core.Layout,
+    shapes: Sequence[ShapeRoots],
+    topology_file: Path,
+    scratch: Path,
+    sizes_bytes: Sequence[int],
+    effort: Effort,
+    seed: int,
+) -> tuple[dict[str, list[Decision]], Bench]:
+    cases = []
+    for shape in shapes:
+        for size in sizes_bytes:
+            found = candidates(layout, shape.tuned, size, effort.candidates)
+            cases.append(Case(size, shape.tuned, (NATIVE, *found)))
+    bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.screen, seed=seed)
+    if effort.confirm > effort.screen:
+        cases = [Case(case.size_bytes, case.root, (NATIVE, _fastest(bench, case))) for case in cases]
+        bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.confirm, seed=seed + 1)
+    decisions: dict[str, list[Decision]] = {}
+    shape_of = {shape.tuned: shape.shape for shape in shapes}
+    for case in cases:
+        times = _times(bench, case)
+        prices = {recipe: predicted_s(layout, recipe, case.root, case.size_bytes) for recipe in case.recipes}
+        decision = decide(case.size_bytes, times, prices, len(cases), target.exact)
+        decisions.setdefault(shape_of[case.root], []).append(decision)
+    return decisions, bench
+
+
+def _times(bench: Bench, case: Case) -> Mapping[str, FloatArray]:
+    return {recipe: bench.slowest_s[BenchKey(case.size_bytes, case.root, recipe)] for recipe in case.recipes}
+
+
+def _fastest(bench: Bench, case: Case) -> str:
+    times = _times(bench, case)
+    return min((r for r in case.recipes if r != NATIVE), key=lambda recipe: float(np.median(times[recipe])))
+
+
+def _without_slower(plan: Plan, bench: Bench, shapes: Sequence[ShapeRoots], exact: bool) -> Plan:
+    """The plan without the rules that were slower than the library's own when verified."""
+    slower: set[Rule] = set()
+    for rule in plan.rules:
+        for shape in shapes:
+            for size, root in bench.cases:
+                if (
+                    shape.shape != rule.shape
+                    or root != shape.verified
+                    or not rule.min_bytes <= size <= rule.max_bytes
+                ):
+                    continue
+                native = bench.slowest_s[BenchKey(size, root, NATIVE)]
+                planned = bench.slowest_s[BenchKey(size, root, PLAN_RECIPE)]
+                if is_slower(native, planned, len(plan.rules), exact):
+                    _log.info(
+                        "taking back a rule for %d bytes: %s was slower when verified", size, rule.recipe
+                    )
+                    slower.add(rule)
+    return Plan(
+        plan.fingerprint,
+        plan.topology_file,
+        plan.library,
+        plan.abi,
+        tuple(rule for rule in plan.rules if rule not in slower),
+        plan.provenance,
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which recipe for which size: candidates by model, the choice by measurement, rules with their evidence."""

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which recipes are worth measuring: a search through all that the grammar allows, priced by the PLogP simulator.
+
+A recipe for a tree of L levels is one algorithm a level and a segment size, far too many to price them all. So each
+family is searched by coordinate descent: from a start, one part after the other is replaced by the best choice for it
+while the others stay, until nothing gets better. The model only has to be right about what is *not* worth measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from isochrone import _core
+
+SEGMENTS_BYTES = (0, 4096, 8192, 16384, 32768, 65536, 131072, 262144)
+LEVEL_ALGORITHMS = ("binomial", "flat", "chain", "binary", "knomial/4", "knomial/8", "scatter_allgather")
+SMALLEST_SEGMENTED_BYTES = 8192
+MOST_SEGMENTS = 1024
+
+Price = Callable[[str], float]
+
+
+@dataclass(frozen=True)
+class Form:
+    """A recipe in parts. `levels` is empty for a flat one, which is run in tree order if `ordered`."""
+
+    levels: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    segment_bytes: int = 0
+    ordered: bool = False
+
+    def text(self) -> str:
+        """The recipe as plans write it."""
+        if self.levels:
+            parts = ",".join(
+                f"{level}={name}" for level, name in zip(self.levels, self.algorithms, strict=True)
+            )
+            recipe = f"hierarchical({parts})"
+        else:
+            recipe = f"ordered({self.algorithms[0]})" if self.ordered else self.algorithms[0]
+        return f"{recipe}@{self.segment_bytes}" if self.segment_bytes else recipe
+
+
+def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
+    """The levels at which parts of the communicator meet: from the innermost that holds all ranks inwards, without those
+    that divide no further than the one before and without those of single ranks.
+    """
+    whole = max((i for i, groups in enumerate(layout.group_of) if len(set(groups)) == 1), default=0)
+    names = [layout.levels[whole]]
+    before = len(set(layout.group_of[whole]))
+    for name, groups in list(zip(layout.levels, layout.group_of, strict=True))[whole + 1 :]:
+        count = len(set(groups))
+        if count > before and count < layout.size:
+            names.append(name)
+            before = count
+    return tuple(names)
+
+
+def segments_for(size_bytes: int) -> tuple[int, ...]:
+    """Segment sizes worth a look for a message: none for small ones, and never so small that there are too many."""
+    if size_bytes < SMALLEST_SEGMENTED_BYTES:
+        return (0,)
+    return (0, *(s for s in SEGMENTS_BYTES if 0 < s < size_bytes <= s * MOST_SEGMENTS))
+
+
+def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> list[str]:
+    """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
+
+    Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree order; flat in
+    rank order. `native` is not among them: it is measured always.
+    """
+    prices: dict[str, float] = {}
+
+    def price(recipe: str) -> float:
+        if recipe not in prices:
+            prices[recipe] = _core.predict_bcast(layout, recipe, root, size_bytes)
+        return prices[recipe]
+
+    finalists = [_descend(start, size_bytes, price) for start in _starts(dividing_levels(layout), size_bytes)]
+    best_of_family = sorted({form.text() for form in finalists}, key=price)
+    others = sorted(set(prices) - set(best_of_family), key=price)
+    return [*best_of_family, *others][:most]
+
+
+def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
+    """The model's time for a recipe; None for the library's own, which has none."""
+    return None if recipe == "native" else _core.predict_bcast(layout, recipe, root, size_bytes)
+
+
+def _starts(levels: Sequence[str], size_bytes: int) -> Iterable[Form]:
+    large = size_bytes >= 4 * SMALLEST_SEGMENTED_BYTES
+    first = "chain" if large else "binomial"
+    segment = 32768 if large else 0
+    if len(levels) > 1:
+        for kept in dict.fromkeys(
+            (tuple(levels), tuple(levels[:-1]), (levels[0], levels[1]), (levels[0], levels[-1]))
+        ):
+            if len(kept) > 1:
+                yield Form(kept, (first,) * len(kept), segment)
+                yield Form(kept, (*(first,) * (len(kept) - 1), "native"), segment)
+        yield Form((), (first,), segment, ordered=True)
+        if large:
+            yield Form((), ("scatter_allgather",), 0, ordered=True)
+    yield Form((), (first,), segment)
+
+
+def _descend(form: Form, size_bytes: int, price: Price) -> Form:
+    """Replaces one part after the other by its best choice until a round changes nothing."""
+    improved = True
+    while improved:
+        improved = False
+        for neighbours in _neighbourhoods(form, size_bytes):
+            best = min(neighbours, key=lambda candidate: price(candidate.text()))
+            if price(best.text()) < price(form.text()):
+                form = best
+                improved = True
+    return form
+
+
+def _neighbourhoods(form: Form, size_bytes: int) -> Iterable[list[Form]]:
+    yield [replace(form, segment_bytes=segment) for segment in segments_for(size_bytes)]
+    for position, algorithm in enumerate(form.algorithms):
+        if algorithm == "native":
+            continue
+        yield [
+            replace(form, algorithms=(*form.algorithms[:position], name, *form.algorithms[position + 1 :]))
+            for name in LEVEL_ALGORITHMS
+        ]

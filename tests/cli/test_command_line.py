@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every ending of a command is an exit code and at most one line on stderr."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import isochrone
+from isochrone.cli.main import app, main
+from isochrone.cli.options import make_target
+from isochrone.errors import GateError, IsochroneError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test touches the user's cache and settings."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("ISOCHRONE_DEBUG", raising=False)
+
+
+def _fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("isochrone.launch.registry.all_libraries", fail)
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"isochrone {isochrone.__version__}\n"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for command in app.registered_commands:
+        assert str(command.name) in text
+
+
+def test_no_command_at_all_shows_the_help_and_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "survey" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["no-such-command"],
+        ["info", "--no-such-option"],
+        ["probe"],
+        ["probe", "--sim", "demo", "--", "mpiexec", "-n", "2"],
+        ["probe", "--seed", "1", "--", "mpiexec", "-n", "2"],
+        ["probe", "--", "no-such-launcher", "-n", "2"],
+        ["run", "--", "no-such-launcher", "-n", "2", "./program"],
+        ["run"],
+        ["mpi", "remove", "ghost"],
+        ["mpi", "add", "no-such-file"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.fullmatch(r"isochrone: .+\n", captured.err)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (IsochroneError("broken", "file.json:3", "mend it"), 1),
+        (UsageError("broken", "file.json:3", "mend it"), 2),
+        (GateError("broken", "file.json:3", "mend it"), 3),
+    ],
+)
+def test_our_own_errors_are_one_line_with_what_where_and_what_to_do(
+    error: IsochroneError, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _fail_with(monkeypatch, error)
+    assert main(["mpi", "list"]) == code
+    assert capsys.readouterr().err == "isochrone: file.json:3: broken; mend it\n"
+
+
+def test_an_error_of_the_system_names_the_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _fail_with(monkeypatch, OSError(28, "No space left on device", "/full/file"))
+    assert main(["mpi", "list"]) == 1
+    assert capsys.readouterr().err == "isochrone: /full/file: No space left on device\n"
+
+
+def test_a_fault_of_our_own_shows_no_traceback_unless_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _fail_with(monkeypatch, ZeroDivisionError("of our own"))
+    assert main(["mpi", "list"]) == 1
+    assert re.fullmatch(r"isochrone: a fault .*ZeroDivisionError: of our own; .*\n", capsys.readouterr().err)
+    monkeypatch.setenv("ISOCHRONE_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["mpi", "list"])
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_being_stopped_is_silent_and_has_the_shells_exit_code(number: signal.Signals, code: int) -> None:
+    script = (
+        "import sys, time\n"
+        "import isochrone.launch.registry as registry\n"
+        "from isochrone.cli.main import main\n"
+        "registry.all_libraries = lambda: (print('ready', flush=True), time.sleep(60))\n"
+        "sys.exit(main(['mpi', 'list']))\n"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script], stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (code, "")
+
+
+def test_a_reader_that_has_enough_is_no_error() -> None:
+    command = f"{sys.executable} -m isochrone info --json"
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"{command} | true"], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+
+
+def test_info_tells_what_is_at_hand_in_words_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["version"] == isochrone.__version__
+    assert {"binomial", "scatter_allgather"} <= {row["name"] for row in facts["algorithms"]}
+    assert {"betzy", "fram"} <= set(facts["simulated_clusters"])
+    assert main(["info"]) == 0
+    text = capsys.readouterr().out
+    for library in facts["mpi_libraries"]:
+        assert library["name"] in text
+
+
+def test_the_libraries_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mpi", "list", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) == {"libraries", "broken"}
+
+
+def test_a_simulated_cluster_is_a_target_with_its_settings() -> None:
+    target = make_target(None, sim="demo", placement="block", seed=3, noise=0.1)
+    assert target.simulated
+    assert target.truth is not None
+
+
+def test_the_native_programs_and_the_package_have_one_version() -> None:
+    header = Path(__file__).parents[2] / "native" / "mpi" / "comm" / "version.hpp"
+    assert f'"{isochrone.__version__}"' in header.read_text(encoding="utf-8")
+
+
+def test_starting_up_loads_no_heavy_library() -> None:
+    script = (
+        "import sys, isochrone.cli.main\n"
+        "print([name for name in ('numpy', 'scipy', 'sklearn', 'plotly') if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""topology.json, plan.json, work.json and bench.jsonl: read as written, refused when they cannot be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    Bench,
+    BenchKey,
+    Case,
+    Evidence,
+    Level,
+    Links,
+    MpiLibrary,
+    Place,
+    Plan,
+    Rule,
+    Topology,
+    Work,
+    provenance,
+    read_bench,
+    read_plan,
+    read_topology,
+    read_work,
+    write_bench,
+    write_plan,
+    write_topology,
+    write_work,
+)
+
+LINKS = Links(1e-6, ((0, 2e-7), (1024, 3e-7)), ((0, 0.0),), ((0, 0.0), (65536, 7e-6)))
+
+TOPOLOGY = Topology(
+    places=tuple(Place(f"n{k // 2}", str(k % 2), "x") for k in range(4)),
+    ranks=(3, 2, 1, 0),
+    levels=(Level("machine", ((0, 1, 2, 3),), 1.0, LINKS), Level("node", ((0, 1), (2, 3)), 0.9, None)),
+    accuracy={"node": 1.0},
+)
+
+EVIDENCE = Evidence(1e-5, 7e-6, 1.43, (1.4, 1.5), 20, 6.8e-6)
+
+PLAN = Plan(
+    fingerprint=TOPOLOGY.fingerprint,
+    topology_file="topology.json",
+    library="Open MPI v4.1.4",
+    abi="libmpi.so.40",
+    rules=(
+        Rule("bcast", "4 ranks", 1, 4096, "hierarchical(machine=binomial,node=native)", EVIDENCE),
+        Rule("bcast", "4 ranks", 4097, 65536, "native", replace(EVIDENCE, predicted_s=None)),
+    ),
+)
+
+WORK = Work("bcast", 10, 2, 1, (Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",))))
+
+BENCH = Bench(
+    collective="bcast",
+    places=TOPOLOGY.places,
+    mpi=MpiLibrary("Open MPI", "3.1", "libmpi.so.40"),
+    start="clock",
+    sync_error_s=1e-6,
+    simulated=True,
+    slowest_s={
+        BenchKey(1024, 0, "native"): np.array([3.0, 1.0, 2.0]),
+        BenchKey(1024, 0, "plan"): np.array([1.0, 1.0]),
+    },
+    elapsed_s=2.0,
+)
+
+
+def change(path, edit):
+    document = json.loads(path.read_text())
+    edit(document)
+    path.write_text(json.dumps(document))
+
+
+def test_a_topology_is_read_as_written(tmp_path):
+    write_topology(tmp_path / "topology.json", TOPOLOGY)
+    assert read_topology(tmp_path / "topology.json") == TOPOLOGY
+    assert TOPOLOGY.labels(TOPOLOGY.levels[1]) == (1, 1, 0, 0)
+
+
+def test_the_fingerprint_tells_trees_apart_and_ignores_times():
+    node = TOPOLOGY.levels[1]
+    other = replace(TOPOLOGY, levels=(TOPOLOGY.levels[0], replace(node, groups=((0, 2), (1, 3)))))
+    slower = replace(
+        TOPOLOGY, levels=(replace(TOPOLOGY.levels[0], links=replace(LINKS, latency_s=2e-6)), node)
+    )
+    assert other.fingerprint != TOPOLOGY.fingerprint
+    assert slower.fingerprint == TOPOLOGY.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda d: d.update(isochrone="plan"), "this is a plan file"),
+        (lambda d: d.update(schema_version=9), "schema_version 9"),
+        (lambda d: d.pop("levels"), "levels"),
+        (lambda d: d.update(surprise=1), "surprise"),
+        (lambda d: d["levels"][1]["groups"][0].append(3), "node is no partition"),
+        (lambda d: d["levels"][1].update(groups=[[0, 1]]), "node is no partition"),
+        (lambda d: d["levels"][1].update(groups=[[0, 1], [2, 9]]), "node is no partition"),
+        (lambda d: d["levels"][1].update(name="machine"), "two levels have one name"),
+        (lambda d: d["levels"][1].update(name="rm -rf"), "levels.1..name"),
+        (lambda d: d["levels"].pop(0), "is not one group"),
+        (
+            lambda d: d["levels"].append({**d["levels"][1], "name": "l3", "groups": [[0, 2], [1, 3]]}),
+            "l3 does not refine",
+        ),
+        (lambda d: d.update(ranks=[0, 4]), "place 4 of a rank"),
+        (lambda d: d["places"].__setitem__(1, d["places"][0]), "a place occurs twice"),
+        (lambda d: d["places"][1].update(host="elsewhere"), "fingerprint does not fit"),
+        (lambda d: d["levels"][1].update(groups=[[0, 2], [1, 3]]), "fingerprint does not fit"),
+        (lambda d: d["levels"][0]["links"].update(latency_s=-1), "latency_s"),
+        (lambda d: d["levels"][0]["links"].update(gap_s=[[5, 1], [5, 2]]), "must rise in bytes"),
+        (lambda d: d["levels"][0].update(confidence=2), "confidence"),
+    ],
+)
+def test_a_topology_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):
+    path = tmp_path / "topology.json"
+    write_topology(path, TOPOLOGY)
+    change(path, edit)
+    with pytest.raises(IsochroneError, match=message) as caught:
+        read_topology(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_no_topology_is_written_that_could_not_be_read(tmp_path):
+    broken = replace(TOPOLOGY, levels=(TOPOLOGY.levels[0], replace(TOPOLOGY.levels[1], groups=((0,),))))
+    with pytest.raises(IsochroneError, match="no partition"):
+        write_topology(tmp_path / "topology.json", broken)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_json_is_one_line_with_the_line_number(tmp_path):
+    path = tmp_path / "topology.json"
+    write_topology(path, TOPOLOGY)
+    path.write_text(path.read_text()[:200])
+    with pytest.raises(IsochroneError, match=r"topology\.json:\d+: damaged JSON"):
+        read_topology(path)
+
+
+def test_a_plan_is_read_as_written(tmp_path):
+    write_plan(tmp_path / "plan.json", PLAN)
+    assert read_plan(tmp_path / "plan.json") == PLAN
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (
+            lambda d: d["rules"][1].update(min_bytes=4096),
+            "two rules for bcast on '4 ranks' hold for 4096 bytes",
+        ),
+        (lambda d: d["rules"][0].update(min_bytes=5000), "min_bytes 5000 is above max_bytes"),
+        (lambda d: d["rules"][0].update(min_bytes=-1), "min_bytes"),
+        (lambda d: d["rules"][0].update(recipe=""), "recipe"),
+        (lambda d: d["rules"][0].update(recipe="two\nlines"), "recipe"),
+        (lambda d: d["rules"][0]["evidence"].update(speedup_ci=[2, 1]), "speedup_ci"),
+        (lambda d: d["topology"].update(fingerprint="beef"), "fingerprint"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):
+    path = tmp_path / "plan.json"
+    write_plan(path, PLAN)
+    change(path, edit)
+    with pytest.raises(IsochroneError, match=message) as caught:
+        read_plan(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_work_is_read_as_written(tmp_path):
+    write_work(tmp_path / "work.json", WORK)
+    assert read_work(tmp_path / "work.json") == WORK
+
+
+def test_work_without_recipes_is_refused(tmp_path):
+    with pytest.raises(IsochroneError, match="recipes"):
+        write_work(tmp_path / "work.json", replace(WORK, cases=(Case(1, 0, ()),)))
+
+
+def test_times_are_grouped_by_size_root_and_recipe_in_the_order_of_repetitions(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    write_bench(path, BENCH)
+    header, *times, end = path.read_text().splitlines()
+    path.write_text("\n".join([header, *reversed(times), end]))
+    bench = read_bench(path)
+    assert bench.slowest_s[BenchKey(1024, 0, "native")].tolist() == [3.0, 1.0, 2.0]
+    assert bench.cases == ((1024, 0),)
+    assert set(bench.recipes(1024, 0)) == {"native", "plan"}
+    assert (bench.elapsed_s, bench.ranks, bench.simulated) == (2.0, 4, True)
+
+
+def test_a_bench_that_was_cut_off_keeps_what_it_has(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    write_bench(path, BENCH)
+    path.write_text(path.read_text().rpartition('{"end"')[0][:-20])
+    bench = read_bench(path)
+    assert bench.elapsed_s is None
+    assert len(bench.slowest_s[BenchKey(1024, 0, "plan")]) == 1
+
+
+def test_a_root_beyond_the_ranks_is_refused(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    write_bench(path, replace(BENCH, slowest_s={BenchKey(1, 4, "native"): np.array([1.0])}))
+    with pytest.raises(IsochroneError, match="root 4 is none of 4 ranks"):
+        read_bench(path)
+
+
+def test_files_are_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "work.json"
+    write_work(path, WORK)
+    before = path.read_text()
+    with pytest.raises(IsochroneError):
+        write_work(path, replace(WORK, repetitions=0))
+    assert path.read_text() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["work.json"]
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IsochroneError, match="cannot write"):
+        write_work(tmp_path / "file" / "work.json", WORK)
+
+
+def test_provenance_has_command_version_and_job_but_no_user(monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "4711")
+    monkeypatch.setenv("USER", "somebody-in-particular")
+    record = provenance(["isochrone", "probe"])
+    assert record["command"] == ["isochrone", "probe"]
+    assert record["job"] == "4711"
+    assert {"time", "host", "version"} <= set(record)
+    assert "somebody-in-particular" not in json.dumps(record)

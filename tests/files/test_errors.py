@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An error is one line: what, where, what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from isochrone.errors import GateError, IsochroneError, UsageError
+from isochrone.files import Place, distinct_places, parse_cpus
+
+
+def test_an_error_says_where_what_and_what_to_do():
+    assert (
+        str(IsochroneError("it broke", where="plan.json:3", todo="mend it"))
+        == "plan.json:3: it broke; mend it"
+    )
+    assert str(IsochroneError("it broke")) == "it broke"
+
+
+def test_an_error_is_one_line_whatever_it_quotes():
+    assert str(IsochroneError("bad\nname \x1b[31m\r\n'x'")) == "bad name  [31m 'x'"
+
+
+def test_errors_know_their_exit_codes():
+    assert [kind("x").exit_code for kind in (IsochroneError, UsageError, GateError)] == [1, 2, 3]
+
+
+def test_lists_of_cpus_are_read():
+    assert parse_cpus("0-3,8") == {0, 1, 2, 3, 8}
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,,2", "0-999999", "9" * 30, "1\n", "١"])
+def test_what_is_no_list_of_cpus_is_refused(text):
+    with pytest.raises(IsochroneError):
+        parse_cpus(text)
+
+
+def test_places_are_the_same_if_host_and_cpus_are():
+    places = [Place("a", "0-1", "x"), Place("a", "0,1", "x"), Place("b", "0-1", "x"), Place("a", None, "x")]
+    distinct, index = distinct_places(places)
+    assert index == (0, 0, 1, 2)
+    assert len(distinct) == 3

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""measurements.jsonl: what is read is what was written, and nothing impossible is read."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import numpy as np
+import pytest
+
+from isochrone.errors import IsochroneError
+from isochrone.files import read_measurements, write_measurements
+
+HEADER = {
+    "isochrone": "measurements",
+    "schema_version": 1,
+    "ranks": 3,
+    "sizes_bytes": [0, 1024],
+    "repetitions": 10,
+    "seed": 1,
+    "places": [{"host": "n0", "cpus": str(k), "signature": "x"} for k in range(3)],
+    "mpi": {"library": "Open MPI v4.1.4", "version": "3.1", "abi": "libmpi.so.40"},
+    "clock": {"resolution_s": 1e-9, "overhead_s": 2e-8},
+    "simulated": False,
+    "provenance": {"command": ["isochrone-probe"]},
+}
+
+
+def pair(first, second, rtt=1e-6, at_s=0.1, **changes):
+    line = {
+        "pair": [first, second],
+        "rtt_min_s": [rtt, 2 * rtt],
+        "rtt_median_s": [2 * rtt, 3 * rtt],
+        "send_overhead_s": [1e-7, 2e-7],
+        "at_s": at_s,
+    }
+    return {**line, **changes}
+
+
+PAIRS = [pair(0, 1, 1e-6, 0.1), pair(0, 2, 2e-6, 0.2), pair(1, 2, 3e-6, 0.3)]
+END = {"end": True, "elapsed_s": 0.5, "pairs": 3}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_lines(*lines):
+        path = tmp_path / "measurements.jsonl"
+        path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
+        return path
+
+    return write_lines
+
+
+def test_pairs_become_symmetric_arrays(write):
+    measurements = read_measurements(write(HEADER, *PAIRS, END))
+    assert measurements.ranks == 3
+    assert measurements.complete
+    assert measurements.rtt_min_s[2, 1].tolist() == measurements.rtt_min_s[1, 2].tolist() == [3e-6, 6e-6]
+    assert measurements.rtt_median_s[0, 1].tolist() == [2e-6, 3e-6]
+    assert measurements.send_overhead_s[0, 2].tolist() == [1e-7, 2e-7]
+    assert np.isnan(measurements.rtt_min_s[1, 1]).all()
+    assert measurements.places[1].cpus == "1"
+
+
+def test_what_is_written_is_read_again(write, tmp_path):
+    first = read_measurements(write(HEADER, *PAIRS, END))
+    write_measurements(tmp_path / "again.jsonl", first)
+    again = read_measurements(tmp_path / "again.jsonl")
+    for name in ("rtt_min_s", "rtt_median_s", "send_overhead_s"):
+        assert np.array_equal(getattr(first, name), getattr(again, name), equal_nan=True)
+    assert (first.places, first.mpi, first.elapsed_s) == (again.places, again.mpi, again.elapsed_s)
+
+
+def test_missing_pairs_are_nan_and_counted(write):
+    measurements = read_measurements(write(HEADER, PAIRS[0]))
+    assert (measurements.pairs_measured, measurements.pairs_total, measurements.complete) == (1, 3, False)
+    assert np.isnan(measurements.rtt_min_s[0, 2]).all()
+
+
+def test_of_two_lines_for_a_pair_the_last_counts(write):
+    measurements = read_measurements(write(HEADER, *PAIRS, pair(1, 0, 9e-6)))
+    assert measurements.rtt_min_s[0, 1, 0] == 9e-6
+    assert measurements.pairs_measured == 3
+
+
+def test_time_adds_up_over_runs_that_ended_and_runs_that_were_killed(write):
+    killed = [pair(0, 1, at_s=0.1), pair(0, 2, at_s=0.4)]
+    resumed = [pair(1, 2, at_s=0.1)]
+    assert read_measurements(write(HEADER, *killed, *resumed, END)).elapsed_s == pytest.approx(0.4 + 0.5)
+    assert read_measurements(write(HEADER, *killed, *resumed)).elapsed_s == pytest.approx(0.4 + 0.1)
+    assert read_measurements(write(HEADER, *killed, END, *resumed)).elapsed_s == pytest.approx(0.5 + 0.1)
+
+
+def test_one_rank_has_no_pairs(write):
+    header = {**HEADER, "ranks": 1, "places": HEADER["places"][:1]}
+    measurements = read_measurements(write(header, {**END, "pairs": 0}))
+    assert (measurements.pairs_total, measurements.complete) == (0, True)
+
+
+@pytest.mark.parametrize("tail", ['{"pair":[1,2],"rtt_m', '{"pair":[1,2', "\x00\x00\x00", "[1]"])
+def test_a_last_line_that_was_cut_off_is_reported_and_dropped(write, tail, caplog):
+    with caplog.at_level(logging.WARNING, "isochrone.files"):
+        measurements = read_measurements(write(HEADER, *PAIRS[:2], tail))
+    assert measurements.pairs_measured == 2
+    assert "measurements.jsonl:4: the last line was cut off" in caplog.text
+
+
+def test_a_damaged_line_in_the_middle_is_an_error_with_its_number(write):
+    with pytest.raises(IsochroneError, match=r"measurements\.jsonl:3: damaged JSON"):
+        read_measurements(write(HEADER, PAIRS[0], '{"pair":[1,', PAIRS[2]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pair": [0, 3]}, r"pair \[0, 3\] is none of 3 ranks"),
+        ({"pair": [-1, 2]}, r"pair \[-1, 2\]"),
+        ({"pair": [1, 1]}, r"pair \[1, 1\]"),
+        ({"pair": [0.5, 1]}, "integer"),
+        ({"pair": 7}, "array"),
+        ({"rtt_min_s": [1e-6]}, "there must be 2 values"),
+        ({"rtt_min_s": [-1e-6, 1e-6]}, "minimum"),
+        ({"rtt_min_s": ["1", 1e-6]}, "number"),
+        ({"rtt_min_s": [1e300, 1e-6]}, "maximum"),
+        ({"rtt_min_s": [True, 1e-6]}, "number"),
+        ({"rtt_min_s": [1.0, 1.0]}, "rtt_min_s is greater than rtt_median_s"),
+        ({"at_s": None}, "number"),
+        ({"extra": 1}, "extra"),
+    ],
+)
+def test_impossible_numbers_are_refused_in_one_line(write, change, message):
+    with pytest.raises(IsochroneError, match=message) as caught:
+        read_measurements(write(HEADER, PAIRS[0], pair(0, 2, **change), PAIRS[2]))
+    assert "measurements.jsonl:3: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 5000])
+def test_numbers_that_are_none_are_refused(write, number):
+    line = json.dumps(PAIRS[0]).replace("1e-06", number)
+    with pytest.raises(IsochroneError, match=r"measurements\.jsonl:2: ") as caught:
+        read_measurements(write(HEADER, line, PAIRS[1], PAIRS[2]))
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"isochrone": "plan"}, "this is a plan file, not measurements"),
+        ({"isochrone": "recipe book"}, "not a file of Isochrone's"),
+        ({"schema_version": 2}, "schema_version 2 is not 1"),
+        ({"schema_version": True}, "schema_version true"),
+        ({"ranks": 4}, "3 places for 4 ranks"),
+        ({"ranks": 0}, "minimum"),
+        ({"ranks": 10**30}, "maximum"),
+        ({"sizes_bytes": []}, "sizes_bytes"),
+        ({"sizes_bytes": [0, 0]}, "uniqueItems"),
+        ({"repetitions": "many"}, "repetitions"),
+        ({"clock": {"resolution_s": 1e-9}}, "overhead_s"),
+        ({"places": [{"host": "n0", "cpus": "3-1", "signature": ""}] * 3}, "3-1"),
+        ({"places": [{"host": "n0", "cpus": "0-99999999", "signature": ""}] * 3}, "CPUs"),
+    ],
+)
+def test_a_header_that_cannot_be_is_refused_in_one_line(write, change, message):
+    with pytest.raises(IsochroneError, match=message) as caught:
+        read_measurements(write({**HEADER, **change}, *PAIRS))
+    assert "measurements.jsonl:1: " in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_more_ranks_than_fit_into_memory_are_refused_before_memory_is_asked_for(write):
+    ranks = 12_000
+    header = {**HEADER, "ranks": ranks, "places": [HEADER["places"][0]] * ranks}
+    with pytest.raises(IsochroneError, match="do not fit into memory"):
+        read_measurements(write(header))
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "{", "[]", "null", '{"isochrone":', "[" * 100_000])
+def test_a_file_without_a_header_is_refused_in_one_line(tmp_path, content):
+    path = tmp_path / "measurements.jsonl"
+    path.write_text(content)
+    with pytest.raises(IsochroneError) as caught:
+        read_measurements(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_file_that_is_not_there_is_one_line(tmp_path):
+    with pytest.raises(IsochroneError, match="cannot read"):
+        read_measurements(tmp_path / "nothing.jsonl")
+
+
+def test_a_key_that_occurs_twice_is_refused(write):
+    line = json.dumps(PAIRS[0])[:-1] + ', "at_s": 3}'
+    with pytest.raises(IsochroneError, match="a key occurs twice"):
+        read_measurements(write(HEADER, line, PAIRS[1]))
