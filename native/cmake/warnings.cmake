@@ -5,4 +5,4 @@ add_library(isochrone_warnings INTERFACE)
 target_compile_options(isochrone_warnings INTERFACE
     # GCC 12 sees overlapping copies in string concatenations (its bug 105651).
     $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
+    -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)

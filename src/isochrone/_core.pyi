@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What Python uses of Isochrone's core: recipes, layouts, predicted times, schedules and plans.
 
-Every function raises ValueError, with one line that says what is wrong, for what it cannot use. Levels are indices into
-``Layout.levels``; sizes are in bytes, times in seconds.
+Every function raises ValueError, with one line that says what is wrong, for what it cannot use. Levels are
+indices into ``Layout.levels``; sizes are in bytes, times in seconds.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ __version__: str
 class Algorithm(TypedDict):
     """A row of the table of a collective; for type checkers only.
 
-    ``default_parameter`` is 0 for an algorithm that takes none, ``default_segment`` (bytes) for one that is not segmented
-    unless the recipe says so.
+    ``default_parameter`` is 0 for an algorithm that takes none, ``default_segment`` (bytes) for one that is
+    not segmented unless the recipe says so.
     """
 
     collective: str
@@ -27,9 +27,9 @@ class Algorithm(TypedDict):
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.
 
-    ``kind`` is "send", "recv", "reduce", "copy" or "collective" (the MPI library's own, among the rank's group of
-    ``level``, which is None otherwise). ``peer`` is the rank at the other end, or the root of a collective, or -1.
-    ``after`` lists the operations, by index, that must come before.
+    ``kind`` is "send", "recv", "reduce", "copy" or "collective" (the MPI library's own, among the rank's
+    group of ``level``, which is None otherwise). ``peer`` is the rank at the other end, or the root of a
+    collective, or -1. ``after`` lists the operations, by index, that must come before.
     """
 
     kind: str
@@ -66,19 +66,23 @@ class Layout:
         """The layout of some of the ranks, in this order."""
 
 def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> Layout:
-    """The layout of ranks at these places, (host, cpus or None, signature), in the text of a ``topology.json``.
+    """The layout of ranks at places (host, cpus or None, signature), by the text of a ``topology.json``.
 
     A host that was not surveyed is taken for one of the same signature; ValueError if there is none.
     """
 
 def predict_bcast(layout: Layout, recipe: str, root: int, size_bytes: int) -> float:
-    """Simulated time of the slowest rank in a broadcast, in seconds; ValueError for ``native``, which has no price.
+    """Simulated time of the slowest rank in a broadcast, in seconds.
 
-    The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000) with shared ways. The GIL is released meanwhile.
+    ValueError for ``native``, which has no price. The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000)
+    with shared ways. The GIL is released meanwhile.
     """
 
 def schedule_bcast(layout: Layout, recipe: str, rank: int, root: int) -> list[Operation]:
-    """What one rank does in a broadcast, in list order. An operation of a segmented recipe stands for all its segments."""
+    """What one rank does in a broadcast, in list order.
+
+    An operation of a segmented recipe stands for all its segments.
+    """
 
 def choose(plan_json: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
-    """The recipe that the text of a ``plan.json`` gives for a broadcast, ``native`` where it gives none, and why."""
+    """The recipe that the text of a ``plan.json`` gives for a broadcast, or ``native``, and why."""

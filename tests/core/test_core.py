@@ -67,7 +67,7 @@ def test_every_algorithm_says_what_it_is_good_for_and_where_it_comes_from() -> N
 
 @pytest.mark.parametrize("text", ["flat(", "hierarchical(node)", "", "flät", "x\ny", "é" * 300])
 def test_a_recipe_that_cannot_be_read_is_a_value_error_in_one_line(text: str) -> None:
-    with pytest.raises(ValueError, match="character [0-9]+: expected") as caught:
+    with pytest.raises(ValueError, match=r"character [0-9]+: expected") as caught:
         _core.parse_recipe(text)
     assert "\n" not in str(caught.value)
 
@@ -83,7 +83,9 @@ def test_a_layout_knows_the_groups_of_ranks_in_any_order(layout: _core.Layout) -
 
 
 def test_a_rank_that_is_not_bound_is_known_by_its_host() -> None:
-    layout = _core.match(json.dumps(topology()), [("n1", None, "kind"), ("n0", None, "kind"), ("n1", "2", "kind")])
+    layout = _core.match(
+        json.dumps(topology()), [("n1", None, "kind"), ("n0", None, "kind"), ("n1", "2", "kind")]
+    )
     assert layout.group_of[1] == [0, 1, 0]
 
 
@@ -94,7 +96,7 @@ def test_an_unknown_host_is_a_value_error_that_names_it() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"isochrone": "plan"}', "é", '"\\ud800"'])
 def test_a_damaged_topology_is_a_value_error_in_one_line(text: str) -> None:
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(ValueError, match=r".") as caught:
         _core.match(text, PLACES)
     assert "\n" not in str(caught.value)
 

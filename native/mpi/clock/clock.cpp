@@ -16,7 +16,9 @@
 
 namespace isochrone::mpi::clock {
 
-double now() { return MPI_Wtime(); }
+double now() {
+    return MPI_Wtime();
+}
 
 Calibration calibrate() {
     constexpr int batches = 10;
@@ -28,11 +30,12 @@ Calibration calibrate() {
         double last = first;
         for (int read = 0; read < reads; ++read) {
             const double next = now();
-            if (next > last) resolution_s = std::min(resolution_s, next - last);
+            if (next > last)
+                resolution_s = std::min(resolution_s, next - last);
             last = next;
         }
-        // The mean over a batch, because one read may cost less than the clock can show; the least of the batches,
-        // because any of them may have been interrupted.
+        // The mean over a batch, because one read may cost less than the clock can show; the least of the
+        // batches, because any of them may have been interrupted.
         overhead_s = std::min(overhead_s, (last - first) / reads);
     }
     // MPI_Wtick is what the library believes; it answers only where no two reads differed.
@@ -40,11 +43,13 @@ Calibration calibrate() {
 }
 
 void sleep_for(double duration_s) {
-    if (!(duration_s > 0)) return;
+    if (!(duration_s > 0))
+        return;
     timespec duration{};
     duration.tv_sec = static_cast<time_t>(duration_s);
     // Rounded up: a sleep that ends early would have to be repeated.
-    duration.tv_nsec = static_cast<long>(std::ceil((duration_s - static_cast<double>(duration.tv_sec)) * 1e9));
+    duration.tv_nsec =
+        static_cast<long>(std::ceil((duration_s - static_cast<double>(duration.tv_sec)) * 1e9));
     if (duration.tv_nsec >= 1'000'000'000L) {
         duration.tv_nsec -= 1'000'000'000L;
         ++duration.tv_sec;
@@ -54,34 +59,43 @@ void sleep_for(double duration_s) {
 
 #ifdef ISOCHRONE_SMPI
 
-Occupancy occupancy(MPI_Comm) { return {}; }
+Occupancy occupancy(MPI_Comm) {
+    return {};
+}
 
 void sleep_until(double time_s, const Occupancy&) {
     // Simulated time stands still while a rank computes: only sleeping makes it pass.
-    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) sleep_for(left_s);
+    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now())
+        sleep_for(left_s);
 }
 
 #else
 
 Occupancy occupancy(MPI_Comm comm) {
     MPI_Comm host = MPI_COMM_NULL;
-    comm::check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    comm::check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                "MPI_Comm_split_type");
     const int ranks = comm::size_of(host);
     std::vector<std::uint64_t> mask(comm::max_cpus / 64);
-    for (const int cpu : comm::allowed_cpus()) mask[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UINT64_T, MPI_BOR, host),
-                "MPI_Allreduce");
+    for (const int cpu : comm::allowed_cpus())
+        mask[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
+    comm::check(
+        MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UINT64_T, MPI_BOR, host),
+        "MPI_Allreduce");
     comm::check(MPI_Comm_free(&host), "MPI_Comm_free");
     int cpus = 0;
-    for (const std::uint64_t word : mask) cpus += __builtin_popcountll(word);
+    for (const std::uint64_t word : mask)
+        cpus += __builtin_popcountll(word);
     return {ranks, cpus};
 }
 
 void sleep_until(double time_s, const Occupancy& occupancy) {
-    // The kernel wakes a sleeper late by up to its timer slack (50 us unless set otherwise), so the last stretch is yielded.
+    // The kernel wakes a sleeper late by up to its timer slack (50 us unless set otherwise), so the last
+    // stretch is yielded.
     constexpr double wake_up_s = 100e-6;
     for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) {
-        if (!occupancy.oversubscribed()) continue;
+        if (!occupancy.oversubscribed())
+            continue;
         if (left_s > 2 * wake_up_s) {
             sleep_for(std::min(left_s - wake_up_s, 1e-3));
         } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Time. All timing of Isochrone goes through here, and here it is MPI_Wtime: under SimGrid that is simulated time, which
-// no clock of the C++ library shows.
+// Time. All timing of Isochrone goes through here, and here it is MPI_Wtime: under SimGrid that is simulated
+// time, which no clock of the C++ library shows.
 #pragma once
 
 #include <mpi.h>

@@ -25,7 +25,8 @@ Offset ask(MPI_Comm comm, int parent, int exchanges) {
     Offset best;
     double least_rtt_s = std::numeric_limits<double>::infinity();
     for (int i = 0; i < exchanges; ++i) {
-        std::array<double, 2> answer{};  // rank 0's time as the parent believes, and by how much it may be wrong
+        std::array<double, 2>
+            answer{};  // rank 0's time as the parent believes, and by how much it may be wrong
         const double asked_s = now();
         comm::check(MPI_Send(nullptr, 0, MPI_DOUBLE, parent, tag, comm), "MPI_Send");
         comm::check(MPI_Recv(answer.data(), 2, MPI_DOUBLE, parent, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
@@ -55,10 +56,13 @@ Offset measure(MPI_Comm comm, int exchanges) {
     Offset own;
     // The parent of a rank is the rank without its lowest bit; its children add a bit below that one.
     int bit = 1;
-    while (bit < size && (rank & bit) == 0) bit <<= 1;
-    if (rank != 0) own = ask(comm, rank & ~bit, exchanges);
+    while (bit < size && (rank & bit) == 0)
+        bit <<= 1;
+    if (rank != 0)
+        own = ask(comm, rank & ~bit, exchanges);
     for (bit >>= 1; bit > 0; bit >>= 1) {
-        if (rank + bit < size) answer(comm, rank + bit, exchanges, own);
+        if (rank + bit < size)
+            answer(comm, rank + bit, exchanges, own);
     }
     return own;
 }

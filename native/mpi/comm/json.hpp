@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The JSON form of places and of the MPI library, as measurements and benchmarks carry it in their first line.
+// The JSON form of places and of the MPI library, as measurements and benchmarks carry it in their first
+// line.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -28,7 +28,8 @@ std::string processor_name() {
 Place local_place() {
     std::string name = processor_name();
     const std::size_t mark = name.rfind(".c");
-    if (mark == std::string::npos || !parse_cpu_list(name.substr(mark + 2))) return {name, "", "simulated"};
+    if (mark == std::string::npos || !parse_cpu_list(name.substr(mark + 2)))
+        return {name, "", "simulated"};
     return {name.substr(0, mark), name.substr(mark + 2), "simulated"};
 }
 
@@ -36,7 +37,8 @@ Place local_place() {
 
 Place local_place() {
     const std::vector<int> cpus = allowed_cpus();
-    // The kernel's mask may name CPUs that are switched off, so that equality with the online ones is not the question.
+    // The kernel's mask may name CPUs that are switched off, so that equality with the online ones is not the
+    // question.
     const std::vector<int> online = online_cpus();
     const bool bound = !std::includes(cpus.begin(), cpus.end(), online.begin(), online.end());
     return {processor_name(), bound ? format_cpu_list(cpus) : std::string{}, hardware_signature()};
@@ -44,8 +46,8 @@ Place local_place() {
 
 #endif
 
-/// The texts of all ranks, on all ranks: gathered by rank 0 and broadcast, which costs less than an all-gather where that is
-/// made of one message from each rank to each (SimGrid's own).
+/// The texts of all ranks, on all ranks: gathered by rank 0 and broadcast, which costs less than an
+/// all-gather where that is made of one message from each rank to each (SimGrid's own).
 std::vector<std::string> all_gather_texts(MPI_Comm comm, const std::string& text) {
     const auto size = static_cast<std::size_t>(size_of(comm));
     const int length = static_cast<int>(text.size());
@@ -56,12 +58,14 @@ std::vector<std::string> all_gather_texts(MPI_Comm comm, const std::string& text
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
     const int total = offsets.back() + lengths.back();
     std::string all(static_cast<std::size_t>(total), '\0');
-    check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, comm),
+    check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
+                      comm),
           "MPI_Gatherv");
     check(MPI_Bcast(all.data(), total, MPI_CHAR, 0, comm), "MPI_Bcast");
     std::vector<std::string> texts(size);
     for (std::size_t rank = 0; rank < size; ++rank) {
-        texts[rank] = all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank]));
+        texts[rank] =
+            all.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(lengths[rank]));
     }
     return texts;
 }
@@ -74,7 +78,8 @@ std::vector<std::string> short_host_names(const std::vector<std::string>& names)
         return address ? name : name.substr(0, name.find('.'));
     };
     std::map<std::string, std::set<std::string>> full_names;
-    for (const std::string& name : names) full_names[shorten(name)].insert(name);
+    for (const std::string& name : names)
+        full_names[shorten(name)].insert(name);
     std::vector<std::string> result;
     result.reserve(names.size());
     for (const std::string& name : names) {
@@ -86,7 +91,8 @@ std::vector<std::string> short_host_names(const std::vector<std::string>& names)
 
 std::vector<Place> gather_places(MPI_Comm comm) {
     const Place mine = local_place();
-    // One text for each rank, so that places cost one exchange: the parts cannot hold the separator, a control character.
+    // One text for each rank, so that places cost one exchange: the parts cannot hold the separator, a
+    // control character.
     constexpr char separator = '\x1f';
     const std::vector<std::string> texts =
         all_gather_texts(comm, mine.host + separator + mine.cpus + separator + mine.signature);
@@ -101,7 +107,8 @@ std::vector<Place> gather_places(MPI_Comm comm) {
 #ifndef ISOCHRONE_SMPI
     hosts = short_host_names(hosts);
 #endif
-    for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = hosts[rank];
+    for (std::size_t rank = 0; rank < places.size(); ++rank)
+        places[rank].host = hosts[rank];
     return places;
 }
 

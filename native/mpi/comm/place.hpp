@@ -12,14 +12,15 @@ namespace isochrone::mpi::comm {
 
 struct Place {
     std::string host;
-    std::string cpus;       ///< such as "0-3,8"; empty if the rank is not bound to fewer than all of the host's
+    std::string cpus;  ///< such as "0-3,8"; empty if the rank is not bound to fewer than all of the host's
     std::string signature;  ///< of the host's hardware
 
     bool operator==(const Place&) const = default;
 };
 
-/// The place of every rank of `comm`, on every rank. Collective. The domain is cut off host names, except where two hosts
-/// would then have one name. Under SimGrid a core is a host of its own, named NODE.cK: that is host NODE and CPU K.
+/// The place of every rank of `comm`, on every rank. Collective. The domain is cut off host names, except
+/// where two hosts would then have one name. Under SimGrid a core is a host of its own, named NODE.cK: that
+/// is host NODE and CPU K.
 [[nodiscard]] std::vector<Place> gather_places(MPI_Comm comm);
 
 /// Cuts the domains off host names, except of those that would then be ambiguous and of numeric addresses.

@@ -14,18 +14,20 @@ namespace isochrone::mpi::comm {
 /// Exit codes that every program of Isochrone shares.
 enum ExitCode : int { success = 0, failure = 1, usage_error = 2 };
 
-/// A failure that one rank met and that all ranks will be told of, so that they end together. what() is the line to print.
+/// A failure that one rank met and that all ranks will be told of, so that they end together. what() is the
+/// line to print.
 class Failure : public std::runtime_error {
-  public:
+public:
     Failure(ExitCode code, const std::string& line) : std::runtime_error(line), code_(code) {}
     [[nodiscard]] ExitCode code() const { return code_; }
 
-  private:
+private:
     ExitCode code_;
 };
 
-/// Runs `body` between MPI_Init and MPI_Finalize and returns its exit code, on which all ranks must have agreed.
-/// An exception that leaves `body` is one that the other ranks do not know of: its rank prints one line and aborts them all.
+/// Runs `body` between MPI_Init and MPI_Finalize and returns its exit code, on which all ranks must have
+/// agreed. An exception that leaves `body` is one that the other ranks do not know of: its rank prints one
+/// line and aborts them all.
 int run_program(const char* name, int argc, char** argv, const std::function<int(MPI_Comm)>& body);
 
 }  // namespace isochrone::mpi::comm

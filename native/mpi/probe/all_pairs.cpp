@@ -26,8 +26,10 @@ constexpr int batch_pairs = 2048;
 constexpr std::size_t leading_fields = 3;
 
 void pack(const PairRecord& record, std::vector<double>& packed) {
-    packed.insert(packed.end(), {static_cast<double>(record.low), static_cast<double>(record.high), record.at_s});
-    for (const auto* values : {&record.times.rtt_min_s, &record.times.rtt_median_s, &record.times.send_overhead_s}) {
+    packed.insert(packed.end(),
+                  {static_cast<double>(record.low), static_cast<double>(record.high), record.at_s});
+    for (const auto* values :
+         {&record.times.rtt_min_s, &record.times.rtt_median_s, &record.times.send_overhead_s}) {
         packed.insert(packed.end(), values->begin(), values->end());
     }
 }
@@ -64,13 +66,14 @@ std::vector<double> gather(MPI_Comm comm, const std::vector<double>& mine) {
         total += length;
     }
     std::vector<double> all(static_cast<std::size_t>(total));
-    comm::check(MPI_Gatherv(mine.data(), count, MPI_DOUBLE, all.data(), counts.data(), offsets.data(), MPI_DOUBLE, 0, comm),
+    comm::check(MPI_Gatherv(mine.data(), count, MPI_DOUBLE, all.data(), counts.data(), offsets.data(),
+                            MPI_DOUBLE, 0, comm),
                 "MPI_Gatherv");
     return all;
 }
 
-/// How many steps the next batch should have, after one of `steps` steps took `elapsed_s`. By MPI_Wtime, so that a
-/// simulation repeats itself: there, seconds are long, and the number of pairs is the limit.
+/// How many steps the next batch should have, after one of `steps` steps took `elapsed_s`. By MPI_Wtime, so
+/// that a simulation repeats itself: there, seconds are long, and the number of pairs is the limit.
 std::int64_t next_batch(std::int64_t steps, double elapsed_s, int hosts) {
     const std::int64_t limit = std::max(1, batch_pairs / ((hosts + 1) / 2));
     const double growth = elapsed_s > 0 ? std::clamp(batch_s / elapsed_s, 0.25, 4.0) : 4.0;
@@ -82,7 +85,8 @@ std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
     std::map<std::string, int> numbers;
     std::vector<int> host_of_rank;
     for (const comm::Place& place : places) {
-        host_of_rank.push_back(numbers.try_emplace(place.host, static_cast<int>(numbers.size())).first->second);
+        host_of_rank.push_back(
+            numbers.try_emplace(place.host, static_cast<int>(numbers.size())).first->second);
     }
     return host_of_rank;
 }
@@ -90,13 +94,14 @@ std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
 }  // namespace
 
 int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
-                      const clock::Calibration& calibration, const clock::Occupancy& occupancy, const PairSet& done,
-                      const Sink& sink) {
+                      const clock::Calibration& calibration, const clock::Occupancy& occupancy,
+                      const PairSet& done, const Sink& sink) {
     const int rank = comm::rank_in(comm);
     const std::vector<int> host_of_rank = number_hosts(places);
     const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
     const Rounds rounds(host_of_rank, options.seed);
-    PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup}, calibration.overhead_s, occupancy);
+    PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup},
+                       calibration.overhead_s, occupancy);
     const double start_s = clock::now();
 
     std::int64_t batch = 1;
@@ -107,20 +112,25 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
         for (const Turn& turn : rounds.turns(rank, first, last)) {
             const bool missing = !done.contains(turn.initiator, turn.responder);
             if (turn.responder == rank) {
-                if (missing) ping_pong.respond(turn.initiator);
+                if (missing)
+                    ping_pong.respond(turn.initiator);
                 continue;
             }
-            // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go alike.
+            // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
+            // alike.
             for (const Turn& earlier : rounds.before(turn)) {
-                if (earlier.step >= first && earlier.initiator != rank) ping_pong.await_token(earlier.initiator, turn.step);
+                if (earlier.step >= first && earlier.initiator != rank)
+                    ping_pong.await_token(earlier.initiator, turn.step);
             }
             if (missing) {
                 PairTimes times = ping_pong.initiate(turn.responder);
                 const double at_s = clock::now() - start_s;
-                pack({std::min(rank, turn.responder), std::max(rank, turn.responder), at_s, std::move(times)}, packed);
+                pack({std::min(rank, turn.responder), std::max(rank, turn.responder), at_s, std::move(times)},
+                     packed);
             }
             for (const Turn& later : rounds.after(turn)) {
-                if (later.step < last && later.initiator != rank) ping_pong.send_token(later.initiator, later.step);
+                if (later.step < last && later.initiator != rank)
+                    ping_pong.send_token(later.initiator, later.step);
             }
         }
         ping_pong.rest();
@@ -136,7 +146,8 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
             verdict[1] = next_batch(batch, clock::now() - batch_start_s, hosts);
         }
         comm::check(MPI_Bcast(verdict.data(), 2, MPI_INT64_T, 0, comm), "MPI_Bcast");
-        if (verdict[0] != comm::success) return static_cast<int>(verdict[0]);
+        if (verdict[0] != comm::success)
+            return static_cast<int>(verdict[0]);
         batch = verdict[1];
         first = last;
     }

@@ -20,10 +20,12 @@ namespace isochrone::mpi::probe {
 /// Called on rank 0 with each batch of results. Throws comm::Failure to stop all ranks.
 using Sink = std::function<void(const std::vector<PairRecord>&)>;
 
-/// Measures the pairs that `done` does not hold (the same set on all ranks), about half a second or 2048 pairs to a batch.
-/// Within a batch nobody waits but for its turn and its partner (see rounds.hpp). Collective; returns the same exit code on
-/// all ranks: success, or that of the failure of `sink`, of which rank 0 has printed the line.
-[[nodiscard]] int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
+/// Measures the pairs that `done` does not hold (the same set on all ranks), about half a second or 2048
+/// pairs to a batch. Within a batch nobody waits but for its turn and its partner (see rounds.hpp).
+/// Collective; returns the same exit code on all ranks: success, or that of the failure of `sink`, of which
+/// rank 0 has printed the line.
+[[nodiscard]] int measure_all_pairs(MPI_Comm comm, const Options& options,
+                                    const std::vector<comm::Place>& places,
                                     const clock::Calibration& calibration, const clock::Occupancy& occupancy,
                                     const PairSet& done, const Sink& sink);
 

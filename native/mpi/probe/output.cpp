@@ -28,7 +28,8 @@ Output::Output(std::string path, const nlohmann::ordered_json& header)
             refuse("cut off the damaged end of", "choose another --output");
         }
     }
-    if (!resume_.has_header) append(comm::json_line(header) + '\n');
+    if (!resume_.has_header)
+        append(comm::json_line(header) + '\n');
 }
 
 void Output::append(const std::string& text) {
@@ -42,7 +43,8 @@ void Output::open() {
     struct stat status {};
     const bool special = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
     const int descriptor = ::open(path_.c_str(), (special ? O_WRONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0666);
-    if (descriptor < 0) refuse("write", "choose another --output");
+    if (descriptor < 0)
+        refuse("write", "choose another --output");
     file_.reset(fdopen(descriptor, special ? "w" : "r+"));
     if (!file_) {
         close(descriptor);
@@ -50,12 +52,14 @@ void Output::open() {
     }
     // Some file systems have no locks; only a lock that another process holds is a reason to stop.
     if (!special && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        throw Failure(comm::failure, path_ + ": another probe is writing this file: wait for it or choose another --output");
+        throw Failure(comm::failure,
+                      path_ + ": another probe is writing this file: wait for it or choose another --output");
     }
 }
 
 void Output::refuse(const char* verb, const char* todo) const {
-    throw Failure(comm::failure, std::string("cannot ") + verb + ' ' + path_ + ": " + std::strerror(errno) + ": " + todo);
+    throw Failure(comm::failure,
+                  std::string("cannot ") + verb + ' ' + path_ + ": " + std::strerror(errno) + ": " + todo);
 }
 
 }  // namespace isochrone::mpi::probe

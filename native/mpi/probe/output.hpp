@@ -14,9 +14,10 @@ namespace isochrone::mpi::probe {
 
 /// All methods throw comm::Failure, with a line that names the file, if the system refuses.
 class Output {
-  public:
-    /// Opens or creates the file, reads what it holds of this run (see read_measurements), cuts off a damaged last line and
-    /// writes `header` where there is none. What is no regular file (a pipe, a device) is only written to.
+public:
+    /// Opens or creates the file, reads what it holds of this run (see read_measurements), cuts off a damaged
+    /// last line and writes `header` where there is none. What is no regular file (a pipe, a device) is only
+    /// written to.
     Output(std::string path, const nlohmann::ordered_json& header);
 
     [[nodiscard]] const Resume& resume() const { return resume_; }
@@ -24,7 +25,7 @@ class Output {
     /// Writes the text and hands it to the system, so that it outlives this process.
     void append(const std::string& text);
 
-  private:
+private:
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };

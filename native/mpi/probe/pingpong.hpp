@@ -7,11 +7,12 @@
 //         |                  | -------- hello -------------> |   it may not be waiting yet; nothing is timed
 //         |                  | <------- hello -------------- |   now both are here
 //         |                  | ---- W + R messages --------> |
-//         |                  | <--- answered at once ------- |   for each size; the first W exchanges are not timed
-//         |                  | -- token --> later initiators
+//         |                  | <--- answered at once ------- |   for each size; the first W exchanges are not
+//         timed |                  | -- token --> later initiators
 //
-// Time stamps t0 before the send, t1 after it, t2 after the receive: RTT = t2 - t0, send overhead = t1 - t0. One reading of
-// the clock is taken off each; the one at t1 falls into the flight of the message and costs the RTT nothing.
+// Time stamps t0 before the send, t1 after it, t2 after the receive: RTT = t2 - t0, send overhead = t1 - t0.
+// One reading of the clock is taken off each; the one at t1 falls into the flight of the message and costs
+// the RTT nothing.
 #pragma once
 
 #include <mpi.h>
@@ -31,7 +32,7 @@ struct PairTimes {
 };
 
 class PingPong {
-  public:
+public:
     struct Settings {
         std::vector<std::int64_t> sizes_bytes;
         int repetitions = 1;
@@ -51,7 +52,7 @@ class PingPong {
     /// Waits until all ranks have come here.
     void rest();
 
-  private:
+private:
     void send(int peer, int bytes, int tag);
     void receive(int peer, int bytes, int tag);
     void await(int peer, int tag);

@@ -15,8 +15,9 @@ constexpr bool simulated = true;
 constexpr bool simulated = false;
 #endif
 
-ordered_json header_json(const Options& options, const std::vector<comm::Place>& places, const comm::Library& library,
-                         const clock::Calibration& calibration, ordered_json provenance) {
+ordered_json header_json(const Options& options, const std::vector<comm::Place>& places,
+                         const comm::Library& library, const clock::Calibration& calibration,
+                         ordered_json provenance) {
     return {{"isochrone", "measurements"},
             {"schema_version", 1},
             {"ranks", places.size()},

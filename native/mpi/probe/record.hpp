@@ -25,8 +25,10 @@ struct PairRecord {
 };
 
 /// The first line. `provenance` is an object of comm::provenance_json.
-[[nodiscard]] nlohmann::ordered_json header_json(const Options& options, const std::vector<comm::Place>& places,
-                                                 const comm::Library& library, const clock::Calibration& calibration,
+[[nodiscard]] nlohmann::ordered_json header_json(const Options& options,
+                                                 const std::vector<comm::Place>& places,
+                                                 const comm::Library& library,
+                                                 const clock::Calibration& calibration,
                                                  nlohmann::ordered_json provenance);
 
 /// Lines end with a line break.

@@ -11,7 +11,9 @@ namespace isochrone::mpi::probe {
 
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+std::size_t at(std::int64_t index) {
+    return static_cast<std::size_t>(index);
+}
 
 // std::shuffle may give another order in another standard library; ranks and resumed runs must agree on one.
 template <typename T>
@@ -21,7 +23,8 @@ void shuffle(std::vector<T>& values, std::mt19937_64& random) {
     }
 }
 
-/// The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", 2014).
+/// The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 std::uint64_t mix(std::uint64_t bits) {
     bits += 0x9e3779b97f4a7c15ULL;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
@@ -36,7 +39,8 @@ Rounds::Rounds(const std::vector<int>& host_of_rank, std::uint64_t seed)
     std::map<int, std::size_t> number;
     for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
         const auto [entry, added] = number.try_emplace(host_of_rank[rank], members_.size());
-        if (added) members_.emplace_back();
+        if (added)
+            members_.emplace_back();
         members_[entry->second].push_back(static_cast<int>(rank));
     }
     std::mt19937_64 random(seed);
@@ -73,8 +77,8 @@ std::vector<Turn> Rounds::turns(int rank, std::int64_t first, std::int64_t last)
         const std::int64_t end = std::min(last - start_[at(round)], length(met));
         const std::int64_t columns = ranks_of(met.first);
         const std::int64_t rows = ranks_of(met.second);
-        // Turns of a meeting form rows as long as its first host has ranks (see turn()). Of each row, this rank is in the
-        // column of its own position, and in those where its position is the other one's.
+        // Turns of a meeting form rows as long as its first host has ranks (see turn()). Of each row, this
+        // rank is in the column of its own position, and in those where its position is the other one's.
         for (std::int64_t row = begin / columns; row * columns < end; ++row) {
             std::vector<std::int64_t> mine;
             if (met.first == met.second) {
@@ -90,7 +94,8 @@ std::vector<Turn> Rounds::turns(int rank, std::int64_t first, std::int64_t last)
             }
             for (const std::int64_t column : mine) {
                 const std::int64_t index = row * columns + column;
-                if (index >= begin && index < end) result.push_back(turn(met, index));
+                if (index >= begin && index < end)
+                    result.push_back(turn(met, index));
             }
         }
     }
@@ -99,12 +104,14 @@ std::vector<Turn> Rounds::turns(int rank, std::int64_t first, std::int64_t last)
 
 std::vector<Turn> Rounds::before(const Turn& turn) const {
     const auto [met, index] = find(turn);
-    if (index > 0) return {this->turn(met, index - 1)};
+    if (index > 0)
+        return {this->turn(met, index - 1)};
     std::vector<Turn> result;
     for (const int host : hosts_of(met)) {
         for (int round = met.round - 1; round >= 0; --round) {
             const Meeting earlier = meeting(round, host);
-            if (length(earlier) == 0) continue;
+            if (length(earlier) == 0)
+                continue;
             result.push_back(this->turn(earlier, length(earlier) - 1));
             break;
         }
@@ -114,12 +121,14 @@ std::vector<Turn> Rounds::before(const Turn& turn) const {
 
 std::vector<Turn> Rounds::after(const Turn& turn) const {
     const auto [met, index] = find(turn);
-    if (index + 1 < length(met)) return {this->turn(met, index + 1)};
+    if (index + 1 < length(met))
+        return {this->turn(met, index + 1)};
     std::vector<Turn> result;
     for (const int host : hosts_of(met)) {
         for (int round = met.round + 1; round < host_count(); ++round) {
             const Meeting later = meeting(round, host);
-            if (length(later) == 0) continue;
+            if (length(later) == 0)
+                continue;
             result.push_back(this->turn(later, 0));
             break;
         }
@@ -133,7 +142,8 @@ Rounds::Meeting Rounds::meeting(int round, int host) const {
 }
 
 std::vector<int> Rounds::hosts_of(const Meeting& meeting) {
-    if (meeting.first == meeting.second) return {meeting.first};
+    if (meeting.first == meeting.second)
+        return {meeting.first};
     return {meeting.first, meeting.second};
 }
 
@@ -142,9 +152,9 @@ std::int64_t Rounds::length(const Meeting& meeting) const {
     return meeting.first == meeting.second ? ranks * (ranks - 1) / 2 : ranks * ranks_of(meeting.second);
 }
 
-/// Row after row of a Latin square: neighbours in time share no rank where that can be, and no rank has its pairs in a row.
-/// Row r pairs column c with c + r of the other host, or with c + r + 1 of the same one; there half a row remains at the end
-/// where the number of ranks is even.
+/// Row after row of a Latin square: neighbours in time share no rank where that can be, and no rank has its
+/// pairs in a row. Row r pairs column c with c + r of the other host, or with c + r + 1 of the same one;
+/// there half a row remains at the end where the number of ranks is even.
 Turn Rounds::turn(const Meeting& meeting, std::int64_t index) const {
     const std::int64_t columns = ranks_of(meeting.first);
     const std::int64_t row = index / columns;
@@ -152,7 +162,8 @@ Turn Rounds::turn(const Meeting& meeting, std::int64_t index) const {
     const std::int64_t shift = meeting.first == meeting.second ? row + 1 : row;
     int low = members_[at(meeting.first)][at(column)];
     int high = members_[at(meeting.second)][at((column + shift) % ranks_of(meeting.second))];
-    if (low > high) std::swap(low, high);
+    if (low > high)
+        std::swap(low, high);
     const std::uint64_t pair = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high);
     const bool coin = (mix(seed_ ^ mix(pair)) & 1) != 0;
     return {start_[at(meeting.round)] + index, coin ? low : high, coin ? high : low};

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who measures with whom, and in which order: every pair of ranks once, and at any moment at most one pair for each host.
-// Pairs that share a host's memory, network card or processors at the same time would time each other, not the way
-// between them; and where a host has fewer processors than ranks, more than one pair could not even run at once.
+// Who measures with whom, and in which order: every pair of ranks once, and at any moment at most one pair
+// for each host. Pairs that share a host's memory, network card or processors at the same time would time
+// each other, not the way between them; and where a host has fewer processors than ranks, more than one pair
+// could not even run at once.
 //
-// In round t hosts a and b meet if a + b = t (modulo their number): the circle method of round-robin tournaments, with
-// self-meetings, for the pairs inside a host. A meeting takes its pairs one after the other. Meetings of one round run at
-// the same time, without waiting for each other:
+// In round t hosts a and b meet if a + b = t (modulo their number): the circle method of round-robin
+// tournaments, with self-meetings, for the pairs inside a host. A meeting takes its pairs one after the
+// other. Meetings of one round run at the same time, without waiting for each other:
 //
 //   round 0   hosts 1-3: (r5,r9) (r4,r8) (r5,r8) ...      host 0: (r1,r3) (r0,r2) ...      host 2: ...
 //   round 1   hosts 0-1: ...                              hosts 2-3: ...
 //             | step     | step + 1 | ...
 //
-// Hosts and ranks take their numbers at random, and rounds come in random order. In rank order, what depends on time (a
-// slow start, a passing disturbance) would hit the first ranks, or pairs (i, j) with i + j constant, and show in the matrix
-// as a corner or as diagonal bands; so it is noise instead. Nothing is stored for each pair.
+// Hosts and ranks take their numbers at random, and rounds come in random order. In rank order, what depends
+// on time (a slow start, a passing disturbance) would hit the first ranks, or pairs (i, j) with i + j
+// constant, and show in the matrix as a corner or as diagonal bands; so it is noise instead. Nothing is
+// stored for each pair.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,8 @@
 
 namespace isochrone::mpi::probe {
 
-/// A pair of ranks in its turn. A coin decides which one does the timing, so that no rank's clock and processor are behind
-/// a whole row of the matrix.
+/// A pair of ranks in its turn. A coin decides which one does the timing, so that no rank's clock and
+/// processor are behind a whole row of the matrix.
 struct Turn {
     std::int64_t step = 0;  ///< pairs of one host have different steps and run in their order
     int initiator = 0;

@@ -31,6 +31,7 @@ class Bench:
 
     Attributes:
         start: how starts were aligned: ``clock`` or ``barrier``.
+        oversubscribed: whether some host had more ranks than CPUs.
         sync_error_s: how far apart the starts may be.
         slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one size
             and root that have equally many repetitions took turns, so that index k is the same turn in
@@ -43,6 +44,7 @@ class Bench:
     mpi: MpiLibrary
     start: str
     sync_error_s: float
+    oversubscribed: bool
     simulated: bool
     slowest_s: dict[BenchKey, npt.NDArray[np.float64]]
     elapsed_s: float | None = None
@@ -101,6 +103,7 @@ def read_bench(path: Path | str) -> Bench:
         mpi=MpiLibrary(**header["mpi"]),
         start=header["start"],
         sync_error_s=float(header["sync_error_s"]),
+        oversubscribed=header["oversubscribed"],
         simulated=header["simulated"],
         slowest_s={key: np.array([by[r] for r in sorted(by)]) for key, by in times.items()},
         elapsed_s=elapsed_s,
@@ -119,6 +122,7 @@ def write_bench(path: Path | str, bench: Bench) -> None:
         "mpi": bench.mpi.document(),
         "start": bench.start,
         "sync_error_s": bench.sync_error_s,
+        "oversubscribed": bench.oversubscribed,
         "simulated": bench.simulated,
         "provenance": bench.provenance,
     }

@@ -72,21 +72,20 @@ def build_programs(tools: Tools) -> Path:
             *(cmake, "-S", str(sources), "-B", str(work), "-G", "Ninja"),
             f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
             f"-DCMAKE_CXX_COMPILER={tools.smpicxx}",
-            f"-DCMAKE_CXX_FLAGS={_COMPILER_FLAGS}",
+            f"-DCMAKE_CXX_FLAGS={_COMPILER_FLAGS} -include '{sources / 'sim' / 'visible_main.hpp'}'",
             f"-DCMAKE_EXE_LINKER_FLAGS={_LINKER_FLAGS}",
             "-DCMAKE_BUILD_TYPE=Release",
             "-DISOCHRONE_MPI=ON",
-            f"-DCMAKE_INSTALL_PREFIX={stage}",
             "-DCMAKE_INSTALL_BINDIR=.",
         ]
         jobs = str(len(os.sched_getaffinity(0)))
         return [
             configure,
             [cmake, "--build", str(work), "--parallel", jobs],
-            [cmake, "--install", str(work), "--component", "mpi"],
+            [cmake, "--install", str(work), "--prefix", str(stage), "--component", "mpi"],
         ]
 
-    built_from = [sources / name for name in ("CMakeLists.txt", "cmake", "core", "mpi")]
+    built_from = [sources / name for name in ("CMakeLists.txt", "cmake", "core", "mpi", "sim")]
     return _cached("programs", tools, built_from, commands)
 
 
@@ -115,7 +114,9 @@ def build_platform(tools: Tools) -> Path:
 
 
 Commands = Callable[[Path, Path], list[list[str]]]
-"""The command lines that build something, from a folder to work in and the folder for what is built."""
+"""The command lines that build something, from a folder to work in, which may hold what earlier builds left
+there, and the folder for what is built.
+"""
 
 
 def _cached(
@@ -128,23 +129,25 @@ def _cached(
     """The folder of what is built; its name has SimGrid's version and a digest of compiler, flags and
     sources. Processes that ask at the same time wait for the one that builds.
     """
-    folder = cache_folder() / "simgrid" / f"{name}-{tools.version}-{_digest(tools, built_from)}"
+    kind = f"{isochrone.__version__} {_COMPILER_FLAGS} {_LINKER_FLAGS} {tools}"
+    folder = cache_folder() / "simgrid" / f"{name}-{tools.version}-{_digest(kind, built_from)}"
     if folder.is_dir():
         return folder
+    # Kept, so that after a change of the sources only what depends on it is compiled.
+    work = folder.with_name(f"{name}-work-{_digest(f'{kind} {built_from}', [])}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _lock(folder.parent / f"{name}.lock"):
             if not folder.is_dir():
                 _log.info("building the %s for SimGrid %s, once, into %s", name, tools.version, folder)
-                _build(folder, commands, {**os.environ, **(environment or {})})
+                _build(folder, work, commands, {**os.environ, **(environment or {})})
     except OSError as error:
         raise IsochroneError(f"the {name} for SimGrid cannot be built: {error}", where=str(folder)) from None
     return folder
 
 
-def _digest(tools: Tools, built_from: Sequence[Path]) -> str:
-    state = f"{isochrone.__version__} {_COMPILER_FLAGS} {_LINKER_FLAGS} {Path(tools.smpicxx).resolve()}"
-    digest = hashlib.sha256(state.encode())
+def _digest(kind: str, built_from: Sequence[Path]) -> str:
+    digest = hashlib.sha256(kind.encode())
     for root in built_from:
         for path in [root] if root.is_file() else sorted(root.rglob("*")):
             if path.is_file():
@@ -160,11 +163,11 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _build(folder: Path, commands: Commands, environment: Mapping[str, str]) -> None:
+def _build(folder: Path, work: Path, commands: Commands, environment: Mapping[str, str]) -> None:
     log = folder.with_name(f"{folder.name}.log")
+    work.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
-        work, stage = Path(temporary) / "work", Path(temporary) / "stage"
-        work.mkdir()
+        stage = Path(temporary) / "stage"
         stage.mkdir()
         with log.open("wb") as output:
             for command in commands(work, stage):

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "probe/rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace isochrone::tests {
+namespace {
+
+using mpi::probe::Rounds;
+using mpi::probe::Turn;
+
+constexpr int most_ranks = 40;
+
+std::vector<int> random_hosts(int ranks, std::mt19937_64& random) {
+    const auto hosts = 1 + random() % static_cast<std::uint64_t>(ranks);
+    std::vector<int> host_of_rank;
+    for (int rank = 0; rank < ranks; ++rank)
+        host_of_rank.push_back(static_cast<int>(random() % hosts));
+    return host_of_rank;
+}
+
+/// The turns of all ranks, by rank.
+std::vector<std::vector<Turn>> all_turns(const Rounds& rounds, int ranks) {
+    std::vector<std::vector<Turn>> turns;
+    for (int rank = 0; rank < ranks; ++rank)
+        turns.push_back(rounds.turns(rank, 0, rounds.steps()));
+    return turns;
+}
+
+/// Calls `test(rounds, hosts of the ranks)` for groups of every size on random hosts.
+template <typename Test>
+void for_many_groups(Test test) {
+    std::mt19937_64 random(1);
+    for (int ranks = 1; ranks <= most_ranks; ++ranks) {
+        for (int repetition = 0; repetition < 3; ++repetition) {
+            const std::vector<int> hosts = random_hosts(ranks, random);
+            SCOPED_TRACE(testing::Message() << ranks << " ranks, repetition " << repetition);
+            test(Rounds(hosts, random()), hosts);
+        }
+    }
+}
+
+TEST(Rounds, HoldEveryPairOnceAndBothRanksKnowIt) {
+    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+        const int ranks = static_cast<int>(hosts.size());
+        std::map<std::pair<int, int>, int> seen;
+        const auto turns = all_turns(rounds, ranks);
+        for (int rank = 0; rank < ranks; ++rank) {
+            for (const Turn& turn : turns[static_cast<std::size_t>(rank)]) {
+                ASSERT_NE(turn.initiator, turn.responder);
+                ASSERT_TRUE(turn.initiator == rank || turn.responder == rank);
+                const int other = turn.initiator == rank ? turn.responder : turn.initiator;
+                const auto& others = turns[static_cast<std::size_t>(other)];
+                ASSERT_NE(std::find(others.begin(), others.end(), turn), others.end());
+                ++seen[std::minmax(turn.initiator, turn.responder)];
+            }
+        }
+        EXPECT_EQ(static_cast<int>(seen.size()), ranks * (ranks - 1) / 2);
+        for (const auto& [pair, times] : seen)
+            EXPECT_EQ(times, 2) << pair.first << ' ' << pair.second;
+    });
+}
+
+TEST(Rounds, GiveEachHostOnePairAtATime) {
+    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+        const int ranks = static_cast<int>(hosts.size());
+        std::set<std::pair<int, std::int64_t>> busy;
+        for (int rank = 0; rank < ranks; ++rank) {
+            std::int64_t previous = -1;
+            for (const Turn& turn : rounds.turns(rank, 0, rounds.steps())) {
+                EXPECT_GT(turn.step, previous);
+                EXPECT_LT(turn.step, rounds.steps());
+                previous = turn.step;
+                if (turn.initiator != rank)
+                    continue;
+                for (const int host : std::set<int>{hosts[static_cast<std::size_t>(turn.initiator)],
+                                                    hosts[static_cast<std::size_t>(turn.responder)]}) {
+                    EXPECT_TRUE(busy.emplace(host, turn.step).second)
+                        << "host " << host << ", step " << turn.step;
+                }
+            }
+        }
+    });
+}
+
+TEST(Rounds, GiveTheSameTurnsInPiecesAsInOne) {
+    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+        for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+            std::vector<Turn> pieces;
+            for (std::int64_t first = 0; first < rounds.steps(); first += 7) {
+                const auto piece = rounds.turns(rank, first, std::min(first + 7, rounds.steps()));
+                pieces.insert(pieces.end(), piece.begin(), piece.end());
+            }
+            EXPECT_EQ(pieces, rounds.turns(rank, 0, rounds.steps()));
+        }
+    });
+}
+
+TEST(Rounds, KnowTheNeighboursOfEachTurnOnItsHosts) {
+    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+        std::map<int, std::map<std::int64_t, Turn>> by_host;
+        for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
+            for (const Turn& turn : rounds.turns(rank, 0, rounds.steps())) {
+                by_host[hosts[static_cast<std::size_t>(rank)]][turn.step] = turn;
+            }
+        }
+        const auto by_step = [](const Turn& a, const Turn& b) {
+            return std::pair(a.step, a.initiator) < std::pair(b.step, b.initiator);
+        };
+        std::map<std::pair<std::int64_t, int>, std::set<Turn, decltype(by_step)>> before;
+        std::map<std::pair<std::int64_t, int>, std::set<Turn, decltype(by_step)>> after;
+        for (const auto& [host, turns] : by_host) {
+            for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+                const auto next = std::next(turn);
+                if (next == turns.end())
+                    continue;
+                after[{turn->first, turn->second.initiator}].insert(next->second);
+                before[{next->first, next->second.initiator}].insert(turn->second);
+            }
+        }
+        for (const auto& [host, turns] : by_host) {
+            for (const auto& [step, turn] : turns) {
+                const auto found_before = rounds.before(turn);
+                const auto found_after = rounds.after(turn);
+                const auto expected_before = before[{step, turn.initiator}];
+                const auto expected_after = after[{step, turn.initiator}];
+                ASSERT_EQ(found_before.size(), expected_before.size());
+                ASSERT_EQ(found_after.size(), expected_after.size());
+                for (const Turn& one : found_before)
+                    EXPECT_TRUE(expected_before.contains(one));
+                for (const Turn& one : found_after)
+                    EXPECT_TRUE(expected_after.contains(one));
+            }
+        }
+    });
+}
+
+TEST(Rounds, ShareTheTimingAmongTheRanks) {
+    const std::vector<int> hosts(most_ranks, 0);
+    const Rounds rounds(hosts, 1);
+    for (int rank = 0; rank < most_ranks; ++rank) {
+        const auto turns = rounds.turns(rank, 0, rounds.steps());
+        const auto times = std::count_if(turns.begin(), turns.end(),
+                                         [&](const Turn& turn) { return turn.initiator == rank; });
+        EXPECT_GT(times, most_ranks / 5) << "rank " << rank;
+        EXPECT_LT(times, most_ranks * 4 / 5) << "rank " << rank;
+    }
+}
+
+TEST(Rounds, FollowTheSeedAlone) {
+    const std::vector<int> hosts = {0, 0, 1, 1, 2, 2, 2};
+    const std::vector<int> renamed = {7, 7, 3, 3, 9, 9, 9};
+    EXPECT_EQ(all_turns(Rounds(hosts, 5), 7), all_turns(Rounds(renamed, 5), 7));
+    EXPECT_NE(all_turns(Rounds(hosts, 5), 7), all_turns(Rounds(hosts, 6), 7));
+}
+
+}  // namespace
+}  // namespace isochrone::tests
