@@ -2,7 +2,9 @@
 #include "schedule/builder.hpp"
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 
 namespace isochrone::core::schedule {
@@ -14,26 +16,68 @@ struct Access {
     bool writes;
 };
 
-/// Whether two slices of one buffer can share bytes, for some extents. Different partitions always can.
-bool may_overlap(const Schedule& schedule, const Slice& a, const Slice& b) {
-    if (a.partition != b.partition) return true;
-    if (a.list < 0 && b.list < 0) return a.first < b.first + b.count && b.first < a.first + a.count;
-    const auto contains = [&](const Slice& slice, int block) {
-        if (slice.list < 0) return block >= slice.first && block < slice.first + slice.count;
-        const auto& list = schedule.lists[static_cast<std::size_t>(slice.list)];
-        return std::find(list.begin(), list.end(), block) != list.end();
+/// Who used which blocks of one buffer so far. Looking up a slice costs as many steps as it has blocks, not as there were
+/// operations: schedules of large groups have thousands.
+class History {
+  public:
+    /// Calls visit(access) for those before that must be waited for, some of them more than once. Blocks of different
+    /// partitions can always share bytes.
+    template <class Visit>
+    void conflicts(const Schedule& schedule, const Access& access, Visit&& visit) const {
+        const auto consider = [&](const Access& before) {
+            if (access.writes || before.writes) visit(before);
+        };
+        for (const auto& [partition, uses] : by_partition_) {
+            if (partition != access.slice->partition) {
+                for (const Access& before : uses.all) consider(before);
+                continue;
+            }
+            each_block(schedule, *access.slice, [&](int block) {
+                const auto found = uses.by_block.find(block);
+                if (found == uses.by_block.end()) return;
+                for (const Access& before : found->second) consider(before);
+            });
+        }
+    }
+
+    void add(const Schedule& schedule, const Access& access) {
+        Uses& uses = by_partition_[access.slice->partition];
+        uses.all.push_back(access);
+        each_block(schedule, *access.slice, [&](int block) {
+            auto& bucket = uses.by_block[block];
+            // Whoever waits for a writer waits for all that the writer waited for.
+            if (access.writes) bucket.clear();
+            bucket.push_back(access);
+        });
+    }
+
+    template <class Visit>
+    void each(Visit&& visit) const {
+        for (const auto& [partition, uses] : by_partition_) {
+            for (const Access& access : uses.all) visit(access);
+        }
+    }
+
+  private:
+    struct Uses {
+        std::vector<Access> all;
+        std::unordered_map<int, std::vector<Access>> by_block;
     };
-    const Slice& listed = a.list >= 0 ? a : b;
-    const Slice& other = a.list >= 0 ? b : a;
-    const auto& list = schedule.lists[static_cast<std::size_t>(listed.list)];
-    return std::any_of(list.begin(), list.end(), [&](int block) { return contains(other, block); });
-}
+
+    template <class Visit>
+    static void each_block(const Schedule& schedule, const Slice& slice, Visit&& visit) {
+        for (int i = 0; i < slice.count; ++i) {
+            visit(slice.list < 0 ? slice.first + i : schedule.lists[static_cast<std::size_t>(slice.list)][static_cast<std::size_t>(i)]);
+        }
+    }
+
+    std::map<int, Uses> by_partition_;
+};
 
 /// The accesses of one operation, counts tables that its extents are taken from included.
 void accesses_of(const Schedule& schedule, int index, const std::vector<Slice>& tables,
                  std::vector<Access>& result) {
     const Op& op = schedule.ops[static_cast<std::size_t>(index)];
-    const bool reads_target = op.kind == OpKind::reduce;
     const auto extents = [&](const Slice& slice) {
         if (slice.partition < 0) return;
         const Partition& partition = schedule.partitions[static_cast<std::size_t>(slice.partition)];
@@ -46,7 +90,6 @@ void accesses_of(const Schedule& schedule, int index, const std::vector<Slice>& 
     }
     if (op.target.buffer >= 0) {
         result.push_back({index, &op.target, true});
-        if (reads_target) result.push_back({index, &op.target, false});
         extents(op.target);
     }
 }
@@ -150,30 +193,27 @@ Schedule Builder::finish() {
             tables[b] = blocks(static_cast<int>(b), -1, 0, static_cast<int>(s.buffers[b].arguments.size()));
         }
     }
-    std::vector<std::vector<Access>> by_buffer(s.buffers.size());
+    std::vector<History> histories(s.buffers.size());
     std::vector<Access> own;
     for (int index = 0; index < static_cast<int>(s.ops.size()); ++index) {
         own.clear();
         accesses_of(s, index, tables, own);
         auto& after = s.ops[static_cast<std::size_t>(index)].after;
         for (const Access& access : own) {
-            for (const Access& before : by_buffer[static_cast<std::size_t>(access.slice->buffer)]) {
-                if (!access.writes && !before.writes) continue;
-                if (!after.empty() && after.back().op == before.op) continue;
-                if (may_overlap(s, *access.slice, *before.slice)) after.push_back({before.op, 0});
-            }
+            histories[static_cast<std::size_t>(access.slice->buffer)].conflicts(
+                s, access, [&](const Access& before) { after.push_back({before.op, 0}); });
         }
-        for (const Access& access : own) by_buffer[static_cast<std::size_t>(access.slice->buffer)].push_back(access);
+        for (const Access& access : own) histories[static_cast<std::size_t>(access.slice->buffer)].add(s, access);
     }
     // A slot is used again `slots` segments later: whoever writes it then waits for all who used it before.
     for (std::size_t b = 0; b < s.buffers.size(); ++b) {
         if (s.buffers[b].slots == 0) continue;
-        for (const Access& access : by_buffer[b]) {
-            if (!access.writes) continue;
-            for (const Access& before : by_buffer[b]) {
+        histories[b].each([&](const Access& access) {
+            if (!access.writes) return;
+            histories[b].each([&](const Access& before) {
                 s.ops[static_cast<std::size_t>(access.op)].after.push_back({before.op, s.buffers[b].slots});
-            }
-        }
+            });
+        });
     }
     for (Op& op : s.ops) {
         // A dependency without lag implies the same one with a lag.

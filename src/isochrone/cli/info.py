@@ -27,12 +27,13 @@ SETTINGS = {
 
 def info(as_json: AsJson = False) -> None:
     """Show the version, algorithms, MPI libraries, simulated clusters and settings."""
+    from isochrone import _core
     from isochrone.launch.folders import cache_folder, config_folder
     from isochrone.launch.registry import all_libraries
     from isochrone.sim.description import shipped_systems
 
     libraries, broken = all_libraries()
-    algorithms = _algorithms()
+    algorithms = _core.algorithms()
     facts: dict[str, Any] = {
         "version": isochrone.__version__,
         "python": platform.python_version(),
@@ -55,13 +56,6 @@ def info(as_json: AsJson = False) -> None:
     values = facts["settings"]
     _section("settings", [f"{n:<20}{values[n] or '-'}  ({SETTINGS[n]})" for n in SETTINGS])
     _section("folders", [f"cache   {facts['cache_folder']}", f"config  {facts['config_folder']}"])
-
-
-def _algorithms() -> list[dict[str, str]]:
-    from isochrone import _core
-
-    rows: list[dict[str, str]] = _core.algorithms()
-    return rows
 
 
 def _section(title: str, lines: list[str]) -> None:
