@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -195,6 +196,21 @@ void add_noise(const Noise& noise, s4u::NetZone* cluster) {
     });
 }
 
+/// SimGrid's exit code stays 0 when ranks end by MPI_Abort or wait forever, so every rank that ends otherwise
+/// than by returning from main makes it 1.
+void fail_if_any_rank_fails() {
+    auto any_failed = std::make_shared<bool>(false);
+    s4u::Actor::on_creation_cb([any_failed](const s4u::Actor& rank) {
+        rank.on_exit([any_failed](bool failed) { *any_failed |= failed; });
+    });
+    s4u::Engine::on_simulation_end_cb([any_failed] {
+        if (!*any_failed)
+            return;
+        std::fflush(nullptr);
+        std::_Exit(1);
+    });
+}
+
 void build(const Description& description) {
     s4u::NetZone* cluster = s4u::create_full_zone("cluster");
     std::vector<Node> nodes;
@@ -220,6 +236,7 @@ void load_platform(const simgrid::s4u::Engine&) {
         if (path == nullptr)
             throw std::runtime_error("ISOCHRONE_SIM_PLATFORM is not set");
         isochrone::sim::build(isochrone::sim::read_description(path));
+        isochrone::sim::fail_if_any_rank_fails();
     } catch (const std::exception& error) {
         std::cerr << "isochrone: the simulated cluster cannot be built: " << error.what() << std::endl;
         std::exit(1);

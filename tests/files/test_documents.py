@@ -64,6 +64,7 @@ BENCH = Bench(
     mpi=MpiLibrary("Open MPI", "3.1", "libmpi.so.40"),
     start="clock",
     sync_error_s=1e-6,
+    oversubscribed=False,
     simulated=True,
     slowest_s={
         BenchKey(1024, 0, "native"): np.array([3.0, 1.0, 2.0]),

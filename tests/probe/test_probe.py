@@ -60,8 +60,10 @@ def test_every_pair_is_measured_once(probe: Any, output: Path, ranks: int) -> No
             assert all(0 <= time_s < 60 for time_s in times)
         least_and_middle = zip(record["rtt_min_s"], record["rtt_median_s"], strict=True)
         assert all(least_s <= median_s for least_s, median_s in least_and_middle)
-        assert record["at_s"] >= 0
+    moments = [record["at_s"] for record in records]
+    assert moments == sorted(moments)
     assert end["end"] is True
+    assert end["elapsed_s"] >= max(moments, default=0)
     assert end["pairs"] == len(records)
     assert header["isochrone"] == "measurements"
     assert (header["schema_version"], header["ranks"], header["sizes_bytes"]) == (1, ranks, [0, 1000])

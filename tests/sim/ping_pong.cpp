@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Half the round-trip time of every pair, each pair by itself: ping_pong BYTES FILE writes "low high seconds"
-// lines.
+// Half the round-trip time of pairs: ping_pong BYTES FILE [together] writes "low high seconds" lines. Every
+// pair by itself, or, together, the first half of the ranks with the second half.
 #include <mpi.h>
 
 #include <algorithm>
@@ -25,20 +25,10 @@ double half_rtt_s(int peer, bool first, std::vector<char>& buffer, int bytes) {
     return best_s;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0;
-    int ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int bytes = std::atoi(argv[1]);
+void one_by_one(int rank, int ranks, int bytes, std::FILE* file) {
     std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
-    std::FILE* file = rank == 0 ? std::fopen(argv[2], "w") : nullptr;
     for (int low = 0; low < ranks; ++low) {
         for (int high = low + 1; high < ranks; ++high) {
-            // The token goes on only after the pair is done, so that nothing else is under way.
             double seconds = 0;
             if (rank == low || rank == high)
                 seconds = half_rtt_s(low + high - rank, rank == low, buffer, bytes);
@@ -49,9 +39,38 @@ int main(int argc, char** argv) {
                     MPI_Recv(&seconds, 1, MPI_DOUBLE, low, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 std::fprintf(file, "%d %d %.17g\n", low, high, seconds);
             }
+            // The next pair starts only after this one is done, so that nothing else is under way.
             MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
         }
     }
+}
+
+void together(int rank, int ranks, int bytes, std::FILE* file) {
+    std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
+    const int half = ranks / 2;
+    const bool first = rank < half;
+    const double seconds = half_rtt_s(first ? rank + half : rank - half, first, buffer, bytes);
+    std::vector<double> all(static_cast<std::size_t>(ranks));
+    MPI_Gather(&seconds, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int low = 0; rank == 0 && low < half; ++low) {
+        std::fprintf(file, "%d %d %.17g\n", low, low + half, all[static_cast<std::size_t>(low)]);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    int ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    std::FILE* file = rank == 0 ? std::fopen(argv[2], "w") : nullptr;
+    if (rank == 0 && file == nullptr) {
+        std::fprintf(stderr, "ping_pong: %s cannot be written\n", argv[2]);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    (argc > 3 ? together : one_by_one)(rank, ranks, std::atoi(argv[1]), file);
     if (file != nullptr)
         std::fclose(file);
     MPI_Finalize();

@@ -11,16 +11,42 @@ namespace {
 
 constexpr double longest_lead_s = 0.1;
 
+#ifdef ISOCHRONE_SMPI
+constexpr int samples = 1;
+
+/// Two binomial trees of our own: simulated messages cost real time, and these are the fewest.
+void maximum(MPI_Comm comm, double* values, int count) {
+    constexpr int tag = 0;
+    const int size = comm::size_of(comm);
+    const int rank = comm::rank_in(comm);
+    std::array<double, 2> other{};
+    int step = 1;
+    for (; step < size && rank % (2 * step) == 0; step *= 2) {
+        if (rank + step >= size) continue;
+        comm::check(MPI_Recv(other.data(), count, MPI_DOUBLE, rank + step, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+        for (int i = 0; i < count; ++i) values[i] = std::max(values[i], other[static_cast<std::size_t>(i)]);
+    }
+    if (rank != 0) {
+        comm::check(MPI_Send(values, count, MPI_DOUBLE, rank - step, tag, comm), "MPI_Send");
+        comm::check(MPI_Recv(values, count, MPI_DOUBLE, rank - step, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+    }
+    for (step /= 2; step >= 1; step /= 2) {
+        if (rank + step < size) comm::check(MPI_Send(values, count, MPI_DOUBLE, rank + step, tag, comm), "MPI_Send");
+    }
+}
+#else
+constexpr int samples = 5;
+
 void maximum(MPI_Comm comm, double* values, int count) {
     comm::check(PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
 }
+#endif
 
 }  // namespace
 
 AlignedTimer::AlignedTimer(MPI_Comm comm)
     : comm_(comm), occupancy_(clock::occupancy(comm)), clock_(clock::synchronise(comm)) {
     // The lead must cover what the slowest rank takes to learn of the start: a few times the allreduce that tells it.
-    constexpr int samples = 5;
     double fastest = longest_lead_s;
     for (int i = 0; i < samples; ++i) {
         const double begin = clock::now();

@@ -19,22 +19,33 @@ constexpr bool simulated = true;
 constexpr bool simulated = false;
 #endif
 
-constexpr long long largest_file = 1LL << 30;
+bool read_file(const std::string& path, std::string& text) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream contents;
+    if (!file || !(contents << file.rdbuf())) return false;
+    text = contents.str();
+    return true;
+}
+
+#ifdef ISOCHRONE_SMPI
+
+/// Simulated ranks share a file system for certain, and messages take real time to simulate.
+std::string shared_text(MPI_Comm /*comm*/, const std::string& path) {
+    std::string text;
+    if (!path.empty() && !read_file(path, text)) throw comm::Failure(comm::usage_error, path + ": cannot be read, or is empty");
+    return text;
+}
+
+#else
 
 /// The text of rank 0's file, on all ranks.
 std::string shared_text(MPI_Comm comm, const std::string& path) {
     if (path.empty()) return {};
     std::string text;
     long long length = -1;
-    if (comm::rank_in(comm) == 0) {
-        std::ifstream file(path, std::ios::binary);
-        std::ostringstream contents;
-        if (file && contents << file.rdbuf()) {
-            text = contents.str();
-            length = static_cast<long long>(text.size());
-        }
-    }
+    if (comm::rank_in(comm) == 0 && read_file(path, text)) length = static_cast<long long>(text.size());
     comm::check(PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, comm), "MPI_Bcast");
+    constexpr long long largest_file = 1LL << 30;
     if (length < 0 || length >= largest_file) {
         throw comm::Failure(comm::usage_error, path + ": cannot be read, is empty, or is too long");
     }
@@ -42,6 +53,8 @@ std::string shared_text(MPI_Comm comm, const std::string& path) {
     comm::check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
     return text;
 }
+
+#endif
 
 }  // namespace
 

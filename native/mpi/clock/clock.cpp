@@ -57,6 +57,12 @@ void sleep_for(double duration_s) {
     nanosleep(&duration, nullptr);
 }
 
+bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy) {
+    int any = occupancy.oversubscribed() ? 1 : 0;
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    return any != 0;
+}
+
 #ifdef ISOCHRONE_SMPI
 
 Occupancy occupancy(MPI_Comm) {

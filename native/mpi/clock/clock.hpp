@@ -32,6 +32,9 @@ struct Occupancy {
 /// Collective over `comm`. Under SimGrid every rank has a core of its own.
 [[nodiscard]] Occupancy occupancy(MPI_Comm comm);
 
+/// Whether any host has fewer CPUs than ranks; the same answer on all ranks. Collective.
+[[nodiscard]] bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy);
+
 /// Waits until now() >= time_s: spinning where there is a CPU for each rank, else asleep in small steps.
 void sleep_until(double time_s, const Occupancy& occupancy);
 

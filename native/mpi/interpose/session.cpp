@@ -55,7 +55,7 @@ Session::~Session() {
     for (const auto& handle : handles_) {
         if (handle && handle->dispatcher) handle->dispatcher->abandon();
     }
-    PMPI_Comm_free_keyval(&key_);
+    if (key_ != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key_);
 }
 
 bool Session::bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {

@@ -49,31 +49,42 @@ std::vector<PairRecord> unpack(const std::vector<double>& packed, std::size_t si
         record.times.send_overhead_s.assign(times + 2 * sizes, times + 3 * sizes);
         records.push_back(std::move(record));
     }
+    // They came rank by rank; the file is a record in time.
+    std::sort(records.begin(), records.end(),
+              [](const PairRecord& a, const PairRecord& b) { return a.at_s < b.at_s; });
     return records;
 }
 
-/// All ranks' values on rank 0, empty elsewhere.
-std::vector<double> gather(MPI_Comm comm, const std::vector<double>& mine) {
-    const bool root = comm::rank_in(comm) == 0;
-    const auto size = static_cast<std::size_t>(comm::size_of(comm));
-    const int count = static_cast<int>(mine.size());
-    std::vector<int> counts(root ? size : 0);
-    comm::check(MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
-    std::vector<int> offsets;
-    int total = 0;
-    for (const int length : counts) {
-        offsets.push_back(total);
-        total += length;
+/// All ranks' values on rank 0, empty elsewhere. Plain messages: MPI_Gatherv would need the counts first, and
+/// where it is made of as many requests as there are ranks (SimGrid's own), its time grows with their square.
+std::vector<double> collect(MPI_Comm comm, std::vector<double> mine) {
+    constexpr int tag = 0;
+    const int ranks = comm::size_of(comm);
+    if (comm::rank_in(comm) != 0) {
+        const auto count = static_cast<std::int64_t>(mine.size());
+        comm::check(MPI_Send(&count, 1, MPI_INT64_T, 0, tag, comm), "MPI_Send");
+        if (count > 0) {
+            comm::check(MPI_Send(mine.data(), static_cast<int>(count), MPI_DOUBLE, 0, tag, comm), "MPI_Send");
+        }
+        return {};
     }
-    std::vector<double> all(static_cast<std::size_t>(total));
-    comm::check(MPI_Gatherv(mine.data(), count, MPI_DOUBLE, all.data(), counts.data(), offsets.data(),
-                            MPI_DOUBLE, 0, comm),
-                "MPI_Gatherv");
-    return all;
+    for (int rank = 1; rank < ranks; ++rank) {
+        std::int64_t count = 0;
+        comm::check(MPI_Recv(&count, 1, MPI_INT64_T, rank, tag, comm, MPI_STATUS_IGNORE), "MPI_Recv");
+        if (count == 0) {
+            continue;
+        }
+        const std::size_t start = mine.size();
+        mine.resize(start + static_cast<std::size_t>(count));
+        comm::check(MPI_Recv(mine.data() + start, static_cast<int>(count), MPI_DOUBLE, rank, tag, comm,
+                             MPI_STATUS_IGNORE),
+                    "MPI_Recv");
+    }
+    return mine;
 }
 
 /// How many steps the next batch should have, after one of `steps` steps took `elapsed_s`. By MPI_Wtime, so
-/// that a simulation repeats itself: there, seconds are long, and the number of pairs is the limit.
+/// that a simulation repeats itself; its seconds hold many pairs, and there the number of pairs is the limit.
 std::int64_t next_batch(std::int64_t steps, double elapsed_s, int hosts) {
     const std::int64_t limit = std::max(1, batch_pairs / ((hosts + 1) / 2));
     const double growth = elapsed_s > 0 ? std::clamp(batch_s / elapsed_s, 0.25, 4.0) : 4.0;
@@ -91,67 +102,86 @@ std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
     return host_of_rank;
 }
 
+/// What rank 0 lays down for the next batch.
+struct Plan {
+    int code = comm::success;  ///< another one: stop with it
+    std::int64_t steps = 1;
+    double at_s = 0;  ///< rank 0's time since the run started, which all count on from
+};
+
+Plan share(MPI_Comm comm, const Plan& plan) {
+    std::array<double, 3> fields{static_cast<double>(plan.code), static_cast<double>(plan.steps), plan.at_s};
+    comm::check(MPI_Bcast(fields.data(), static_cast<int>(fields.size()), MPI_DOUBLE, 0, comm), "MPI_Bcast");
+    return {static_cast<int>(fields[0]), static_cast<std::int64_t>(fields[1]), fields[2]};
+}
+
+/// Takes this rank's turns in steps [first, last) and returns the records of those that it timed, packed.
+std::vector<double> measure_batch(const Rounds& rounds, PingPong& ping_pong, const PairSet& done, int rank,
+                                  std::int64_t first, std::int64_t last, double at_s) {
+    const double start_s = clock::now();
+    std::vector<double> packed;
+    for (const Turn& turn : rounds.turns(rank, first, last)) {
+        const bool missing = !done.contains(turn.initiator, turn.responder);
+        if (turn.responder == rank) {
+            if (missing)
+                ping_pong.respond(turn.initiator);
+            continue;
+        }
+        // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
+        // alike.
+        for (const Turn& earlier : rounds.before(turn)) {
+            if (earlier.step >= first && earlier.initiator != rank)
+                ping_pong.await_token(earlier.initiator, turn.step);
+        }
+        if (missing) {
+            PairTimes times = ping_pong.initiate(turn.responder);
+            const auto [low, high] = std::minmax(rank, turn.responder);
+            pack({low, high, at_s + (clock::now() - start_s), std::move(times)}, packed);
+        }
+        for (const Turn& later : rounds.after(turn)) {
+            if (later.step < last && later.initiator != rank)
+                ping_pong.send_token(later.initiator, later.step);
+        }
+    }
+    return packed;
+}
+
 }  // namespace
 
 int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
-                      const clock::Calibration& calibration, const clock::Occupancy& occupancy,
+                      const clock::Calibration& calibration, const clock::Occupancy& occupancy, bool crowded,
                       const PairSet& done, const Sink& sink) {
+    const double start_s = clock::now();
     const int rank = comm::rank_in(comm);
     const std::vector<int> host_of_rank = number_hosts(places);
     const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
     const Rounds rounds(host_of_rank, options.seed);
     PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup},
                        calibration.overhead_s, occupancy);
-    const double start_s = clock::now();
-
-    std::int64_t batch = 1;
-    for (std::int64_t first = 0; first < rounds.steps();) {
-        const double batch_start_s = clock::now();
-        const std::int64_t last = std::min(rounds.steps(), first + batch);
-        std::vector<double> packed;
-        for (const Turn& turn : rounds.turns(rank, first, last)) {
-            const bool missing = !done.contains(turn.initiator, turn.responder);
-            if (turn.responder == rank) {
-                if (missing)
-                    ping_pong.respond(turn.initiator);
-                continue;
-            }
-            // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
-            // alike.
-            for (const Turn& earlier : rounds.before(turn)) {
-                if (earlier.step >= first && earlier.initiator != rank)
-                    ping_pong.await_token(earlier.initiator, turn.step);
-            }
-            if (missing) {
-                PairTimes times = ping_pong.initiate(turn.responder);
-                const double at_s = clock::now() - start_s;
-                pack({std::min(rank, turn.responder), std::max(rank, turn.responder), at_s, std::move(times)},
-                     packed);
-            }
-            for (const Turn& later : rounds.after(turn)) {
-                if (later.step < last && later.initiator != rank)
-                    ping_pong.send_token(later.initiator, later.step);
-            }
-        }
-        ping_pong.rest();
-        const std::vector<double> gathered = gather(comm, packed);
-        std::array<std::int64_t, 2> verdict{comm::success, 1};  // exit code, and steps of the next batch
+    Plan plan;
+    for (std::int64_t first = 0;;) {
+        plan.at_s = clock::now() - start_s;
+        plan = share(comm, plan);
+        if (plan.code != comm::success || first == rounds.steps())
+            return plan.code;
+        const std::int64_t last = std::min(rounds.steps(), first + plan.steps);
+        std::vector<double> packed = measure_batch(rounds, ping_pong, done, rank, first, last, plan.at_s);
+        // In a crowd, ranks that are ready must not poll in MPI_Bcast while others measure. Else collecting
+        // is enough.
+        if (crowded)
+            ping_pong.rest();
+        packed = collect(comm, std::move(packed));
         if (rank == 0) {
             try {
-                sink(unpack(gathered, options.sizes_bytes.size()));
+                sink(unpack(packed, options.sizes_bytes.size()));
             } catch (const comm::Failure& failure) {
                 std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
-                verdict[0] = failure.code();
+                plan.code = failure.code();
             }
-            verdict[1] = next_batch(batch, clock::now() - batch_start_s, hosts);
+            plan.steps = next_batch(plan.steps, clock::now() - start_s - plan.at_s, hosts);
         }
-        comm::check(MPI_Bcast(verdict.data(), 2, MPI_INT64_T, 0, comm), "MPI_Bcast");
-        if (verdict[0] != comm::success)
-            return static_cast<int>(verdict[0]);
-        batch = verdict[1];
         first = last;
     }
-    return comm::success;
 }
 
 }  // namespace isochrone::mpi::probe

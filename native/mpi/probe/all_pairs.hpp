@@ -22,11 +22,11 @@ using Sink = std::function<void(const std::vector<PairRecord>&)>;
 
 /// Measures the pairs that `done` does not hold (the same set on all ranks), about half a second or 2048
 /// pairs to a batch. Within a batch nobody waits but for its turn and its partner (see rounds.hpp).
-/// Collective; returns the same exit code on all ranks: success, or that of the failure of `sink`, of which
-/// rank 0 has printed the line.
+/// `crowded`: some host has fewer CPUs than ranks; the same on all ranks. Collective; returns the same exit
+/// code on all ranks: success, or that of the failure of `sink`, of which rank 0 has printed the line.
 [[nodiscard]] int measure_all_pairs(MPI_Comm comm, const Options& options,
                                     const std::vector<comm::Place>& places,
                                     const clock::Calibration& calibration, const clock::Occupancy& occupancy,
-                                    const PairSet& done, const Sink& sink);
+                                    bool crowded, const PairSet& done, const Sink& sink);
 
 }  // namespace isochrone::mpi::probe

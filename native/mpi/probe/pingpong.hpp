@@ -7,8 +7,8 @@
 //         |                  | -------- hello -------------> |   it may not be waiting yet; nothing is timed
 //         |                  | <------- hello -------------- |   now both are here
 //         |                  | ---- W + R messages --------> |
-//         |                  | <--- answered at once ------- |   for each size; the first W exchanges are not
-//         timed |                  | -- token --> later initiators
+//         |                  | <--- answered at once ------- |   for each size; the first W are not timed
+//         |                  | -- token --> later initiators
 //
 // Time stamps t0 before the send, t1 after it, t2 after the receive: RTT = t2 - t0, send overhead = t1 - t0.
 // One reading of the clock is taken off each; the one at t1 falls into the flight of the message and costs

@@ -78,15 +78,14 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const clock::Calibration calibration = clock::calibrate();
 
     const clock::Occupancy occupancy = clock::occupancy(comm);
-    int oversubscribed = occupancy.oversubscribed() ? 1 : 0;
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, &oversubscribed, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    const bool oversubscribed = clock::oversubscribed_anywhere(comm, occupancy);
     std::unique_ptr<Output> output;
     PairSet done(static_cast<int>(places.size()));
     Agreement agreement;
     if (rank == 0) {
         nlohmann::ordered_json provenance = comm::provenance_json(argc, argv);
         provenance["warmup"] = options.warmup;
-        provenance["oversubscribed"] = oversubscribed != 0;
+        provenance["oversubscribed"] = oversubscribed;
         try {
             output = std::make_unique<Output>(
                 options.output,
@@ -119,7 +118,8 @@ int run(MPI_Comm comm, int argc, char** argv) {
             recorded += records.size();
             progress.show(recorded);
         };
-        const int code = measure_all_pairs(comm, options, places, calibration, occupancy, done, sink);
+        const int code =
+            measure_all_pairs(comm, options, places, calibration, occupancy, oversubscribed, done, sink);
         if (code != comm::success)
             return code;
     }

@@ -65,6 +65,7 @@ def build_programs(tools: Tools) -> Path:
             where the log is.
     """
     sources = native_source_folder()
+    visible_main = sources / "sim" / "visible_main.hpp"
 
     def commands(work: Path, stage: Path) -> list[list[str]]:
         cmake = _tool("cmake")
@@ -72,7 +73,7 @@ def build_programs(tools: Tools) -> Path:
             *(cmake, "-S", str(sources), "-B", str(work), "-G", "Ninja"),
             f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
             f"-DCMAKE_CXX_COMPILER={tools.smpicxx}",
-            f"-DCMAKE_CXX_FLAGS={_COMPILER_FLAGS} -include '{sources / 'sim' / 'visible_main.hpp'}'",
+            f"-DCMAKE_CXX_FLAGS={_COMPILER_FLAGS} -include '{visible_main}'",
             f"-DCMAKE_EXE_LINKER_FLAGS={_LINKER_FLAGS}",
             "-DCMAKE_BUILD_TYPE=Release",
             "-DISOCHRONE_MPI=ON",
@@ -85,7 +86,7 @@ def build_programs(tools: Tools) -> Path:
             [cmake, "--install", str(work), "--prefix", str(stage), "--component", "mpi"],
         ]
 
-    built_from = [sources / name for name in ("CMakeLists.txt", "cmake", "core", "mpi", "sim")]
+    built_from = [visible_main, *(sources / name for name in ("CMakeLists.txt", "cmake", "core", "mpi"))]
     return _cached("programs", tools, built_from, commands)
 
 

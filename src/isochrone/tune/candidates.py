@@ -10,15 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from isochrone import _core
 
 SEGMENTS_BYTES = (0, 4096, 8192, 16384, 32768, 65536, 131072, 262144)
 LEVEL_ALGORITHMS = ("binomial", "flat", "chain", "binary", "knomial/4", "knomial/8", "scatter_allgather")
 SMALLEST_SEGMENTED_BYTES = 8192
-MOST_SEGMENTS = 1024
+MOST_SEGMENTS = 256
+STEADY_SEGMENTS = (24, 48)
+"""A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
+LARGEST_ALLGATHER = 128
+"""Ranks beyond which an allgather in segments is not priced: its messages grow with the square of the ranks."""
 
-Price = Callable[[str], float]
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,29 @@ def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> l
     """
     prices: dict[str, float] = {}
 
-    def price(recipe: str) -> float:
+    def price(form: Form) -> float:
+        recipe = form.text()
         if recipe not in prices:
-            prices[recipe] = _core.predict_bcast(layout, recipe, root, size_bytes)
+            prices[recipe] = _price(layout, form, root, size_bytes)
         return prices[recipe]
 
     finalists = [_descend(start, size_bytes, price) for start in _starts(dividing_levels(layout), size_bytes)]
-    best_of_family = sorted({form.text() for form in finalists}, key=price)
-    others = sorted(set(prices) - set(best_of_family), key=price)
+    best_of_family = sorted({form.text() for form in finalists}, key=prices.__getitem__)
+    others = sorted(set(prices) - set(best_of_family), key=prices.__getitem__)
     return [*best_of_family, *others][:most]
+
+
+def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
+    """The model's time, with long pipelines continued from their steady state."""
+    segment, recipe = form.segment_bytes, form.text()
+    if segment and "scatter_allgather" in form.algorithms and layout.size > LARGEST_ALLGATHER:
+        return inf
+    fewer, more = STEADY_SEGMENTS
+    if not segment or size_bytes <= more * segment:
+        return _core.predict_bcast(layout, recipe, root, size_bytes)
+    at_more = _core.predict_bcast(layout, recipe, root, more * segment)
+    each = (at_more - _core.predict_bcast(layout, recipe, root, fewer * segment)) / (more - fewer)
+    return at_more + (size_bytes / segment - more) * each
 
 
 def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
@@ -105,14 +123,14 @@ def _starts(levels: Sequence[str], size_bytes: int) -> Iterable[Form]:
     yield Form((), (first,), segment)
 
 
-def _descend(form: Form, size_bytes: int, price: Price) -> Form:
+def _descend(form: Form, size_bytes: int, price: Callable[[Form], float]) -> Form:
     """Replaces one part after the other by its best choice until a round changes nothing."""
     improved = True
     while improved:
         improved = False
         for neighbours in _neighbourhoods(form, size_bytes):
-            best = min(neighbours, key=lambda candidate: price(candidate.text()))
-            if price(best.text()) < price(form.text()):
+            best = min(neighbours, key=price)
+            if price(best) < price(form):
                 form = best
                 improved = True
     return form

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An unmodified C program ends with the same bytes on a plan as without it, and says what ran."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from isochrone import _core
+from isochrone.files import (
+    Evidence,
+    Level,
+    Links,
+    Measurements,
+    Plan,
+    Rule,
+    Topology,
+    distinct_places,
+    read_measurements,
+    write_plan,
+    write_topology,
+)
+from isochrone.launch.target import LocalTarget
+
+LAUNCHERS = {"openmpi": "mpiexec.openmpi", "mpich": "mpiexec.mpich"}
+RANKS = 4
+RECIPES = {
+    4: ((1, 999, "binomial"), (1000, 5000, "hierarchical(node=chain)@256"), (5001, 1 << 20, "scatter_allgather@4096")),
+    2: ((1, 1 << 20, "pipeline@100"),),
+    1: (),
+}
+LINKS = Links(1e-6, ((0, 1e-7),), ((0, 0.0),), ((0, 1e-7), (65536, 1e-5)))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A launcher, a compiled program, and a folder with a plan for it."""
+
+    launcher: str
+    program: Path
+    folder: Path
+    plan: Plan
+
+
+@pytest.fixture(scope="module", params=sorted(LAUNCHERS))
+def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    launcher = LAUNCHERS[request.param]
+    compiler = launcher.replace("mpiexec", "mpicc")
+    if shutil.which(launcher) is None or shutil.which(compiler) is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"{launcher} and {compiler} are missing")
+        pytest.skip(f"{launcher} is not installed")
+    folder = tmp_path_factory.mktemp("interpose")
+    program = folder / "broadcasts"
+    source = Path(__file__).with_name("broadcasts.c")
+    subprocess.run([compiler, "-O1", "-o", str(program), str(source)], check=True)
+    target = LocalTarget([launcher, "-n", str(RANKS)])
+    target.run("isochrone-probe", ["--output", str(folder / "m.jsonl"), "--repetitions", "1", "--sizes", "0"])
+    plan = _write_plan(folder, read_measurements(folder / "m.jsonl"))
+    return Bench(launcher, program, folder, plan)
+
+
+def _write_plan(folder: Path, measurements: Measurements) -> Plan:
+    places, ranks = distinct_places(measurements.places)
+    topology = Topology(places, ranks, (Level("node", (tuple(range(len(places))),), 1.0, LINKS),))
+    write_topology(folder / "topology.json", topology)
+    layout = _core.match(
+        (folder / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in measurements.places]
+    )
+    evidence = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
+    rules = tuple(
+        Rule("bcast", layout.restricted_to(range(size)).shape(0), low, high, recipe, evidence)
+        for size, recipes in RECIPES.items()
+        for low, high, recipe in recipes
+    )
+    plan = Plan(topology.fingerprint, "topology.json", measurements.mpi.library, measurements.mpi.abi, rules)
+    write_plan(folder / "plan.json", plan)
+    return plan
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def _run(bench: Bench, *words: str, ranks: int = RANKS, **environment: str) -> subprocess.CompletedProcess[str]:
+    oversubscribe = ["--oversubscribe"] if "openmpi" in bench.launcher else []
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return subprocess.run(
+        [*words, bench.launcher, *oversubscribe, "-n", str(ranks), str(bench.program)],
+        env={**os.environ, **root, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def _on_plan(bench: Bench, plan: Path, ranks: int = RANKS, **environment: str) -> subprocess.CompletedProcess[str]:
+    from sys import executable
+
+    return _run(bench, executable, "-m", "isochrone", "run", "--plan", str(plan), "--", ranks=ranks, **environment)
+
+
+def test_a_program_ends_with_the_same_bytes_on_a_plan(bench: Bench) -> None:
+    plain = _run(bench)
+    planned = _on_plan(bench, bench.folder / "plan.json", ISOCHRONE_EXPLAIN="1")
+    assert plain.returncode == 0, plain.stderr
+    assert planned.returncode == 0, planned.stderr
+    assert plain.stdout.startswith("hash ")
+    assert planned.stdout == plain.stdout
+    for recipe in ("binomial", "hierarchical(node=chain)@256", "scatter_allgather@4096", "pipeline@100"):
+        assert f": {recipe}: " in planned.stderr, planned.stderr
+    assert "broadcasts by the plan" in planned.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_a_number_of_ranks_that_has_no_rule_runs_on_the_librarys_own(bench: Bench, ranks: int) -> None:
+    plain = _run(bench, ranks=ranks)
+    planned = _on_plan(bench, bench.folder / "plan.json", ranks=ranks, ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
+    if ranks == 3:
+        assert ": native: " in planned.stderr
+
+
+def test_without_explain_nothing_is_said(bench: Bench) -> None:
+    assert _on_plan(bench, bench.folder / "plan.json").stderr == _run(bench).stderr
+
+
+def _damaged(bench: Bench, tmp_path: Path, change: Callable[[dict[str, object]], None]) -> Path:
+    """A copy of the plan and its topology, the plan changed as JSON."""
+    shutil.copy(bench.folder / "topology.json", tmp_path)
+    document = json.loads((bench.folder / "plan.json").read_text())
+    change(document)
+    (tmp_path / "plan.json").write_text(json.dumps(document))
+    return tmp_path / "plan.json"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda plan: plan.update(schema_version=2),
+        lambda plan: plan["topology"].update(fingerprint="another"),
+        lambda plan: plan["mpi"].update(abi="libmpi.so.99"),
+        lambda plan: plan["rules"][0].update(recipe="hierarchical("),
+    ],
+    ids=["another version", "another topology", "another library", "no recipe"],
+)
+def test_a_plan_that_does_not_hold_costs_one_line_and_the_program_runs(
+    bench: Bench, tmp_path: Path, change: Callable[[dict[str, object]], None]
+) -> None:
+    plain = _run(bench)
+    planned = _on_plan(bench, _damaged(bench, tmp_path, change))
+    assert (planned.returncode, planned.stdout) == (0, plain.stdout)
+    said = [line for line in planned.stderr.splitlines() if line.startswith("isochrone: ")]
+    assert len(said) == 1, planned.stderr
+
+
+def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Bench, tmp_path: Path) -> None:
+    measurements = read_measurements(bench.folder / "m.jsonl")
+    elsewhere = tuple(replace(p, host="elsewhere", signature="another kind") for p in measurements.places)
+    _write_plan(tmp_path, replace(measurements, places=elsewhere))
+    planned = _on_plan(bench, tmp_path / "plan.json")
+    assert (planned.returncode, planned.stdout) == (0, _run(bench).stdout)
+    said = [line for line in planned.stderr.splitlines() if line.startswith("isochrone: ")]
+    assert len(said) == 1 and "was not surveyed" in said[0], planned.stderr
+
+
+def test_another_host_of_the_same_kind_is_not_another_machine(bench: Bench, tmp_path: Path) -> None:
+    measurements = read_measurements(bench.folder / "m.jsonl")
+    twins = tuple(replace(p, host="twin") for p in measurements.places)
+    _write_plan(tmp_path, replace(measurements, places=twins))
+    planned = _on_plan(bench, tmp_path / "plan.json", ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, _run(bench).stdout)
+    assert ": binomial: " in planned.stderr, planned.stderr
