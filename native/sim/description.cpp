@@ -18,8 +18,7 @@ Pair pair_of(const Json& json) {
 CoreGroups core_groups_of(const Json& json) {
     CoreGroups groups{json.at("cores").get<std::size_t>(), pair_of(json), std::nullopt};
     const Json& capacity = json.at("capacity_bytes_per_s");
-    if (!capacity.is_null())
-        groups.capacity_bytes_per_s = capacity.get<double>();
+    if (!capacity.is_null()) groups.capacity_bytes_per_s = capacity.get<double>();
     return groups;
 }
 
@@ -36,12 +35,10 @@ Description description_of(const Json& json) {
     description.nic_capacity_bytes_per_s = json.at("nic_capacity_bytes_per_s").get<double>();
     for (const Json& groups : json.at("core_groups"))
         description.core_groups.push_back(core_groups_of(groups));
-    for (const Json& pair : json.at("pairs"))
-        description.pairs.push_back(pair_of(pair));
+    for (const Json& pair : json.at("pairs")) description.pairs.push_back(pair_of(pair));
     description.shared_link_capacity_bytes_per_s =
         json.at("shared_link_capacity_bytes_per_s").get<std::vector<double>>();
-    for (const Json& route : json.at("routes"))
-        description.routes.push_back(route_of(route));
+    for (const Json& route : json.at("routes")) description.routes.push_back(route_of(route));
     const Json& noise = json.at("noise");
     description.noise = {noise.at("sigma").get<double>(), noise.at("seed").get<std::uint64_t>(),
                          noise.at("overhead_s").get<double>()};
@@ -50,8 +47,7 @@ Description description_of(const Json& json) {
 
 void check(const Description& description) {
     const auto require = [](bool holds, const char* what) {
-        if (!holds)
-            throw std::runtime_error(what);
+        if (!holds) throw std::runtime_error(what);
     };
     require(!description.nodes.empty(), "no nodes");
     require(!description.core_groups.empty(), "no groups of cores");
@@ -75,8 +71,7 @@ void check(const Description& description) {
 
 Description read_description(const std::string& path) {
     std::ifstream file(path);
-    if (!file)
-        throw std::runtime_error(path + ": cannot be read");
+    if (!file) throw std::runtime_error(path + ": cannot be read");
     try {
         Description description = description_of(Json::parse(file));
         check(description);

@@ -63,15 +63,14 @@ Duplex duplex(s4u::NetZone* zone, const std::string& name, double capacity_bytes
 
 /// A node: its cores, the links between them, and a router as the way to the network card.
 class Node {
-public:
+  public:
     Node(const Description& description, const std::string& name, s4u::NetZone* cluster)
         : groups_(description.core_groups), name_(name), zone_(s4u::create_full_zone(name)) {
         zone_->set_parent(cluster);
         router_ = zone_->create_router(name + ".router");
         add_cores(description.core_capacity_bytes_per_s);
         add_group_links();
-        for (std::size_t from = 0; from < cores_.size(); ++from)
-            add_routes_from(from);
+        for (std::size_t from = 0; from < cores_.size(); ++from) add_routes_from(from);
         zone_->seal();
         nic_ = duplex(cluster, name + ".nic", description.nic_capacity_bytes_per_s);
     }
@@ -81,7 +80,7 @@ public:
     [[nodiscard]] const Duplex& nic() const { return nic_; }
     [[nodiscard]] const std::string& name() const { return name_; }
 
-private:
+  private:
     void add_cores(double capacity_bytes_per_s) {
         for (std::size_t core = 0; core < groups_.back().cores; ++core) {
             const std::string name = name_ + ".c" + std::to_string(core);
@@ -96,8 +95,7 @@ private:
     void add_group_links() {
         for (std::size_t level = 0; level + 1 < groups_.size(); ++level) {
             group_links_.emplace_back();
-            if (!groups_[level + 1].capacity_bytes_per_s)
-                continue;
+            if (!groups_[level + 1].capacity_bytes_per_s) continue;
             for (std::size_t group = 0; group < cores_.size() / groups_[level].cores; ++group) {
                 const std::string name = name_ + ".g" + std::to_string(level) + "." + std::to_string(group);
                 group_links_[level].push_back(duplex(zone_, name, *groups_[level + 1].capacity_bytes_per_s));
@@ -107,8 +105,7 @@ private:
 
     [[nodiscard]] std::size_t level_where_meet(std::size_t a, std::size_t b) const {
         std::size_t level = 0;
-        while (a / groups_[level].cores != b / groups_[level].cores)
-            ++level;
+        while (a / groups_[level].cores != b / groups_[level].cores) ++level;
         return level;
     }
 
@@ -121,13 +118,11 @@ private:
             pair_links.push_back(pair_link(zone_, name, groups_[level].pair));
         }
         for (std::size_t to = 0; to < cores_.size(); ++to) {
-            if (to == from)
-                continue;
+            if (to == from) continue;
             const std::size_t meeting = level_where_meet(from, to);
             Links links{s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(pair_links[meeting])};
             for (std::size_t level = 0; level < meeting; ++level) {
-                if (group_links_[level].empty())
-                    continue;
+                if (group_links_[level].empty()) continue;
                 links.emplace_back(group_links_[level][from / groups_[level].cores].out);
                 links.emplace_back(group_links_[level][to / groups_[level].cores].in);
             }
@@ -166,8 +161,7 @@ void add_network(const Description& description, const std::vector<Node>& nodes,
             pair = pair_link(cluster, name, description.pairs[route.pair]);
         }
         Links links{s4u::LinkInRoute(from.nic().out), s4u::LinkInRoute(pair)};
-        for (const std::size_t link : route.shared_links)
-            links.emplace_back(shared[link]);
+        for (const std::size_t link : route.shared_links) links.emplace_back(shared[link]);
         links.emplace_back(to.nic().in);
         cluster->add_route(from.netpoint(), to.netpoint(), from.router(), to.router(), links, false);
     }
@@ -189,8 +183,7 @@ void add_noise(const Noise& noise, s4u::NetZone* cluster) {
             seconds_per_byte = std::max(seconds_per_byte, 1 / link->get_bandwidth());
         }
         const double factor = std::exp((*exponent)(*generator));
-        if (!(latency_s > 0))
-            return 1.0;
+        if (!(latency_s > 0)) return 1.0;
         const double message_s = overhead_s + latency_s + size_bytes * seconds_per_byte;
         return std::max(0.0, 1 + (factor - 1) * message_s / latency_s);
     });
@@ -204,8 +197,7 @@ void fail_if_any_rank_fails() {
         rank.on_exit([any_failed](bool failed) { *any_failed |= failed; });
     });
     s4u::Engine::on_simulation_end_cb([any_failed] {
-        if (!*any_failed)
-            return;
+        if (!*any_failed) return;
         std::fflush(nullptr);
         std::_Exit(1);
     });
@@ -215,11 +207,9 @@ void build(const Description& description) {
     s4u::NetZone* cluster = s4u::create_full_zone("cluster");
     std::vector<Node> nodes;
     nodes.reserve(description.nodes.size());
-    for (const std::string& name : description.nodes)
-        nodes.emplace_back(description, name, cluster);
+    for (const std::string& name : description.nodes) nodes.emplace_back(description, name, cluster);
     add_network(description, nodes, cluster);
-    if (description.noise.sigma > 0)
-        add_noise(description.noise, cluster);
+    if (description.noise.sigma > 0) add_noise(description.noise, cluster);
     cluster->seal();
 }
 
@@ -233,8 +223,7 @@ extern "C" void load_platform(const simgrid::s4u::Engine&);
 void load_platform(const simgrid::s4u::Engine&) {
     try {
         const char* path = std::getenv("ISOCHRONE_SIM_PLATFORM");
-        if (path == nullptr)
-            throw std::runtime_error("ISOCHRONE_SIM_PLATFORM is not set");
+        if (path == nullptr) throw std::runtime_error("ISOCHRONE_SIM_PLATFORM is not set");
         isochrone::sim::build(isochrone::sim::read_description(path));
         isochrone::sim::fail_if_any_rank_fails();
     } catch (const std::exception& error) {

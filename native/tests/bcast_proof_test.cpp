@@ -13,18 +13,20 @@ using namespace core;
 
 constexpr int largest_group = 33;
 
-void expect_proved(const std::string& recipe, const place::Layout& layout, int root, std::mt19937_64& random) {
+void expect_proved(const std::string& recipe, const place::Layout& layout, int root,
+                   std::mt19937_64& random) {
     const auto resolved = compose::resolve_bcast(compose::parse_recipe(recipe), layout);
     std::vector<schedule::Schedule> schedules;
-    for (int rank = 0; rank < layout.size; ++rank) schedules.push_back(compose::bcast(resolved, layout, rank, root));
+    for (int rank = 0; rank < layout.size; ++rank)
+        schedules.push_back(compose::bcast(resolved, layout, rank, root));
     const auto total = static_cast<std::int64_t>(random() % 41);
     const std::int64_t segment =
         resolved.recipe.segment_bytes > 0 ? 1 + static_cast<std::int64_t>(random() % 12) : 0;
-    const prove::Options options{.window = 1 + static_cast<int>(random() % 5), .seed = random(),
-                                 .groups = layout.group_of};
+    const prove::Options options{
+        .window = 1 + static_cast<int>(random() % 5), .seed = random(), .groups = layout.group_of};
     const auto failure = prove::prove(schedules, bcast_claims(layout.size, root, total, segment), options);
-    EXPECT_FALSE(failure) << *failure << "\n  " << recipe << ", " << layout.size << " ranks, root " << root << ", "
-                          << total << " bytes in segments of " << segment;
+    EXPECT_FALSE(failure) << *failure << "\n  " << recipe << ", " << layout.size << " ranks, root " << root
+                          << ", " << total << " bytes in segments of " << segment;
 }
 
 TEST(EveryBroadcast, IsProvedForEveryGroupSizeAndRoot) {
@@ -47,7 +49,8 @@ TEST(EveryKnomialRadix, IsProved) {
     for (int radix = 2; radix <= 9; ++radix) {
         for (int size = 1; size <= largest_group; ++size) {
             const auto layout = random_layout(size, 1, random);
-            expect_proved("knomial/" + std::to_string(radix), layout, static_cast<int>(random() % static_cast<unsigned>(size)), random);
+            expect_proved("knomial/" + std::to_string(radix), layout,
+                          static_cast<int>(random() % static_cast<unsigned>(size)), random);
         }
     }
 }
@@ -64,7 +67,8 @@ TEST(HierarchicalBroadcasts, AreProvedOnRandomTreesToAnyDepth) {
                 if (l > 0 && random() % 4 == 0) continue;  // levels may be skipped
                 const bool innermost = l == depth - 1;
                 parts += (parts.empty() ? "" : ",") + layout.levels[static_cast<std::size_t>(l)] + "=" +
-                         (innermost && random() % 3 == 0 ? "native" : std::string(table[random() % table.size()].name));
+                         (innermost && random() % 3 == 0 ? "native"
+                                                         : std::string(table[random() % table.size()].name));
             }
             std::string recipe = "hierarchical(" + parts + ")";
             if (random() % 2 == 0) recipe += "@5";
@@ -76,7 +80,8 @@ TEST(HierarchicalBroadcasts, AreProvedOnRandomTreesToAnyDepth) {
 TEST(AScheduleOfASegmentedBroadcast, DoesNotGrowWithTheMessage) {
     std::mt19937_64 random(4);
     const auto layout = random_layout(16, 2, random);
-    const auto resolved = compose::resolve_bcast(compose::parse_recipe("hierarchical(machine=chain,level-1=binary)@4096"), layout);
+    const auto resolved = compose::resolve_bcast(
+        compose::parse_recipe("hierarchical(machine=chain,level-1=binary)@4096"), layout);
     EXPECT_LE(compose::bcast(resolved, layout, 0, 0).ops.size(), 4U);
 }
 

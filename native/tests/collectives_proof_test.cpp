@@ -45,54 +45,63 @@ void on_random_clusters(std::uint64_t seed, Check&& check) {
 }
 
 TEST(TheHierarchicalAllreduce, KeepsRankOrderWhereverTheRanksAre) {
-    on_random_clusters(11, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
-        for (const bool commutative : {false, true}) {
-            const bool segmented = random() % 2 == 0;
-            const auto trees = random_trees(levels.size(), random);
-            std::vector<schedule::Schedule> schedules;
-            for (int rank = 0; rank < layout.size; ++rank) {
-                schedules.push_back(compose::hierarchical_allreduce(layout, levels, trees, commutative, segmented, rank));
+    on_random_clusters(
+        11, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
+            for (const bool commutative : {false, true}) {
+                const bool segmented = random() % 2 == 0;
+                const auto trees = random_trees(levels.size(), random);
+                std::vector<schedule::Schedule> schedules;
+                for (int rank = 0; rank < layout.size; ++rank) {
+                    schedules.push_back(
+                        compose::hierarchical_allreduce(layout, levels, trees, commutative, segmented, rank));
+                }
+                const auto total = static_cast<std::int64_t>(random() % 30);
+                const std::int64_t segment = segmented ? 1 + static_cast<std::int64_t>(random() % 4) : 0;
+                const prove::Options options{.window = 1 + static_cast<int>(random() % 6),
+                                             .seed = random(),
+                                             .commutative = commutative,
+                                             .groups = {}};
+                const auto failure =
+                    prove::prove(schedules, allreduce_claims(layout.size, total, segment), options);
+                EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks)";
             }
-            const auto total = static_cast<std::int64_t>(random() % 30);
-            const std::int64_t segment = segmented ? 1 + static_cast<std::int64_t>(random() % 4) : 0;
-            const prove::Options options{.window = 1 + static_cast<int>(random() % 6), .seed = random(),
-                                         .commutative = commutative, .groups = {}};
-            const auto failure = prove::prove(schedules, allreduce_claims(layout.size, total, segment), options);
-            EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks)";
-        }
-    });
+        });
 }
 
 TEST(TheHierarchicalGatherv, NeedsCountsAtTheRootOnly) {
-    on_random_clusters(12, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
-        const int root = static_cast<int>(random() % static_cast<unsigned>(layout.size));
-        const auto trees = random_trees(levels.size(), random);
-        std::vector<std::int64_t> counts;
-        std::vector<schedule::Schedule> schedules;
-        for (int rank = 0; rank < layout.size; ++rank) {
-            counts.push_back(static_cast<std::int64_t>(random() % 7));
-            schedules.push_back(compose::hierarchical_gatherv(layout, levels, trees, rank, root));
-        }
-        const prove::Options options{.window = 1 + static_cast<int>(random() % 6), .seed = random(), .groups = {}};
-        const auto failure = prove::prove(schedules, gatherv_claims(layout.size, root, counts), options);
-        EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks, root " << root << ")";
-    });
+    on_random_clusters(
+        12, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
+            const int root = static_cast<int>(random() % static_cast<unsigned>(layout.size));
+            const auto trees = random_trees(levels.size(), random);
+            std::vector<std::int64_t> counts;
+            std::vector<schedule::Schedule> schedules;
+            for (int rank = 0; rank < layout.size; ++rank) {
+                counts.push_back(static_cast<std::int64_t>(random() % 7));
+                schedules.push_back(compose::hierarchical_gatherv(layout, levels, trees, rank, root));
+            }
+            const prove::Options options{
+                .window = 1 + static_cast<int>(random() % 6), .seed = random(), .groups = {}};
+            const auto failure = prove::prove(schedules, gatherv_claims(layout.size, root, counts), options);
+            EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks, root " << root << ")";
+        });
 }
 
 TEST(TheHierarchicalAlltoallv, DeliversEveryBlockOfEveryLength) {
-    on_random_clusters(13, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
-        std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(layout.size));
-        std::vector<schedule::Schedule> schedules;
-        for (int rank = 0; rank < layout.size; ++rank) {
-            for (int other = 0; other < layout.size; ++other) {
-                counts[static_cast<std::size_t>(rank)].push_back(static_cast<std::int64_t>(random() % 4));
+    on_random_clusters(
+        13, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
+            std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(layout.size));
+            std::vector<schedule::Schedule> schedules;
+            for (int rank = 0; rank < layout.size; ++rank) {
+                for (int other = 0; other < layout.size; ++other) {
+                    counts[static_cast<std::size_t>(rank)].push_back(static_cast<std::int64_t>(random() % 4));
+                }
+                schedules.push_back(compose::hierarchical_alltoallv(layout, levels, rank));
             }
-            schedules.push_back(compose::hierarchical_alltoallv(layout, levels, rank));
-        }
-        const prove::Options options{.window = 1 + static_cast<int>(random() % 6), .seed = random(), .groups = {}};
-        const auto failure = prove::prove(schedules, alltoallv_claims(counts), options);
-        EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks)";
-    });
+            const prove::Options options{
+                .window = 1 + static_cast<int>(random() % 6), .seed = random(), .groups = {}};
+            const auto failure = prove::prove(schedules, alltoallv_claims(counts), options);
+            EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks)";
+        });
 }
 
 }  // namespace

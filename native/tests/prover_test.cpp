@@ -50,7 +50,8 @@ TEST(TheProver, FindsADeadlock) {
             b.send(peer, b.whole(output_buffer));
         };
     };
-    EXPECT_NE(failure_of({rank_of_two(0, waits(1)), rank_of_two(1, waits(0))}, bcast_claims(2, 0, 5, 0)).find("deadlock"),
+    EXPECT_NE(failure_of({rank_of_two(0, waits(1)), rank_of_two(1, waits(0))}, bcast_claims(2, 0, 5, 0))
+                  .find("deadlock"),
               std::string::npos);
 }
 

@@ -97,8 +97,10 @@ TEST(RandomDamageToARecipe, NeverDoesMoreThanBeRefused) {
         std::string text = good;
         for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
             const auto at = random() % text.size();
-            if (random() % 2 == 0) text[at] = bytes[random() % bytes.size()];
-            else text.erase(at, random() % 8);
+            if (random() % 2 == 0)
+                text[at] = bytes[random() % bytes.size()];
+            else
+                text.erase(at, random() % 8);
         }
         if (error_of(text).empty()) {
             EXPECT_EQ(parse_recipe(compose::to_text(parse_recipe(text))), parse_recipe(text)) << text;

@@ -21,16 +21,14 @@ constexpr int most_ranks = 40;
 std::vector<int> random_hosts(int ranks, std::mt19937_64& random) {
     const auto hosts = 1 + random() % static_cast<std::uint64_t>(ranks);
     std::vector<int> host_of_rank;
-    for (int rank = 0; rank < ranks; ++rank)
-        host_of_rank.push_back(static_cast<int>(random() % hosts));
+    for (int rank = 0; rank < ranks; ++rank) host_of_rank.push_back(static_cast<int>(random() % hosts));
     return host_of_rank;
 }
 
 /// The turns of all ranks, by rank.
 std::vector<std::vector<Turn>> all_turns(const Rounds& rounds, int ranks) {
     std::vector<std::vector<Turn>> turns;
-    for (int rank = 0; rank < ranks; ++rank)
-        turns.push_back(rounds.turns(rank, 0, rounds.steps()));
+    for (int rank = 0; rank < ranks; ++rank) turns.push_back(rounds.turns(rank, 0, rounds.steps()));
     return turns;
 }
 
@@ -63,8 +61,7 @@ TEST(Rounds, HoldEveryPairOnceAndBothRanksKnowIt) {
             }
         }
         EXPECT_EQ(static_cast<int>(seen.size()), ranks * (ranks - 1) / 2);
-        for (const auto& [pair, times] : seen)
-            EXPECT_EQ(times, 2) << pair.first << ' ' << pair.second;
+        for (const auto& [pair, times] : seen) EXPECT_EQ(times, 2) << pair.first << ' ' << pair.second;
     });
 }
 
@@ -78,8 +75,7 @@ TEST(Rounds, GiveEachHostOnePairAtATime) {
                 EXPECT_GT(turn.step, previous);
                 EXPECT_LT(turn.step, rounds.steps());
                 previous = turn.step;
-                if (turn.initiator != rank)
-                    continue;
+                if (turn.initiator != rank) continue;
                 for (const int host : std::set<int>{hosts[static_cast<std::size_t>(turn.initiator)],
                                                     hosts[static_cast<std::size_t>(turn.responder)]}) {
                     EXPECT_TRUE(busy.emplace(host, turn.step).second)
@@ -119,8 +115,7 @@ TEST(Rounds, KnowTheNeighboursOfEachTurnOnItsHosts) {
         for (const auto& [host, turns] : by_host) {
             for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
                 const auto next = std::next(turn);
-                if (next == turns.end())
-                    continue;
+                if (next == turns.end()) continue;
                 after[{turn->first, turn->second.initiator}].insert(next->second);
                 before[{next->first, next->second.initiator}].insert(turn->second);
             }
@@ -133,10 +128,8 @@ TEST(Rounds, KnowTheNeighboursOfEachTurnOnItsHosts) {
                 const auto expected_after = after[{step, turn.initiator}];
                 ASSERT_EQ(found_before.size(), expected_before.size());
                 ASSERT_EQ(found_after.size(), expected_after.size());
-                for (const Turn& one : found_before)
-                    EXPECT_TRUE(expected_before.contains(one));
-                for (const Turn& one : found_after)
-                    EXPECT_TRUE(expected_after.contains(one));
+                for (const Turn& one : found_before) EXPECT_TRUE(expected_before.contains(one));
+                for (const Turn& one : found_after) EXPECT_TRUE(expected_after.contains(one));
             }
         }
     });

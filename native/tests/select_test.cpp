@@ -115,8 +115,10 @@ TEST(RandomDamageToAPlan, NeverDoesMoreThanBeRefused) {
         std::string text = good;
         for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
             const auto at = random() % text.size();
-            if (random() % 2 == 0) text[at] = bytes[random() % bytes.size()];
-            else text.erase(at, random() % 10);
+            if (random() % 2 == 0)
+                text[at] = bytes[random() % bytes.size()];
+            else
+                text.erase(at, random() % 10);
         }
         try {
             static_cast<void>(select::parse_plan(text));

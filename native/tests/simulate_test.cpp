@@ -194,8 +194,10 @@ TEST(ANodesWayOut, IsSharedByItsRanks) {
     const int cores = 8;
     const std::int64_t size_bytes = 1 << 20;
     const auto opposite = [&](Builder& builder, int rank) {
-        if (rank < cores) builder.send(rank + cores, builder.whole(output_buffer));
-        else builder.recv(rank - cores, builder.whole(output_buffer));
+        if (rank < cores)
+            builder.send(rank + cores, builder.whole(output_buffer));
+        else
+            builder.recv(rank - cores, builder.whole(output_buffer));
     };
     const double alone_s = 5e-6 + gap_s(size_bytes) + receive_overhead_s;
     const double transfer_s = static_cast<double>(size_bytes) * s_per_byte;
@@ -214,8 +216,10 @@ TEST(ANodesWayOut, IsLoadedByWhatGoesFurtherThanTheNextLevelToo) {
     // Both ranks of node 0 send, one to the other node of the switch, one beyond it.
     const std::int64_t size_bytes = 1 << 20;
     const auto outcome = run(layout, size_bytes, [](Builder& builder, int rank) {
-        if (rank < 2) builder.send(rank + 2, builder.whole(output_buffer));
-        else builder.recv(rank - 2, builder.whole(output_buffer));
+        if (rank < 2)
+            builder.send(rank + 2, builder.whole(output_buffer));
+        else
+            builder.recv(rank - 2, builder.whole(output_buffer));
     });
     EXPECT_NEAR(
         outcome.slowest_s,
@@ -226,8 +230,10 @@ TEST(ANodesWayOut, IsLoadedByWhatGoesFurtherThanTheNextLevelToo) {
 TEST(InsideANode, NothingIsSharedUnlessItWasMeasured) {
     place::Layout layout{4, {"node", "socket"}, {{0, 0, 0, 0}, {0, 0, 1, 1}}, {links(), links()}};
     const auto across = [](Builder& builder, int rank) {
-        if (rank < 2) builder.send(rank + 2, builder.whole(output_buffer));
-        else builder.recv(rank - 2, builder.whole(output_buffer));
+        if (rank < 2)
+            builder.send(rank + 2, builder.whole(output_buffer));
+        else
+            builder.recv(rank - 2, builder.whole(output_buffer));
     };
     const double alone_s = latency_s + gap_s(1000) + receive_overhead_s;
     EXPECT_NEAR(run(layout, 1000, across).slowest_s, alone_s, tolerance);
@@ -377,8 +383,10 @@ TEST(SchedulesThatWaitForEachOther, ArePricedWithAnErrorNotForEver) {
 
 TEST(EndsOfAMessageThatDifferInLength, AreAnError) {
     const auto mismatch = [](Builder& builder, int rank) {
-        if (rank == 0) builder.send(1, builder.whole(output_buffer));
-        else builder.recv(0, builder.blocks(output_buffer, builder.even(2), 0));
+        if (rank == 0)
+            builder.send(1, builder.whole(output_buffer));
+        else
+            builder.recv(0, builder.blocks(output_buffer, builder.even(2), 0));
     };
     EXPECT_THROW(run(one_group(2), 8, mismatch), std::invalid_argument);
 }

@@ -125,9 +125,14 @@ TEST(RandomDamageToATopology, NeverDoesMoreThanBeRefusedInOneLine) {
         for (int edits = 1 + static_cast<int>(random() % 4); edits > 0; --edits) {
             const auto at = random() % text.size();
             switch (random() % 3) {
-                case 0: text[at] = bytes[random() % bytes.size()]; break;
-                case 1: text.erase(at, random() % 12); break;
-                default: text.insert(at, text.substr(random() % text.size(), random() % 12));
+                case 0:
+                    text[at] = bytes[random() % bytes.size()];
+                    break;
+                case 1:
+                    text.erase(at, random() % 12);
+                    break;
+                default:
+                    text.insert(at, text.substr(random() % text.size(), random() % 12));
             }
         }
         const std::string error = error_of(text);

@@ -7,7 +7,8 @@
 
 namespace isochrone::core::algorithms {
 
-/// Members are numbered by their position in `ranks`; algorithms count from the root: relative = position - root (mod size).
+/// Members are numbered by their position in `ranks`; algorithms count from the root: relative = position -
+/// root (mod size).
 struct Group {
     std::vector<int> ranks;  ///< ranks in the communicator
     int root = 0;            ///< position of the root

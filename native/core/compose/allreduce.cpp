@@ -12,8 +12,8 @@ namespace {
 namespace trees = algorithms::trees;
 using schedule::Slice;
 
-/// A partial result: the combination of the contributions of ranks first .. last, all of them and in that order. Where the
-/// order is free, one run stands for whatever has been combined.
+/// A partial result: the combination of the contributions of ranks first .. last, all of them and in that
+/// order. Where the order is free, one run stands for whatever has been combined.
 struct Run {
     int first;
     int last;
@@ -37,7 +37,8 @@ std::vector<std::pair<int, int>> runs_of(const std::vector<int>& ranks, bool com
 /// Combines what can be combined. The result of two neighbours is where the right one was.
 void combine(schedule::Builder& builder, std::vector<Run>& runs, bool commutative) {
     if (commutative) {
-        std::rotate(runs.begin(), runs.begin() + 1, runs.end());  // the own run last: it is where the result belongs
+        std::rotate(runs.begin(), runs.begin() + 1,
+                    runs.end());  // the own run last: it is where the result belongs
     } else {
         std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.first < b.first; });
     }
@@ -83,7 +84,8 @@ schedule::Schedule hierarchical_allreduce(const place::Layout& layout, const std
             for (const Run& run : runs) builder.send(tier->group.rank_at(node.parent), run.data);
         }
     }
-    if (rank == root && runs.front().data.buffer != schedule::output_buffer) builder.copy(runs.front().data, output);
+    if (rank == root && runs.front().data.buffer != schedule::output_buffer)
+        builder.copy(runs.front().data, output);
     for (const Tier& tier : my_tiers) {
         const trees::Node node = tree_of(tier)(tier.group.size(), tier.group.relative(), 0);
         if (node.parent >= 0) builder.recv(tier.group.rank_at(node.parent), output);

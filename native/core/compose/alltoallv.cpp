@@ -14,12 +14,14 @@ namespace {
 using schedule::Slice;
 using Ranks = std::vector<int>;  // ascending
 
-/// The blocks (source, destination) that leave a part, or that enter it: a buffer, its partition and its counts.
+/// The blocks (source, destination) that leave a part, or that enter it: a buffer, its partition and its
+/// counts.
 ///
 ///   leaving  part {2,3} of 4 ranks:   2>0 2>1 3>0 3>1        by source, then destination
 ///   entering part {2,3} of 4 ranks:   0>2 0>3 1>2 1>3
 ///
-/// A block travels in this order everywhere, so both ends of a message agree whatever else each of them holds.
+/// A block travels in this order everywhere, so both ends of a message agree whatever else each of them
+/// holds.
 class Blocks {
   public:
     Blocks(Ranks sources, Ranks destinations)
@@ -27,7 +29,8 @@ class Blocks {
 
     [[nodiscard]] int count() const { return static_cast<int>(sources_.size() * destinations_.size()); }
 
-    /// The numbers of the blocks from any of `sources` to any of `destinations`, as far as they are held here.
+    /// The numbers of the blocks from any of `sources` to any of `destinations`, as far as they are held
+    /// here.
     [[nodiscard]] std::vector<int> select(const Ranks& sources, const Ranks& destinations) const {
         std::vector<int> result;
         for (std::size_t s = 0; s < sources_.size(); ++s) {
@@ -64,7 +67,10 @@ Ranks without(const Ranks& all, const Ranks& some) {
 class Exchange {
   public:
     Exchange(const place::Layout& layout, const std::vector<int>& levels, int rank)
-        : builder_(layout.size, rank), tiers_(tiers(layout, levels, rank, 0)), rank_(rank), all_(iota(layout.size)) {}
+        : builder_(layout.size, rank),
+          tiers_(tiers(layout, levels, rank, 0)),
+          rank_(rank),
+          all_(iota(layout.size)) {}
 
     schedule::Schedule build() {
         open_own_rank();
@@ -127,8 +133,10 @@ class Exchange {
             return;
         }
         Traffic group{Blocks(inside, outside), Blocks(outside, inside)};
-        group.leaving.table = builder_.counts(std::vector<int>(static_cast<std::size_t>(group.leaving.count()), -1));
-        group.entering.table = builder_.counts(std::vector<int>(static_cast<std::size_t>(group.entering.count()), -1));
+        group.leaving.table =
+            builder_.counts(std::vector<int>(static_cast<std::size_t>(group.leaving.count()), -1));
+        group.entering.table =
+            builder_.counts(std::vector<int>(static_cast<std::size_t>(group.entering.count()), -1));
         for (int position = 0; position < t.group.size(); ++position) {
             const Ranks& members = part(t, position);
             const auto out = builder_.entries(group.leaving.table, group.leaving.select(members, outside));
@@ -199,7 +207,8 @@ class Exchange {
             if (position == t.group.me) {
                 builder_.copy(slice(group, outside, members), slice(mine.entering, outside, members));
             } else {
-                builder_.send(t.group.ranks[static_cast<std::size_t>(position)], slice(group, outside, members));
+                builder_.send(t.group.ranks[static_cast<std::size_t>(position)],
+                              slice(group, outside, members));
             }
         }
     }
@@ -213,7 +222,8 @@ class Exchange {
 
 }  // namespace
 
-schedule::Schedule hierarchical_alltoallv(const place::Layout& layout, const std::vector<int>& levels, int rank) {
+schedule::Schedule hierarchical_alltoallv(const place::Layout& layout, const std::vector<int>& levels,
+                                          int rank) {
     return Exchange(layout, levels, rank).build();
 }
 

@@ -62,7 +62,8 @@ schedule::Schedule hierarchical_gatherv(const place::Layout& layout, const std::
     std::vector<int> learned(mine.size(), -1);
     learned[static_cast<std::size_t>(positions(mine, {rank}).front())] = 0;
     const int table = builder.counts(learned);
-    for (const Child& child : children) builder.recv(child.rank, builder.entries(table, positions(mine, child.below)));
+    for (const Child& child : children)
+        builder.recv(child.rank, builder.entries(table, positions(mine, child.below)));
     if (parent != root) builder.send(parent, builder.entries(table, positions(mine, mine)));
     if (children.empty()) {
         builder.send(parent, own);

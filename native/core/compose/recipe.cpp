@@ -34,7 +34,8 @@ class Reader {
         std::int64_t value = 0;
         const char* begin = text_.data() + position_;
         const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-        if (error != std::errc{} || value < 1 || value > most) fail("expected a number from 1 to " + std::to_string(most));
+        if (error != std::errc{} || value < 1 || value > most)
+            fail("expected a number from 1 to " + std::to_string(most));
         position_ += static_cast<std::size_t>(end - begin);
         return value;
     }
@@ -43,8 +44,10 @@ class Reader {
     }
     [[noreturn]] void fail(const std::string& what) const {
         std::string shown(text_.substr(0, 200));
-        std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-        throw std::invalid_argument("recipe '" + shown + "', character " + std::to_string(position_ + 1) + ": " + what);
+        std::replace_if(
+            shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        throw std::invalid_argument("recipe '" + shown + "', character " + std::to_string(position_ + 1) +
+                                    ": " + what);
     }
 
   private:

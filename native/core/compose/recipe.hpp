@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Recipes: which algorithms, at which levels, in segments of which size. Users, plans and tests write them as text:
+// Recipes: which algorithms, at which levels, in segments of which size. Users, plans and tests write them as
+// text:
 //
 //   recipe    = "native" | algorithm [ "@" bytes ] | "ordered(" algorithm ")" [ "@" bytes ]
 //             | "hierarchical(" level "=" algorithm { "," level "=" algorithm } ")" [ "@" bytes ]

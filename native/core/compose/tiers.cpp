@@ -16,7 +16,8 @@ int leader_of(const std::vector<int>& part, int root) {
     return std::binary_search(part.begin(), part.end(), root) ? root : part.front();
 }
 
-/// Divides ranks by their group, or into single ranks if there is none. Parts are in the order of their first ranks.
+/// Divides ranks by their group, or into single ranks if there is none. Parts are in the order of their first
+/// ranks.
 std::vector<std::vector<int>> divide(const std::vector<int>& ranks, const std::vector<int>* group_of) {
     std::vector<std::vector<int>> parts;
     if (group_of == nullptr) {

@@ -11,8 +11,8 @@
 
 namespace isochrone::core::compose {
 
-/// One group of a level, divided into parts: the groups of the next level, or single ranks at the innermost. Each part is
-/// led by one of its ranks, and the leaders work together.
+/// One group of a level, divided into parts: the groups of the next level, or single ranks at the innermost.
+/// Each part is led by one of its ranks, and the leaders work together.
 ///
 ///   level node      { 0 1 2 3 | 4 5 6 7 }     the group; its parts are two sockets
 ///   leaders           0         4             group.ranks
@@ -22,15 +22,18 @@ struct Tier {
     std::vector<std::vector<int>> parts;  ///< the ranks that each leader leads, ascending
 };
 
-/// The tiers in which `rank` is a leader (at the innermost level every rank leads itself), outermost first. A part is led
-/// by `root` if it holds it, and by its lowest rank otherwise. `levels` are indices, ascending; the ranks of the first must
-/// be in one group.
-[[nodiscard]] std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank, int root);
+/// The tiers in which `rank` is a leader (at the innermost level every rank leads itself), outermost first. A
+/// part is led by `root` if it holds it, and by its lowest rank otherwise. `levels` are indices, ascending;
+/// the ranks of the first must be in one group.
+[[nodiscard]] std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank,
+                                      int root);
 
-/// The ranks, ascending, whose parts are led from the subtree of a position (counted from the root) of the tier's tree.
+/// The ranks, ascending, whose parts are led from the subtree of a position (counted from the root) of the
+/// tier's tree.
 [[nodiscard]] std::vector<int> ranks_below(const Tier& tier, algorithms::trees::Tree tree, int relative);
 
-/// All ranks in the order of a walk through the tree, depth first, the root and the groups that hold it first.
+/// All ranks in the order of a walk through the tree, depth first, the root and the groups that hold it
+/// first.
 [[nodiscard]] std::vector<int> tree_order(const place::Layout& layout, int root);
 
 }  // namespace isochrone::core::compose

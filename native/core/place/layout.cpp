@@ -85,7 +85,8 @@ class Matcher {
 
   private:
     /// The group among the host's that the binding lies in, or -1.
-    int group_by_cpus(const std::vector<int>& places, const std::vector<int>& group_of, const std::string& cpus) const {
+    int group_by_cpus(const std::vector<int>& places, const std::vector<int>& group_of,
+                      const std::string& cpus) const {
         for (const int place : places) {
             if (topology_.places[at(place)].cpus == cpus) return group_of[at(place)];
         }
@@ -147,7 +148,8 @@ Layout Layout::restricted_to(const std::vector<int>& ranks) const {
         std::map<int, int> renumbered;
         auto& mine = result.group_of.emplace_back();
         for (const int rank : ranks) {
-            mine.push_back(renumbered.try_emplace(groups[at(rank)], static_cast<int>(renumbered.size())).first->second);
+            mine.push_back(
+                renumbered.try_emplace(groups[at(rank)], static_cast<int>(renumbered.size())).first->second);
         }
     }
     return result;

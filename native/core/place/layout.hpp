@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Where the ranks of a communicator sit in a topology. A topology names places, not ranks, so one survey serves jobs in
-// another rank order and on other nodes of the same kind.
+// Where the ranks of a communicator sit in a topology. A topology names places, not ranks, so one survey
+// serves jobs in another rank order and on other nodes of the same kind.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace isochrone::core::place {
 /// The groups of the ranks of one communicator, level by level.
 struct Layout {
     int size = 0;
-    std::vector<std::string> levels;              ///< names, outermost first
-    std::vector<std::vector<int>> group_of;       ///< [level][rank]: number of the rank's group, from 0
-    std::vector<plogp::Parameters> links;         ///< [level]
+    std::vector<std::string> levels;         ///< names, outermost first
+    std::vector<std::vector<int>> group_of;  ///< [level][rank]: number of the rank's group, from 0
+    std::vector<plogp::Parameters> links;    ///< [level]
 
     /// Index of the level of that name, or -1.
     [[nodiscard]] int level(std::string_view name) const;
@@ -27,15 +27,16 @@ struct Layout {
     [[nodiscard]] Layout restricted_to(const std::vector<int>& ranks) const;
 };
 
-/// Finds the place of each rank. A rank that is not bound, or bound as none was, is known by its host. An unseen host with
-/// the signature of a known one has that one's inner tree, and no known neighbours below the outermost level.
-/// Throws std::invalid_argument, in one line, if a host is neither known nor like a known one.
+/// Finds the place of each rank. A rank that is not bound, or bound as none was, is known by its host. An
+/// unseen host with the signature of a known one has that one's inner tree, and no known neighbours below the
+/// outermost level. Throws std::invalid_argument, in one line, if a host is neither known nor like a known
+/// one.
 [[nodiscard]] Layout match(const topology::Topology& topology, const std::vector<topology::Place>& ranks);
 
-/// The shape of a communicator as text, equal for communicators that a rule may treat alike: number of ranks, the level
-/// that holds them all, and for each level inside that divides them further the number of groups and their least and
-/// largest size; then the sizes of the root's groups. For example
-/// "16 ranks in one machine; switch 2x8; node 5x2-4; root in 8/4".
+/// The shape of a communicator as text, equal for communicators that a rule may treat alike: number of ranks,
+/// the level that holds them all, and for each level inside that divides them further the number of groups
+/// and their least and largest size; then the sizes of the root's groups. For example "16 ranks in one
+/// machine; switch 2x8; node 5x2-4; root in 8/4".
 [[nodiscard]] std::string shape(const Layout& layout, int root);
 
 }  // namespace isochrone::core::place

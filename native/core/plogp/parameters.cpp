@@ -12,8 +12,7 @@ double Curve::at(std::int64_t size_bytes) const {
                                   [](std::int64_t size, const auto& point) { return size < point.first; });
     if (right == points.end()) --right;
     const auto left = right - 1;
-    const double slope =
-        (right->second - left->second) / static_cast<double>(right->first - left->first);
+    const double slope = (right->second - left->second) / static_cast<double>(right->first - left->first);
     return std::max(0.0, left->second + slope * static_cast<double>(size_bytes - left->first));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parameters of one kind of link in the parameterised LogP model (Kielmann, Bal and Verstoep, IPDPS 2000).
+// The parameters of one kind of link in the parameterised LogP model (Kielmann, Bal and Verstoep, IPDPS
+// 2000).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,16 @@
 
 namespace isochrone::core::plogp {
 
-/// A quantity that depends on the message size, as points (bytes, seconds) in ascending order of bytes: straight lines
-/// between them, the last line continued beyond the last point, zero if there are none.
+/// A quantity that depends on the message size, as points (bytes, seconds) in ascending order of bytes:
+/// straight lines between them, the last line continued beyond the last point, zero if there are none.
 struct Curve {
     std::vector<std::pair<std::int64_t, double>> points;
 
     [[nodiscard]] double at(std::int64_t size_bytes) const;
 };
 
-/// A message of m bytes that is sent at time 0 is received at latency_s + gap_s(m) (+ receive overhead); the sender's
-/// processor is busy for send_overhead_s(m), and its way out for gap_s(m).
+/// A message of m bytes that is sent at time 0 is received at latency_s + gap_s(m) (+ receive overhead); the
+/// sender's processor is busy for send_overhead_s(m), and its way out for gap_s(m).
 struct Parameters {
     double latency_s = 0;
     Curve send_overhead_s;

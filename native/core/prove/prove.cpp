@@ -84,12 +84,14 @@ class Rank {
         return result;
     }
 
-    /// Takes slices into use; those of one operation may overlap each other only if `self` is their common operation.
+    /// Takes slices into use; those of one operation may overlap each other only if `self` is their common
+    /// operation.
     void begin(Instance instance, const std::vector<Use>& uses) {
         for (const auto& [other, held] : in_use_) {
             for (const Use& a : held) {
                 for (const Use& b : uses) {
-                    if (collide(a, b)) throw Failure(describe(instance) + " collides with " + describe(other));
+                    if (collide(a, b))
+                        throw Failure(describe(instance) + " collides with " + describe(other));
                 }
             }
         }
@@ -124,7 +126,8 @@ class Rank {
         std::vector<std::int64_t> result;
         for (const Range& range : use.ranges) {
             for (std::int64_t i = range.offset; i < range.offset + range.length; ++i) {
-                if (!known_[at(use.buffer)][at(i)]) throw Failure(describe(instance) + " sends a count it does not know");
+                if (!known_[at(use.buffer)][at(i)])
+                    throw Failure(describe(instance) + " sends a count it does not know");
                 result.push_back(resolver.table(use.buffer)[at(i)]);
             }
         }
@@ -144,8 +147,8 @@ class Rank {
     [[nodiscard]] std::string describe(Instance instance) const {
         static constexpr const char* names[] = {"send", "recv", "reduce", "copy", "collective"};
         const Op& op = schedule.ops[at(instance.op)];
-        std::string text = "rank " + std::to_string(schedule.rank) + ", operation " + std::to_string(instance.op) +
-                           " (" + names[static_cast<int>(op.kind)];
+        std::string text = "rank " + std::to_string(schedule.rank) + ", operation " +
+                           std::to_string(instance.op) + " (" + names[static_cast<int>(op.kind)];
         if (op.peer >= 0) text += " with " + std::to_string(op.peer);
         return text + "), segment " + std::to_string(instance.segment);
     }
@@ -197,10 +200,12 @@ class World {
             if (!moved) break;
         }
         for (const Rank& rank : ranks_) {
-            if (!rank.progress.finished()) throw Failure("deadlock: rank " + std::to_string(rank.schedule.rank) + " waits for ever");
+            if (!rank.progress.finished())
+                throw Failure("deadlock: rank " + std::to_string(rank.schedule.rank) + " waits for ever");
         }
         for (const auto& [pair, queue] : sends_) {
-            if (!queue.empty()) throw Failure("a message from " + std::to_string(pair.first) + " is never received");
+            if (!queue.empty())
+                throw Failure("a message from " + std::to_string(pair.first) + " is never received");
         }
     }
 
@@ -243,7 +248,8 @@ class World {
                     events_.push_back({{{r, instance, source}, {r, instance, target}}});
                     break;
                 }
-                case OpKind::collective: break;
+                case OpKind::collective:
+                    break;
             }
         }
         Instance instance;
@@ -255,7 +261,8 @@ class World {
         const auto& groups = options_.groups[at(op.level)];
         auto& inside = collectives_[{op.level, groups[at(r)]}];
         inside.push_back({r, instance, use});
-        if (std::count(groups.begin(), groups.end(), groups[at(r)]) == static_cast<std::ptrdiff_t>(inside.size())) {
+        if (std::count(groups.begin(), groups.end(), groups[at(r)]) ==
+            static_cast<std::ptrdiff_t>(inside.size())) {
             events_.push_back({std::exchange(inside, {})});
         }
         return true;
@@ -291,11 +298,13 @@ class World {
             target.write_counts(second.use, counts);
         } else {
             Memory contents = rank.read(first.use);
-            if (contents.size() != static_cast<std::size_t>(length(second.use))) throw mismatch(first, second);
+            if (contents.size() != static_cast<std::size_t>(length(second.use)))
+                throw mismatch(first, second);
             if (op.kind == OpKind::reduce) {
                 const Memory right = rank.read(second.use);
                 for (std::size_t i = 0; i < contents.size(); ++i) {
-                    if (contents[i].empty() || right[i].empty()) throw Failure(rank.describe(first.instance) + " combines nothing");
+                    if (contents[i].empty() || right[i].empty())
+                        throw Failure(rank.describe(first.instance) + " combines nothing");
                     contents[i].insert(contents[i].end(), right[i].begin(), right[i].end());
                 }
             }
@@ -306,14 +315,16 @@ class World {
     }
 
     void broadcast(const Event& event) {
-        const Op& op = ranks_[at(event.parties.front().rank)].schedule.ops[at(event.parties.front().instance.op)];
+        const Op& op =
+            ranks_[at(event.parties.front().rank)].schedule.ops[at(event.parties.front().instance.op)];
         const auto root = std::find_if(event.parties.begin(), event.parties.end(),
                                        [&](const Waiting& party) { return party.rank == op.peer; });
         if (root == event.parties.end()) throw Failure("the root of a library broadcast is not in its group");
         const Memory contents = ranks_[at(root->rank)].read(root->use);
         for (const Waiting& party : event.parties) {
             Rank& rank = ranks_[at(party.rank)];
-            if (rank.schedule.ops[at(party.instance.op)].peer != op.peer || length(party.use) != length(root->use)) {
+            if (rank.schedule.ops[at(party.instance.op)].peer != op.peer ||
+                length(party.use) != length(root->use)) {
                 throw Failure(rank.describe(party.instance) + " differs from the root's");
             }
             rank.write(party.use, contents);
@@ -328,8 +339,9 @@ class World {
         return sum;
     }
     [[nodiscard]] Failure mismatch(const Waiting& a, const Waiting& b) const {
-        return Failure(ranks_[at(a.rank)].describe(a.instance) + " has length " + std::to_string(length(a.use)) + ", but " +
-                       ranks_[at(b.rank)].describe(b.instance) + " has " + std::to_string(length(b.use)));
+        return Failure(ranks_[at(a.rank)].describe(a.instance) + " has length " +
+                       std::to_string(length(a.use)) + ", but " + ranks_[at(b.rank)].describe(b.instance) +
+                       " has " + std::to_string(length(b.use)));
     }
 
     const Options& options_;
@@ -367,8 +379,8 @@ std::optional<std::string> prove(const std::vector<Schedule>& schedules, const s
                     std::sort(found.begin(), found.end());
                 }
                 if (expected != found) {
-                    return "rank " + std::to_string(r) + ", unit " + std::to_string(i) + " holds" + text(output[i]) +
-                           " and not" + text(claims[r].expected[i]);
+                    return "rank " + std::to_string(r) + ", unit " + std::to_string(i) + " holds" +
+                           text(output[i]) + " and not" + text(claims[r].expected[i]);
                 }
             }
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Proves that the schedules of all ranks together do what the collective promises, on symbolic buffers: each unit of each
-// buffer holds what it was made from. Every send is taken as synchronous (it ends only when the receive does), library
-// collectives hold all their ranks until the last has come, and things happen in an order that a seed chooses. Found are:
-// a unit with the wrong contents, contributions combined twice, never, or in a forbidden order; messages whose lengths
-// differ at the two ends; slices used while a message or an operation writes them; counts used before they are known;
-// and deadlock.
+// Proves that the schedules of all ranks together do what the collective promises, on symbolic buffers: each
+// unit of each buffer holds what it was made from. Every send is taken as synchronous (it ends only when the
+// receive does), library collectives hold all their ranks until the last has come, and things happen in an
+// order that a seed chooses. Found are: a unit with the wrong contents, contributions combined twice, never,
+// or in a forbidden order; messages whose lengths differ at the two ends; slices used while a message or an
+// operation writes them; counts used before they are known; and deadlock.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ using Memory = std::vector<Contents>;
 /// One rank's side of the claim.
 struct Claim {
     schedule::Extents extents;
-    Memory input;             ///< before
-    Memory output;            ///< before
-    Memory expected;          ///< the output afterwards; an empty Contents may hold anything
+    Memory input;     ///< before
+    Memory output;    ///< before
+    Memory expected;  ///< the output afterwards; an empty Contents may hold anything
 };
 
 struct Options {

@@ -16,12 +16,12 @@ struct Access {
     bool writes;
 };
 
-/// Who used which blocks of one buffer so far. Looking up a slice costs as many steps as it has blocks, not as there were
-/// operations: schedules of large groups have thousands.
+/// Who used which blocks of one buffer so far. Looking up a slice costs as many steps as it has blocks, not
+/// as there were operations: schedules of large groups have thousands.
 class History {
   public:
-    /// Calls visit(access) for those before that must be waited for, some of them more than once. Blocks of different
-    /// partitions can always share bytes.
+    /// Calls visit(access) for those before that must be waited for, some of them more than once. Blocks of
+    /// different partitions can always share bytes.
     template <class Visit>
     void conflicts(const Schedule& schedule, const Access& access, Visit&& visit) const {
         const auto consider = [&](const Access& before) {
@@ -67,7 +67,9 @@ class History {
     template <class Visit>
     static void each_block(const Schedule& schedule, const Slice& slice, Visit&& visit) {
         for (int i = 0; i < slice.count; ++i) {
-            visit(slice.list < 0 ? slice.first + i : schedule.lists[static_cast<std::size_t>(slice.list)][static_cast<std::size_t>(i)]);
+            visit(slice.list < 0
+                      ? slice.first + i
+                      : schedule.lists[static_cast<std::size_t>(slice.list)][static_cast<std::size_t>(i)]);
         }
     }
 
@@ -110,7 +112,8 @@ void Builder::stage(bool segmented) {
 
 int Builder::scratch(int slots) {
     const bool segmented = !schedule_.stages.empty() && schedule_.stages.back().segmented;
-    schedule_.buffers.push_back({.kind = BufferKind::scratch, .slots = segmented ? slots : 0, .arguments = {}});
+    schedule_.buffers.push_back(
+        {.kind = BufferKind::scratch, .slots = segmented ? slots : 0, .arguments = {}});
     return static_cast<int>(schedule_.buffers.size()) - 1;
 }
 
@@ -173,9 +176,15 @@ void Builder::copy(Slice source, Slice target) {
 }
 
 void Builder::library_bcast(int level, int root, Slice data) {
-    // The root reads what the others write; as one slice, written, it is ordered against everything on both sides.
-    add({.kind = OpKind::collective, .collective = Collective::bcast, .peer = root, .level = level, .source = data,
-         .target = data, .after = {}});
+    // The root reads what the others write; as one slice, written, it is ordered against everything on both
+    // sides.
+    add({.kind = OpKind::collective,
+         .collective = Collective::bcast,
+         .peer = root,
+         .level = level,
+         .source = data,
+         .target = data,
+         .after = {}});
 }
 
 void Builder::add(Op op) {
@@ -201,9 +210,12 @@ Schedule Builder::finish() {
         auto& after = s.ops[static_cast<std::size_t>(index)].after;
         for (const Access& access : own) {
             histories[static_cast<std::size_t>(access.slice->buffer)].conflicts(
-                s, access, [&](const Access& before) { after.push_back({before.op, 0}); });
+                s, access, [&](const Access& before) {
+                    after.push_back({before.op, 0});
+                });
         }
-        for (const Access& access : own) histories[static_cast<std::size_t>(access.slice->buffer)].add(s, access);
+        for (const Access& access : own)
+            histories[static_cast<std::size_t>(access.slice->buffer)].add(s, access);
     }
     // A slot is used again `slots` segments later: whoever writes it then waits for all who used it before.
     for (std::size_t b = 0; b < s.buffers.size(); ++b) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Builds a Schedule from operations written in the order in which one would do them by hand. What must come before what is
-// not written: it follows from the slices that each operation reads and writes (read after write, write after read, write
-// after write), as in a sequential program. So algorithms compose by being written one after the other.
+// Builds a Schedule from operations written in the order in which one would do them by hand. What must come
+// before what is not written: it follows from the slices that each operation reads and writes (read after
+// write, write after read, write after write), as in a sequential program. So algorithms compose by being
+// written one after the other.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,8 @@ namespace isochrone::core::schedule {
 
 class Builder {
   public:
-    /// A schedule for `rank` of a communicator of `size` ranks. Throws std::invalid_argument if rank is not in [0, size).
+    /// A schedule for `rank` of a communicator of `size` ranks. Throws std::invalid_argument if rank is not
+    /// in [0, size).
     Builder(int size, int rank);
 
     [[nodiscard]] int size() const { return schedule_.size; }
@@ -26,7 +28,8 @@ class Builder {
     int scratch(int slots = 4);
     /// A temporary laid out by a counted partition.
     int scratch_counted(int partition);
-    /// A table of block lengths: entry i starts as the caller's count number arguments[i], or is received where that is -1.
+    /// A table of block lengths: entry i starts as the caller's count number arguments[i], or is received
+    /// where that is -1.
     int counts(std::vector<int> arguments);
 
     int even(int blocks);
@@ -44,8 +47,8 @@ class Builder {
     void recv(int peer, Slice target);
     void reduce(Slice left, Slice right);
     void copy(Slice source, Slice target);
-    /// The library's own broadcast among the ranks that share this rank's group at `level`; `root` is a rank of the
-    /// communicator in that group.
+    /// The library's own broadcast among the ranks that share this rank's group at `level`; `root` is a rank
+    /// of the communicator in that group.
     void library_bcast(int level, int root, Slice data);
 
     /// The finished schedule, with its dependencies. The builder is left empty.

@@ -12,8 +12,8 @@ namespace isochrone::core::schedule {
 
 /// Lengths are in units: packed bytes, or whole elements for reductions.
 struct Extents {
-    std::int64_t total = 0;    ///< length of the message
-    std::int64_t segment = 0;  ///< length of a segment; 0: one segment holds the whole message
+    std::int64_t total = 0;            ///< length of the message
+    std::int64_t segment = 0;          ///< length of a segment; 0: one segment holds the whole message
     std::vector<std::int64_t> counts;  ///< the caller's counts, which `Buffer::arguments` number
     /// Where the blocks of the caller's buffers begin, where they do not simply follow one another.
     std::vector<std::int64_t> input_displacements;
@@ -31,11 +31,12 @@ struct Range {
 /// Turns slices into ranges. Holds the counts tables, which fill up while the schedule runs.
 class Resolver {
   public:
-    /// Both must outlive the resolver. Throws std::invalid_argument if a table names a count that the caller did not give.
+    /// Both must outlive the resolver. Throws std::invalid_argument if a table names a count that the caller
+    /// did not give.
     Resolver(const Schedule& schedule, const Extents& extents);
 
-    /// The ranges of a slice in one segment, neighbours joined; empty if the slice is empty. Of a counts buffer the
-    /// ranges are in entries. All counts that the slice depends on must have been received.
+    /// The ranges of a slice in one segment, neighbours joined; empty if the slice is empty. Of a counts
+    /// buffer the ranges are in entries. All counts that the slice depends on must have been received.
     void ranges(const Slice& slice, bool segmented, int segment, std::vector<Range>& result);
     [[nodiscard]] std::int64_t length(const Slice& slice, bool segmented, int segment);
     /// Length of a scratch buffer that is laid out as an image or by a counted partition, in units.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which operations of a schedule may start now. The executor, the simulator and the prover all ask this one class, so what
-// is proved and priced is what runs.
+// Which operations of a schedule may start now. The executor, the simulator and the prover all ask this one
+// class, so what is proved and priced is what runs.
 //
-// Operations stand in queues, and each queue starts its instances in order: one queue for each peer and direction (that is
-// what matches messages without tags), one for each local operation, one for all library collectives of a level.
+// Operations stand in queues, and each queue starts its instances in order: one queue for each peer and
+// direction (that is what matches messages without tags), one for each local operation, one for all library
+// collectives of a level.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,17 @@ struct Instance {
 
 class Progress {
   public:
-    /// `window` (1 to 64) bounds the instances of one queue that are under way at once. The schedule must outlive this.
+    /// `window` (1 to 64) bounds the instances of one queue that are under way at once. The schedule must
+    /// outlive this.
     Progress(const Schedule& schedule, int segments, int window);
 
-    /// Takes all instances that may start now, in an order in which they may start. Sends, receives, reductions and
-    /// copies only: see next_collective.
+    /// Takes all instances that may start now, in an order in which they may start. Sends, receives,
+    /// reductions and copies only: see next_collective.
     void take_ready(std::vector<Instance>& ready);
 
-    /// Takes a library collective that may start now. A rank that is inside one starts nothing else, so it enters only
-    /// once everything listed before has been started; with that, no cycle of ranks waits for itself. False: none may.
+    /// Takes a library collective that may start now. A rank that is inside one starts nothing else, so it
+    /// enters only once everything listed before has been started; with that, no cycle of ranks waits for
+    /// itself. False: none may.
     bool next_collective(Instance& instance);
 
     /// Says that a taken instance is done.
@@ -44,9 +47,9 @@ class Progress {
     };
     struct Queue {
         std::vector<Run> runs;
-        int run = 0;      // the cursor: which run,
-        int segment = 0;  // which segment,
-        int position = 0; // and which operation of the run comes next
+        int run = 0;       // the cursor: which run,
+        int segment = 0;   // which segment,
+        int position = 0;  // and which operation of the run comes next
         int under_way = 0;
         bool collective = false;
         bool poked = true;

@@ -2,17 +2,19 @@
 //
 // What one rank does in one collective: a short list of operations and which must come before which.
 //
-// A Schedule is the *shape* only: peers, order, and slices named by block. It says nothing of sizes. The sizes come from
-// `Extents` when it runs (extents.hpp), so one schedule serves every message size, and its length does not grow with the
-// number of segments: an operation of a segmented stage stands for one instance per segment.
+// A Schedule is the *shape* only: peers, order, and slices named by block. It says nothing of sizes. The
+// sizes come from `Extents` when it runs (extents.hpp), so one schedule serves every message size, and its
+// length does not grow with the number of segments: an operation of a segmented stage stands for one instance
+// per segment.
 //
 //   stage (segmented)          segment 0      segment 1      segment 2
-//     recv  from parent           |              |              |          each instance follows the instances of its
-//     send  to child A            v              v              v          dependencies in the same segment
-//     send  to child B
+//     recv  from parent           |              |              |          each instance follows the
+//     instances of its send  to child A            v              v              v          dependencies in
+//     the same segment send  to child B
 //
-// Operations towards one peer keep this order in each direction: by stage, then by segment, then by place in the list. So
-// the k-th send to a peer meets that peer's k-th receive from this rank, whatever completes first.
+// Operations towards one peer keep this order in each direction: by stage, then by segment, then by place in
+// the list. So the k-th send to a peer meets that peer's k-th receive from this rank, whatever completes
+// first.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +33,11 @@ enum class BufferKind : std::uint8_t {
 /// A buffer. Ids 0 and 1 are always the caller's input and output.
 struct Buffer {
     BufferKind kind = BufferKind::scratch;
-    /// scratch: the counted partition that lays it out, or -1 for an image of the message (as long as the message).
+    /// scratch: the counted partition that lays it out, or -1 for an image of the message (as long as the
+    /// message).
     int partition = -1;
-    /// scratch images in a segmented stage: how many segments it holds at once, used in turn; 0: the whole message.
+    /// scratch images in a segmented stage: how many segments it holds at once, used in turn; 0: the whole
+    /// message.
     int slots = 0;
     /// counts: for each entry the index of the caller's count that it starts with, or -1 if it is received.
     std::vector<int> arguments;
@@ -55,7 +59,8 @@ struct Partition {
     friend bool operator==(const Partition&, const Partition&) = default;
 };
 
-/// Blocks of a buffer, in the order in which they travel. Of a counts buffer, blocks are entries and `partition` is -1.
+/// Blocks of a buffer, in the order in which they travel. Of a counts buffer, blocks are entries and
+/// `partition` is -1.
 struct Slice {
     int buffer = -1;
     int partition = -1;
@@ -75,8 +80,8 @@ enum class OpKind : std::uint8_t {
 /// The library's own collectives that an operation can stand for.
 enum class Collective : std::uint8_t { bcast, allreduce, gatherv, alltoallv };
 
-/// This operation's instance for segment s waits for instance s - lag of `op` (and all before it). Where only one of the two
-/// is segmented, all instances of `op` are waited for.
+/// This operation's instance for segment s waits for instance s - lag of `op` (and all before it). Where only
+/// one of the two is segmented, all instances of `op` are waited for.
 struct Dependency {
     int op = 0;
     int lag = 0;
@@ -85,7 +90,8 @@ struct Dependency {
 struct Op {
     OpKind kind = OpKind::copy;
     Collective collective = Collective::bcast;
-    int peer = -1;   ///< send, recv: rank in the communicator; collective: rank in the communicator of its root
+    int peer =
+        -1;  ///< send, recv: rank in the communicator; collective: rank in the communicator of its root
     int level = -1;  ///< collective: level of the topology whose groups take part
     Slice source;
     Slice target;

@@ -25,7 +25,7 @@ struct Path {
 };
 
 class Network {
-public:
+  public:
     /// The layout must outlive the network.
     explicit Network(const place::Layout& layout);
 
@@ -39,7 +39,7 @@ public:
     /// The head has come to the receiver's side. Returns when the last byte has arrived.
     double arrive(const Path& path, std::int64_t size_bytes, const Passage& passage);
 
-private:
+  private:
     struct Way {
         int level = 0;  // whose links say how long a message takes it
         double s_per_byte = 0;

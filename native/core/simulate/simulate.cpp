@@ -94,7 +94,7 @@ double library_bcast_s(const plogp::Parameters& links, std::size_t ranks, std::i
 }
 
 class World {
-public:
+  public:
     World(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents,
           const place::Layout& layout, const Options& options)
         : layout_(layout), options_(options), network_(layout) {
@@ -125,10 +125,18 @@ public:
             events_.pop();
             now_s_ = event.at_s;
             switch (event.kind) {
-                case Event::Kind::leave: leave(event.subject); break;
-                case Event::Kind::arrive: arrive(event.subject); break;
-                case Event::Kind::deliver: deliver(event.subject); break;
-                case Event::Kind::complete: complete(event.subject, event.instance); break;
+                case Event::Kind::leave:
+                    leave(event.subject);
+                    break;
+                case Event::Kind::arrive:
+                    arrive(event.subject);
+                    break;
+                case Event::Kind::deliver:
+                    deliver(event.subject);
+                    break;
+                case Event::Kind::complete:
+                    complete(event.subject, event.instance);
+                    break;
             }
         }
         for (const Rank& rank : ranks_) {
@@ -141,7 +149,7 @@ public:
         return std::move(outcome_);
     }
 
-private:
+  private:
     void foresee(double at_s, Event::Kind kind, int subject, Instance instance = {}) {
         events_.push({at_s, next_order_++, kind, subject, instance});
     }
@@ -175,8 +183,12 @@ private:
         for (const Instance instance : ready_) {
             const Op& op = rank.schedule->ops[at(instance.op)];
             switch (op.kind) {
-                case OpKind::send: send(rank, op, instance); break;
-                case OpKind::recv: post(rank, op, instance); break;
+                case OpKind::send:
+                    send(rank, op, instance);
+                    break;
+                case OpKind::recv:
+                    post(rank, op, instance);
+                    break;
                 case OpKind::reduce:
                 case OpKind::copy: {
                     const auto size_bytes = static_cast<double>(length_bytes(rank, op.source, instance));
@@ -184,7 +196,8 @@ private:
                     foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
                     break;
                 }
-                case OpKind::collective: break;  // take_ready gives none
+                case OpKind::collective:
+                    break;  // take_ready gives none
             }
         }
         Instance instance;

@@ -14,7 +14,8 @@ using Document = nlohmann::json;
 plogp::Curve curve(const Document& links, const char* key) {
     plogp::Curve result;
     for (const Document& point : json::list(links.at(key), key)) {
-        const auto size_bytes = json::integer(point.at(0), 0, json::largest_integer, std::string("a size of ") + key);
+        const auto size_bytes =
+            json::integer(point.at(0), 0, json::largest_integer, std::string("a size of ") + key);
         if (!result.points.empty() && size_bytes <= result.points.back().first) {
             throw std::invalid_argument(std::string("the sizes of ") + key + " do not ascend");
         }
@@ -48,8 +49,8 @@ std::vector<std::vector<int>> groups(const Document& document, std::size_t place
     return result;
 }
 
-/// A level at which none of the surveyed pairs met has no parameters of its own (null). Other ranks may meet there: they
-/// get those of the next level outside it that has some, else of the next inside.
+/// A level at which none of the surveyed pairs met has no parameters of its own (null). Other ranks may meet
+/// there: they get those of the next level outside it that has some, else of the next inside.
 void fill_gaps(std::vector<Level>& levels, const std::vector<bool>& measured) {
     const auto known = std::find(measured.begin(), measured.end(), true);
     if (known == measured.end()) return;
@@ -72,7 +73,8 @@ void check_levels(const Topology& topology) {
     for (const Level& level : topology.levels) {
         std::vector<int> group_of(topology.places.size(), -1);
         for (std::size_t g = 0; g < level.groups.size(); ++g) {
-            if (level.groups[g].empty()) throw std::invalid_argument("level '" + level.name + "' has an empty group");
+            if (level.groups[g].empty())
+                throw std::invalid_argument("level '" + level.name + "' has an empty group");
             for (const int place : level.groups[g]) {
                 if (group_of[static_cast<std::size_t>(place)] != -1) {
                     throw std::invalid_argument("level '" + level.name + "' does not hold each place once");
@@ -85,7 +87,8 @@ void check_levels(const Topology& topology) {
             }
         }
         for (const int group : group_of) {
-            if (group < 0) throw std::invalid_argument("level '" + level.name + "' does not hold each place once");
+            if (group < 0)
+                throw std::invalid_argument("level '" + level.name + "' does not hold each place once");
         }
         outer = std::move(group_of);
     }
@@ -98,7 +101,8 @@ Topology parse(std::string_view text) {
     try {
         const Document document = Document::parse(text);
         if (document.at("isochrone") != "topology") throw std::invalid_argument("it is not a topology");
-        if (document.at("schema_version") != 1) throw std::invalid_argument("it is of another schema version");
+        if (document.at("schema_version") != 1)
+            throw std::invalid_argument("it is of another schema version");
         Topology topology;
         topology.fingerprint = document.at("fingerprint").get<std::string>();
         for (const Document& place : json::list(document.at("places"), "places")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The tree of places that a survey found, with the link parameters of each level. See topology.json in DESIGN.md.
+// The tree of places that a survey found, with the link parameters of each level. See topology.json in
+// DESIGN.md.
 #pragma once
 
 #include <string>
@@ -11,14 +12,16 @@
 
 namespace isochrone::core::topology {
 
-/// Where a rank runs: a host, and the CPUs that it is bound to ("0-3,8"; empty: not bound, known by node only).
+/// Where a rank runs: a host, and the CPUs that it is bound to ("0-3,8"; empty: not bound, known by node
+/// only).
 struct Place {
     std::string host;
     std::string cpus;
     std::string signature;  ///< names the host's hardware
 };
 
-/// A partition of the places. Places of one group that are in different groups of the next level meet at this level.
+/// A partition of the places. Places of one group that are in different groups of the next level meet at this
+/// level.
 struct Level {
     std::string name;
     std::vector<std::vector<int>> groups;  ///< numbers of places
@@ -31,7 +34,8 @@ struct Topology {
     std::vector<Level> levels;  ///< outermost first; the first has one group; each refines the one before
 };
 
-/// Reads the text of a topology.json. Throws std::invalid_argument with one line that says what is wrong with it.
+/// Reads the text of a topology.json. Throws std::invalid_argument with one line that says what is wrong with
+/// it.
 [[nodiscard]] Topology parse(std::string_view text);
 
 }  // namespace isochrone::core::topology

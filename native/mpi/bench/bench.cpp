@@ -40,7 +40,8 @@ class Candidate {
             if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
             from_plan_ = true;
         } else {
-            if (communicator == nullptr) throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
+            if (communicator == nullptr)
+                throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
             resolved_ = &communicator->resolve_bcast(core::compose::parse_recipe(name_));
         }
     }
@@ -91,8 +92,12 @@ class Progress {
 class Bench {
   public:
     Bench(MPI_Comm comm, const Inputs& inputs, const std::vector<comm::Place>& places)
-        : comm_(comm), rank_(comm::rank_in(comm)), work_(parse_work(inputs.work, comm::size_of(comm))), timer_(comm),
-          library_(comm), buffer_(largest(work_)) {
+        : comm_(comm),
+          rank_(comm::rank_in(comm)),
+          work_(parse_work(inputs.work, comm::size_of(comm))),
+          timer_(comm),
+          library_(comm),
+          buffer_(largest(work_)) {
         if (!inputs.topology.empty()) {
             const auto topology = core::topology::parse(inputs.topology);
             std::vector<core::topology::Place> known;
@@ -109,7 +114,8 @@ class Bench {
 
     [[nodiscard]] const AlignedTimer& timer() const { return timer_; }
 
-    /// `record` gets each time, on rank 0. Throws comm::Failure on all ranks if a recipe leaves wrong bytes on any.
+    /// `record` gets each time, on rank 0. Throws comm::Failure on all ranks if a recipe leaves wrong bytes
+    /// on any.
     template <class Record>
     void run(Record&& record) {
         std::size_t total = 0;
@@ -128,7 +134,8 @@ class Bench {
                 for (Candidate& candidate : candidates) {
                     const double slowest = round == 0 ? checked(candidate, one) : timed(candidate, one);
                     if (rank_ == 0) {
-                        if (round >= work_.warmup) record(one, candidate.name(), round - work_.warmup, slowest);
+                        if (round >= work_.warmup)
+                            record(one, candidate.name(), round - work_.warmup, slowest);
                         progress.show(++done);
                     }
                 }
@@ -176,8 +183,10 @@ class Bench {
         int wrong = Buffer::holds(data, one.bytes, pattern_) ? 0 : 1;
         comm::check(PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
         if (wrong != 0) {
-            throw comm::Failure(comm::failure, "recipe '" + candidate.name() + "' left wrong bytes in a broadcast of " +
-                                                   std::to_string(one.bytes) + " bytes from rank " + std::to_string(one.root));
+            throw comm::Failure(comm::failure, "recipe '" + candidate.name() +
+                                                   "' left wrong bytes in a broadcast of " +
+                                                   std::to_string(one.bytes) + " bytes from rank " +
+                                                   std::to_string(one.root));
         }
         return slowest;
     }

@@ -9,8 +9,9 @@
 
 namespace isochrone::mpi::bench {
 
-/// Several messages' worth of memory, used in turn, so that no broadcast finds its data in the cache of the one before.
-/// Under SimGrid, where caches are not modelled and thousands of ranks share one machine's memory, all ranks have one piece.
+/// Several messages' worth of memory, used in turn, so that no broadcast finds its data in the cache of the
+/// one before. Under SimGrid, where caches are not modelled and thousands of ranks share one machine's
+/// memory, all ranks have one piece.
 class Buffer {
   public:
     explicit Buffer(std::int64_t largest_bytes);

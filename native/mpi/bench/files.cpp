@@ -32,7 +32,8 @@ bool read_file(const std::string& path, std::string& text) {
 /// Simulated ranks share a file system for certain, and messages take real time to simulate.
 std::string shared_text(MPI_Comm /*comm*/, const std::string& path) {
     std::string text;
-    if (!path.empty() && !read_file(path, text)) throw comm::Failure(comm::usage_error, path + ": cannot be read, or is empty");
+    if (!path.empty() && !read_file(path, text))
+        throw comm::Failure(comm::usage_error, path + ": cannot be read, or is empty");
     return text;
 }
 
@@ -59,7 +60,8 @@ std::string shared_text(MPI_Comm comm, const std::string& path) {
 }  // namespace
 
 Inputs read_inputs(MPI_Comm comm, const Options& options) {
-    return {shared_text(comm, options.work), shared_text(comm, options.topology), shared_text(comm, options.plan)};
+    return {shared_text(comm, options.work), shared_text(comm, options.topology),
+            shared_text(comm, options.plan)};
 }
 
 Output::Output(MPI_Comm comm, const std::string& path) : comm_(comm), path_(path) {
@@ -70,11 +72,13 @@ Output::Output(MPI_Comm comm, const std::string& path) : comm_(comm), path_(path
     }
     comm::check(PMPI_Bcast(&error, 1, MPI_INT, 0, comm), "MPI_Bcast");
     if (error != 0) {
-        throw comm::Failure(comm::failure, "cannot write " + path + ": " + std::strerror(error) + ": choose another --output");
+        throw comm::Failure(comm::failure, "cannot write " + path + ": " + std::strerror(error) +
+                                               ": choose another --output");
     }
 }
 
-void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& timer, nlohmann::ordered_json provenance) {
+void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& timer,
+                    nlohmann::ordered_json provenance) {
     line({{"isochrone", "bench"},
           {"schema_version", 1},
           {"collective", "bcast"},
@@ -83,13 +87,17 @@ void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& 
           {"mpi", comm::library_json(comm::library_identity())},
           {"start", "clock"},
           {"sync_error_s", timer.sync_error_s()},
-          {"oversubscribed", timer.occupancy().oversubscribed()},
+          {"oversubscribed", timer.oversubscribed()},
           {"simulated", simulated},
           {"provenance", std::move(provenance)}});
 }
 
 void Output::time(const Case& one, const std::string& recipe, int repetition, double slowest_s) {
-    line({{"bytes", one.bytes}, {"root", one.root}, {"recipe", recipe}, {"repetition", repetition}, {"slowest_s", slowest_s}});
+    line({{"bytes", one.bytes},
+          {"root", one.root},
+          {"recipe", recipe},
+          {"repetition", repetition},
+          {"slowest_s", slowest_s}});
 }
 
 void Output::end(double elapsed_s) { line({{"end", true}, {"elapsed_s", elapsed_s}}); }
@@ -97,8 +105,10 @@ void Output::end(double elapsed_s) { line({{"end", true}, {"elapsed_s", elapsed_
 void Output::line(const nlohmann::ordered_json& value) {
     if (!file_ || failed_) return;
     const std::string text = comm::json_line(value) + '\n';
-    failed_ = std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0;
-    if (failed_) std::fprintf(stderr, "isochrone-bench: cannot write %s: %s\n", path_.c_str(), std::strerror(errno));
+    failed_ =
+        std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0;
+    if (failed_)
+        std::fprintf(stderr, "isochrone-bench: cannot write %s: %s\n", path_.c_str(), std::strerror(errno));
 }
 
 int Output::agree() {

@@ -35,7 +35,8 @@ class Output {
     /// Collective. Throws comm::Failure on all ranks if the file cannot be opened.
     Output(MPI_Comm comm, const std::string& path);
 
-    void header(const std::vector<comm::Place>& places, const AlignedTimer& timer, nlohmann::ordered_json provenance);
+    void header(const std::vector<comm::Place>& places, const AlignedTimer& timer,
+                nlohmann::ordered_json provenance);
     void time(const Case& one, const std::string& recipe, int repetition, double slowest_s);
     void end(double elapsed_s);
 

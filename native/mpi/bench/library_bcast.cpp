@@ -27,7 +27,8 @@ void LibraryBcast::prepare(const std::string& /*name*/) {}
 
 void LibraryBcast::apply(const std::string& name) {
     // All simulated ranks share the choice; those that set it later in the same broadcast set it to the same.
-    simgrid::smpi::colls::set_bcast(name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
+    simgrid::smpi::colls::set_bcast(
+        name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
 }
 
 void LibraryBcast::bcast(const std::string& name, void* data, int count, int root) {
@@ -39,10 +40,10 @@ void LibraryBcast::bcast(const std::string& name, void* data, int count, int roo
 
 namespace {
 
-/// The algorithms that MPICH has had since 4.0, in the order of their values, "auto" (0) left out. Its control variable has
-/// no enumeration, but its description names them in this order.
-constexpr std::array<const char*, 5> mpich_names = {"binomial", "nb", "smp", "scatter_recursive_doubling_allgather",
-                                                    "scatter_ring_allgather"};
+/// The algorithms that MPICH has had since 4.0, in the order of their values, "auto" (0) left out. Its
+/// control variable has no enumeration, but its description names them in this order.
+constexpr std::array<const char*, 5> mpich_names = {
+    "binomial", "nb", "smp", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"};
 
 struct Variable {
     int index = -1;
@@ -136,7 +137,8 @@ void LibraryBcast::apply(const std::string& name) {
     int value = 0;
     if (!name.empty()) {
         const auto found = std::find(names_.begin(), names_.end(), name);
-        if (found == names_.end()) throw std::invalid_argument("the MPI library has no broadcast '" + name + "'");
+        if (found == names_.end())
+            throw std::invalid_argument("the MPI library has no broadcast '" + name + "'");
         value = values_[static_cast<std::size_t>(found - names_.begin())];
     }
     if (variable_ < 0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The MPI library's own broadcast: its default, and every algorithm that it can be told to use while the program runs.
-// So all of them can be timed in turn in one run.
+// The MPI library's own broadcast: its default, and every algorithm that it can be told to use while the
+// program runs. So all of them can be timed in turn in one run.
 #pragma once
 
 #include <mpi.h>
@@ -12,9 +12,9 @@
 
 namespace isochrone::mpi::bench {
 
-/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was started with
-/// OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call; SimGrid
-/// has a function for it. What other libraries can be told is not known here: names() is empty there.
+/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
+/// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call;
+/// SimGrid has a function for it. What other libraries can be told is not known here: names() is empty there.
 class LibraryBcast {
   public:
     /// Collective over `comm`, which must outlive this.

@@ -13,8 +13,8 @@ std::int64_t integer(const json& object, const char* key, std::int64_t least, st
     const json& value = object.at(key);
     if (!value.is_number_integer() || value.get<double>() < static_cast<double>(least) ||
         value.get<double>() > static_cast<double>(most)) {
-        throw std::invalid_argument(std::string("'") + key + "' is not a whole number from " + std::to_string(least) +
-                                    " to " + std::to_string(most));
+        throw std::invalid_argument(std::string("'") + key + "' is not a whole number from " +
+                                    std::to_string(least) + " to " + std::to_string(most));
     }
     return value.get<std::int64_t>();
 }
@@ -26,7 +26,8 @@ Work parse_work(std::string_view text, int ranks) {
     try {
         const json document = json::parse(text);
         if (document.at("isochrone") != "work") throw std::invalid_argument("it is not a work file");
-        if (document.at("schema_version") != 1) throw std::invalid_argument("it is of another schema version");
+        if (document.at("schema_version") != 1)
+            throw std::invalid_argument("it is of another schema version");
         if (document.at("collective") != "bcast") throw std::invalid_argument("only 'bcast' can be timed");
         Work work;
         work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));

@@ -23,7 +23,8 @@ struct Work {
     std::vector<Case> cases;
 };
 
-/// Throws std::invalid_argument, in one line, if the text is not a work file for broadcasts among `ranks` ranks.
+/// Throws std::invalid_argument, in one line, if the text is not a work file for broadcasts among `ranks`
+/// ranks.
 [[nodiscard]] Work parse_work(std::string_view text, int ranks);
 
 }  // namespace isochrone::mpi::bench

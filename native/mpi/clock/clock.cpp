@@ -16,9 +16,7 @@
 
 namespace isochrone::mpi::clock {
 
-double now() {
-    return MPI_Wtime();
-}
+double now() { return MPI_Wtime(); }
 
 Calibration calibrate() {
     constexpr int batches = 10;
@@ -30,8 +28,7 @@ Calibration calibrate() {
         double last = first;
         for (int read = 0; read < reads; ++read) {
             const double next = now();
-            if (next > last)
-                resolution_s = std::min(resolution_s, next - last);
+            if (next > last) resolution_s = std::min(resolution_s, next - last);
             last = next;
         }
         // The mean over a batch, because one read may cost less than the clock can show; the least of the
@@ -43,8 +40,7 @@ Calibration calibrate() {
 }
 
 void sleep_for(double duration_s) {
-    if (!(duration_s > 0))
-        return;
+    if (!(duration_s > 0)) return;
     timespec duration{};
     duration.tv_sec = static_cast<time_t>(duration_s);
     // Rounded up: a sleep that ends early would have to be repeated.
@@ -65,14 +61,11 @@ bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy) {
 
 #ifdef ISOCHRONE_SMPI
 
-Occupancy occupancy(MPI_Comm) {
-    return {};
-}
+Occupancy occupancy(MPI_Comm) { return {}; }
 
 void sleep_until(double time_s, const Occupancy&) {
     // Simulated time stands still while a rank computes: only sleeping makes it pass.
-    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now())
-        sleep_for(left_s);
+    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) sleep_for(left_s);
 }
 
 #else
@@ -90,8 +83,7 @@ Occupancy occupancy(MPI_Comm comm) {
         "MPI_Allreduce");
     comm::check(MPI_Comm_free(&host), "MPI_Comm_free");
     int cpus = 0;
-    for (const std::uint64_t word : mask)
-        cpus += __builtin_popcountll(word);
+    for (const std::uint64_t word : mask) cpus += __builtin_popcountll(word);
     return {ranks, cpus};
 }
 
@@ -100,8 +92,7 @@ void sleep_until(double time_s, const Occupancy& occupancy) {
     // stretch is yielded.
     constexpr double wake_up_s = 100e-6;
     for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) {
-        if (!occupancy.oversubscribed())
-            continue;
+        if (!occupancy.oversubscribed()) continue;
         if (left_s > 2 * wake_up_s) {
             sleep_for(std::min(left_s - wake_up_s, 1e-3));
         } else {

@@ -56,13 +56,10 @@ Offset measure(MPI_Comm comm, int exchanges) {
     Offset own;
     // The parent of a rank is the rank without its lowest bit; its children add a bit below that one.
     int bit = 1;
-    while (bit < size && (rank & bit) == 0)
-        bit <<= 1;
-    if (rank != 0)
-        own = ask(comm, rank & ~bit, exchanges);
+    while (bit < size && (rank & bit) == 0) bit <<= 1;
+    if (rank != 0) own = ask(comm, rank & ~bit, exchanges);
     for (bit >>= 1; bit > 0; bit >>= 1) {
-        if (rank + bit < size)
-            answer(comm, rank + bit, exchanges, own);
+        if (rank + bit < size) answer(comm, rank + bit, exchanges, own);
     }
     return own;
 }

@@ -16,7 +16,7 @@
 namespace isochrone::mpi::clock {
 
 class SyncedClock {
-public:
+  public:
     /// `offset_s` is what to add to this rank's now() to get rank 0's.
     SyncedClock(double offset_s, double error_s) : offset_s_(offset_s), error_s_(error_s) {}
 
@@ -25,7 +25,7 @@ public:
     /// No rank's to_global() is farther than this from rank 0's clock; the same number on all ranks.
     [[nodiscard]] double error_s() const { return error_s_; }
 
-private:
+  private:
     double offset_s_;
     double error_s_;
 };

@@ -16,8 +16,7 @@ std::string describe(const char* call, int code) {
     }
     std::string line(text.data());
     for (char& c : line) {
-        if (c == '\n' || c == '\r')
-            c = ' ';
+        if (c == '\n' || c == '\r') c = ' ';
     }
     return std::string(call) + " failed: " + line;
 }

@@ -11,18 +11,17 @@ namespace isochrone::mpi::comm {
 
 /// An MPI call that failed; what() names the call and has the library's own words for the error.
 class Error : public std::runtime_error {
-public:
+  public:
     Error(const char* call, int code);
     [[nodiscard]] int code() const { return code_; }
 
-private:
+  private:
     int code_;
 };
 
 /// Throws Error if `code`, which `call` returned, is not MPI_SUCCESS.
 inline void check(int code, const char* call) {
-    if (code != MPI_SUCCESS)
-        throw Error(call, code);
+    if (code != MPI_SUCCESS) throw Error(call, code);
 }
 
 /// Makes calls on `comm` return their error codes, so that check() sees them, instead of ending the program.

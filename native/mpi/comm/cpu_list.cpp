@@ -15,13 +15,10 @@ std::string format_cpu_list(const std::vector<int>& cpus) {
     std::string text;
     for (std::size_t first = 0; first < cpus.size();) {
         std::size_t last = first;
-        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1)
-            ++last;
-        if (!text.empty())
-            text += ',';
+        while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+        if (!text.empty()) text += ',';
         text += std::to_string(cpus[first]);
-        if (last > first)
-            text += '-' + std::to_string(cpus[last]);
+        if (last > first) text += '-' + std::to_string(cpus[last]);
         first = last + 1;
     }
     return text;
@@ -34,22 +31,17 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
     while (next != end) {
         int first = 0;
         auto [after_first, error] = std::from_chars(next, end, first);
-        if (error != std::errc{} || first < 0 || first >= max_cpus)
-            return std::nullopt;
+        if (error != std::errc{} || first < 0 || first >= max_cpus) return std::nullopt;
         int last = first;
         next = after_first;
         if (next != end && *next == '-') {
             auto [after_last, last_error] = std::from_chars(next + 1, end, last);
-            if (last_error != std::errc{} || last < first || last >= max_cpus)
-                return std::nullopt;
+            if (last_error != std::errc{} || last < first || last >= max_cpus) return std::nullopt;
             next = after_last;
         }
-        for (int cpu = first; cpu <= last; ++cpu)
-            cpus.push_back(cpu);
-        if (next == end)
-            break;
-        if (*next != ',' || ++next == end)
-            return std::nullopt;
+        for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);
+        if (next == end) break;
+        if (*next != ',' || ++next == end) return std::nullopt;
     }
     std::sort(cpus.begin(), cpus.end());
     cpus.erase(std::unique(cpus.begin(), cpus.end()), cpus.end());
@@ -64,13 +56,11 @@ std::vector<int> allowed_cpus() {
         if (sched_getaffinity(0, bytes, mask.data()) == 0) {
             std::vector<int> cpus;
             for (std::size_t cpu = 0; cpu < bits; ++cpu) {
-                if (CPU_ISSET_S(cpu, bytes, mask.data()))
-                    cpus.push_back(static_cast<int>(cpu));
+                if (CPU_ISSET_S(cpu, bytes, mask.data())) cpus.push_back(static_cast<int>(cpu));
             }
             return cpus;
         }
-        if (errno != EINVAL)
-            break;
+        if (errno != EINVAL) break;
     }
     return {};
 }
@@ -78,8 +68,7 @@ std::vector<int> allowed_cpus() {
 std::vector<int> online_cpus() {
     std::ifstream file("/sys/devices/system/cpu/online");
     std::string line;
-    if (!std::getline(file, line))
-        return {};
+    if (!std::getline(file, line)) return {};
     return parse_cpu_list(line).value_or(std::vector<int>{});
 }
 

@@ -32,8 +32,7 @@ std::string squeeze_spaces(const std::string& text) {
             result += ' ';
         }
     }
-    while (!result.empty() && result.back() == ' ')
-        result.pop_back();
+    while (!result.empty() && result.back() == ' ') result.pop_back();
     return result;
 }
 
@@ -41,11 +40,9 @@ std::string cpu_model() {
     std::ifstream file("/proc/cpuinfo");
     std::string line;
     while (std::getline(file, line)) {
-        if (!line.starts_with("model name") && !line.starts_with("cpu model"))
-            continue;
+        if (!line.starts_with("model name") && !line.starts_with("cpu model")) continue;
         const std::size_t colon = line.find(':');
-        if (colon != std::string::npos)
-            return squeeze_spaces(line.substr(colon + 1));
+        if (colon != std::string::npos) return squeeze_spaces(line.substr(colon + 1));
     }
     // Not every architecture names its model (arm64 does not): the machine type says less, but says it
     // everywhere.
@@ -62,17 +59,14 @@ std::string shape(const std::vector<int>& cpus) {
         const std::string package = first_line(folder + "/topology/physical_package_id");
         // core_id alone repeats on machines with several dies in a package; the list of siblings never does.
         const std::string core = first_line(folder + "/topology/thread_siblings_list");
-        if (package.empty() || core.empty())
-            return {};
+        if (package.empty() || core.empty()) return {};
         ++threads;
         packages.insert(package);
         cores.emplace(package, core);
         const std::string cache = first_line(folder + "/cache/index3/shared_cpu_list");
-        if (!cache.empty())
-            last_level_caches.insert(cache);
+        if (!cache.empty()) last_level_caches.insert(cache);
     }
-    if (threads == 0)
-        return {};
+    if (threads == 0) return {};
     std::string text;
     if (cores.size() % packages.size() == 0 && threads % cores.size() == 0) {
         text = std::to_string(packages.size()) + 'x' + std::to_string(cores.size() / packages.size()) + 'x' +
@@ -81,8 +75,7 @@ std::string shape(const std::vector<int>& cpus) {
         text = std::to_string(packages.size()) + "p " + std::to_string(cores.size()) + "c " +
                std::to_string(threads) + 't';
     }
-    if (!last_level_caches.empty())
-        text += " l3=" + std::to_string(last_level_caches.size());
+    if (!last_level_caches.empty()) text += " l3=" + std::to_string(last_level_caches.size());
     return text;
 }
 
@@ -91,8 +84,7 @@ std::string shape(const std::vector<int>& cpus) {
 std::string hardware_signature() {
     std::string signature = shape(online_cpus());
     const std::string model = cpu_model();
-    if (!signature.empty() && !model.empty())
-        signature += ' ';
+    if (!signature.empty() && !model.empty()) signature += ' ';
     signature += model;
     return signature.empty() ? "unknown" : signature;
 }

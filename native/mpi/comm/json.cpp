@@ -14,8 +14,7 @@ ordered_json places_json(const std::vector<Place>& places) {
     ordered_json list = ordered_json::array();
     for (const Place& place : places) {
         ordered_json item = {{"host", place.host}, {"cpus", nullptr}, {"signature", place.signature}};
-        if (!place.cpus.empty())
-            item["cpus"] = place.cpus;
+        if (!place.cpus.empty()) item["cpus"] = place.cpus;
         list.push_back(std::move(item));
     }
     return list;

@@ -20,9 +20,7 @@ namespace {
 
 #ifdef ISOCHRONE_SMPI
 
-std::string abi() {
-    return "smpi";
-}
+std::string abi() { return "smpi"; }
 
 #else
 
@@ -34,25 +32,21 @@ struct Search {
 std::string soname_of(const dl_phdr_info& object) {
     for (int i = 0; i < object.dlpi_phnum; ++i) {
         const ElfW(Phdr)& header = object.dlpi_phdr[i];
-        if (header.p_type != PT_DYNAMIC)
-            continue;
+        if (header.p_type != PT_DYNAMIC) continue;
         ElfW(Addr) strings = 0;
         ElfW(Xword) name = 0;
         bool named = false;
         const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + header.p_vaddr);
         for (; entry->d_tag != DT_NULL; ++entry) {
-            if (entry->d_tag == DT_STRTAB)
-                strings = entry->d_un.d_ptr;
+            if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
             if (entry->d_tag == DT_SONAME) {
                 name = entry->d_un.d_val;
                 named = true;
             }
         }
         // Some loaders (musl's, and glibc's on MIPS and RISC-V) leave the address relative to the object.
-        if (strings < object.dlpi_addr)
-            strings += object.dlpi_addr;
-        if (named)
-            return reinterpret_cast<const char*>(strings + name);
+        if (strings < object.dlpi_addr) strings += object.dlpi_addr;
+        if (named) return reinterpret_cast<const char*>(strings + name);
     }
     return {};
 }
@@ -74,8 +68,7 @@ std::string abi() {
     // The profiling name, because a preloaded tool may own the plain one.
     Search search;
     search.address = reinterpret_cast<ElfW(Addr)>(dlsym(RTLD_DEFAULT, "PMPI_Get_library_version"));
-    if (search.address != 0)
-        dl_iterate_phdr(visit, &search);
+    if (search.address != 0) dl_iterate_phdr(visit, &search);
     return search.soname.empty() ? "static" : search.soname;
 }
 
@@ -94,8 +87,7 @@ Library library_identity() {
     name = name.substr(0, name.find_first_of("\r\n"));
     // MPICH separates label and value by a tab.
     for (char& c : name) {
-        if (c == '\t')
-            c = ' ';
+        if (c == '\t') c = ' ';
     }
     return {name, std::to_string(major) + '.' + std::to_string(minor), abi()};
 }

@@ -28,8 +28,7 @@ std::string processor_name() {
 Place local_place() {
     std::string name = processor_name();
     const std::size_t mark = name.rfind(".c");
-    if (mark == std::string::npos || !parse_cpu_list(name.substr(mark + 2)))
-        return {name, "", "simulated"};
+    if (mark == std::string::npos || !parse_cpu_list(name.substr(mark + 2))) return {name, "", "simulated"};
     return {name.substr(0, mark), name.substr(mark + 2), "simulated"};
 }
 
@@ -78,8 +77,7 @@ std::vector<std::string> short_host_names(const std::vector<std::string>& names)
         return address ? name : name.substr(0, name.find('.'));
     };
     std::map<std::string, std::set<std::string>> full_names;
-    for (const std::string& name : names)
-        full_names[shorten(name)].insert(name);
+    for (const std::string& name : names) full_names[shorten(name)].insert(name);
     std::vector<std::string> result;
     result.reserve(names.size());
     for (const std::string& name : names) {
@@ -107,8 +105,7 @@ std::vector<Place> gather_places(MPI_Comm comm) {
 #ifndef ISOCHRONE_SMPI
     hosts = short_host_names(hosts);
 #endif
-    for (std::size_t rank = 0; rank < places.size(); ++rank)
-        places[rank].host = hosts[rank];
+    for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = hosts[rank];
     return places;
 }
 

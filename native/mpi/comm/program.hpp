@@ -17,11 +17,11 @@ enum ExitCode : int { success = 0, failure = 1, usage_error = 2 };
 /// A failure that one rank met and that all ranks will be told of, so that they end together. what() is the
 /// line to print.
 class Failure : public std::runtime_error {
-public:
+  public:
     Failure(ExitCode code, const std::string& line) : std::runtime_error(line), code_(code) {}
     [[nodiscard]] ExitCode code() const { return code_; }
 
-private:
+  private:
     ExitCode code_;
 };
 

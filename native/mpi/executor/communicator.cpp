@@ -17,7 +17,8 @@ Communicator::Communicator(MPI_Comm comm, core::place::Layout layout) : layout_(
     check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     int* largest = nullptr;
     int found = 0;
-    check(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&largest), &found), "MPI_Comm_get_attr");
+    check(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&largest), &found),
+          "MPI_Comm_get_attr");
     if (found != 0) largest_tag_ = *largest;
 }
 
@@ -59,10 +60,14 @@ void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t byte
     if (is_new) {
         entry->second = core::compose::bcast(resolved, layout_, rank_, root);
         // Splitting is collective over all ranks, also those whose own schedule needs no group.
-        if (resolved.recipe.parts.back().algorithm == core::compose::native_name) group(resolved.levels.back());
+        if (resolved.recipe.parts.back().algorithm == core::compose::native_name)
+            group(resolved.levels.back());
     }
-    const core::schedule::Extents extents{.total = bytes, .segment = resolved.recipe.segment_bytes, .counts = {},
-                                          .input_displacements = {}, .output_displacements = {}};
+    const core::schedule::Extents extents{.total = bytes,
+                                          .segment = resolved.recipe.segment_bytes,
+                                          .counts = {},
+                                          .input_displacements = {},
+                                          .output_displacements = {}};
     run(entry->second, extents, {.input = data, .output = data});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A communicator on which recipes run: its place in the topology, a private communicator for the messages, the groups for
-// library collectives, and the cache of schedules.
+// A communicator on which recipes run: its place in the topology, a private communicator for the messages,
+// the groups for library collectives, and the cache of schedules.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +19,8 @@ namespace isochrone::mpi::executor {
 
 class Communicator {
   public:
-    /// Collective over `comm`: makes a private communicator of the same ranks (by MPI_Comm_split, which runs no attribute
-    /// copy functions of the program's). `layout` must be of these ranks.
+    /// Collective over `comm`: makes a private communicator of the same ranks (by MPI_Comm_split, which runs
+    /// no attribute copy functions of the program's). `layout` must be of these ranks.
     Communicator(MPI_Comm comm, core::place::Layout layout);
     ~Communicator();
     Communicator(const Communicator&) = delete;
@@ -31,14 +31,16 @@ class Communicator {
 
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
 
-    /// A recipe checked for this communicator; the reference stays good. Throws std::invalid_argument as resolve_bcast does.
+    /// A recipe checked for this communicator; the reference stays good. Throws std::invalid_argument as
+    /// resolve_bcast does.
     const core::compose::Resolved& resolve_bcast(const core::compose::Recipe& recipe);
 
     /// Collective. Broadcasts `bytes` contiguous bytes by a recipe other than native.
     void bcast(const core::compose::Resolved& resolved, void* data, std::int64_t bytes, int root);
 
     /// Collective. Runs a schedule that the caller made; nothing is cached.
-    void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents, const Buffers& buffers);
+    void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
+             const Buffers& buffers);
 
   private:
     MPI_Comm group(int level);
@@ -51,7 +53,8 @@ class Communicator {
     int tag_ = 0;
     std::map<int, MPI_Comm> groups_;  // by level
     std::map<std::string, core::compose::Resolved, std::less<>> resolved_;
-    std::map<std::pair<const core::compose::Resolved*, int>, core::schedule::Schedule> schedules_;  // by recipe and root
+    std::map<std::pair<const core::compose::Resolved*, int>, core::schedule::Schedule>
+        schedules_;  // by recipe and root
     Scratch scratch_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs collectives on one communicator as a plan says. Decides only from what is equal on all ranks: the plan, where the
-// ranks sit, the root, and the total number of bytes.
+// Runs collectives on one communicator as a plan says. Decides only from what is equal on all ranks: the
+// plan, where the ranks sit, the root, and the total number of bytes.
 #pragma once
 
 #include <mpi.h>
@@ -25,8 +25,9 @@ class Dispatcher {
         std::string reason;
     };
 
-    /// Not collective: communicators are made when a recipe first needs one. `plan` must outlive this. `usable` says
-    /// whether this rank's memory may be read and written by the processor; asked once, when it first matters.
+    /// Not collective: communicators are made when a recipe first needs one. `plan` must outlive this.
+    /// `usable` says whether this rank's memory may be read and written by the processor; asked once, when it
+    /// first matters.
     Dispatcher(MPI_Comm comm, core::place::Layout layout, const core::select::Plan& plan,
                std::function<bool()> usable = {});
 

@@ -31,8 +31,8 @@ Message::Message(void* base, const std::vector<core::schedule::Range>& ranges, s
     }
     address_ = bytes;
     count_ = 1;
-    comm::check(PMPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), displacements.data(), MPI_BYTE,
-                                          &type_),
+    comm::check(PMPI_Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(),
+                                          displacements.data(), MPI_BYTE, &type_),
                 "MPI_Type_create_hindexed");
     comm::check(PMPI_Type_commit(&type_), "MPI_Type_commit");
 }

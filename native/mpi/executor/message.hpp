@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The ranges of a message as one MPI argument: a plain count of bytes where it can be, a datatype where it can't.
+// The ranges of a message as one MPI argument: a plain count of bytes where it can be, a datatype where it
+// can't.
 #pragma once
 
 #include <mpi.h>
@@ -12,7 +13,8 @@
 
 namespace isochrone::mpi::executor {
 
-/// Freed at the end of its life; operations that were started with it go on undisturbed (MPI-3.1, section 4.1.9).
+/// Freed at the end of its life; operations that were started with it go on undisturbed (MPI-3.1,
+/// section 4.1.9).
 class Message {
   public:
     Message(void* base, const std::vector<core::schedule::Range>& ranges, std::int64_t unit_bytes);

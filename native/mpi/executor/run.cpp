@@ -20,7 +20,8 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class Run {
   public:
-    Run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch)
+    Run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage,
+        Scratch& scratch)
         : schedule_(schedule),
           buffers_(buffers),
           stage_(stage),
@@ -56,8 +57,8 @@ class Run {
             case OpKind::send: {
                 const Message message = data(op.source, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, stage_.tag, stage_.comm,
-                                 &requests_.back()),
+                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, stage_.tag,
+                                 stage_.comm, &requests_.back()),
                       "MPI_Isend");
                 under_way_.push_back(instance);
                 break;
@@ -65,8 +66,8 @@ class Run {
             case OpKind::recv: {
                 const Message message = data(op.target, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, stage_.tag, stage_.comm,
-                                 &requests_.back()),
+                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, stage_.tag,
+                                 stage_.comm, &requests_.back()),
                       "MPI_Irecv");
                 under_way_.push_back(instance);
                 break;
@@ -78,17 +79,21 @@ class Run {
                 progress_.complete(instance);
                 break;
             case OpKind::reduce:
-                each_piece(op, instance, [&](const char* left, char* right, std::int64_t bytes) { reduce(left, right, bytes); });
+                each_piece(op, instance, [&](const char* left, char* right, std::int64_t bytes) {
+                    reduce(left, right, bytes);
+                });
                 progress_.complete(instance);
                 break;
-            case OpKind::collective: break;  // never offered as ready
+            case OpKind::collective:
+                break;  // never offered as ready
         }
     }
 
     void reduce(const char* left, char* right, std::int64_t bytes) const {
         std::int64_t elements = bytes / buffers_.unit_bytes;
         while (elements > 0) {
-            const int piece = static_cast<int>(std::min<std::int64_t>(elements, std::numeric_limits<int>::max()));
+            const int piece =
+                static_cast<int>(std::min<std::int64_t>(elements, std::numeric_limits<int>::max()));
             check(PMPI_Reduce_local(left, right, piece, buffers_.datatype, buffers_.op), "MPI_Reduce_local");
             left += piece * buffers_.unit_bytes;
             right += piece * buffers_.unit_bytes;
@@ -114,7 +119,8 @@ class Run {
         if (requests_.empty()) throw std::logic_error("the schedule waits for nothing");
         int count = 0;
         done_.resize(requests_.size());
-        check(PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(), MPI_STATUSES_IGNORE),
+        check(PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
+                            MPI_STATUSES_IGNORE),
               "MPI_Waitsome");
         std::sort(done_.begin(), done_.begin() + count, std::greater<>());
         for (int i = 0; i < count; ++i) {
@@ -138,13 +144,18 @@ class Run {
     char* base(const Slice& slice) {
         const Buffer& buffer = schedule_.buffers[at(slice.buffer)];
         switch (buffer.kind) {
-            case BufferKind::input: return static_cast<char*>(const_cast<void*>(buffers_.input));
-            case BufferKind::output: return static_cast<char*>(buffers_.output);
-            case BufferKind::counts: return reinterpret_cast<char*>(resolver_.table(slice.buffer).data());
-            case BufferKind::scratch: break;
+            case BufferKind::input:
+                return static_cast<char*>(const_cast<void*>(buffers_.input));
+            case BufferKind::output:
+                return static_cast<char*>(buffers_.output);
+            case BufferKind::counts:
+                return reinterpret_cast<char*>(resolver_.table(slice.buffer).data());
+            case BufferKind::scratch:
+                break;
         }
         auto& memory = scratch_[at(slice.buffer)];
-        const auto bytes = static_cast<std::size_t>(resolver_.scratch_length(slice.buffer) * buffers_.unit_bytes);
+        const auto bytes =
+            static_cast<std::size_t>(resolver_.scratch_length(slice.buffer) * buffers_.unit_bytes);
         if (memory.size() < bytes) memory.resize(bytes);
         return reinterpret_cast<char*>(memory.data());
     }
@@ -196,7 +207,8 @@ class Run {
 
 }  // namespace
 
-void run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch) {
+void run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage,
+         Scratch& scratch) {
     Run(schedule, extents, buffers, stage, scratch).to_the_end();
 }
 

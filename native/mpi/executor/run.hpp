@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs one rank's schedule over MPI: point-to-point messages, and the library's own collectives where the schedule says so.
+// Runs one rank's schedule over MPI: point-to-point messages, and the library's own collectives where the
+// schedule says so.
 #pragma once
 
 #include <mpi.h>
@@ -18,9 +19,9 @@ namespace isochrone::mpi::executor {
 struct Buffers {
     const void* input = nullptr;  ///< the same as `output` for an operation in place
     void* output = nullptr;
-    std::int64_t unit_bytes = 1;                  ///< bytes of the unit in which extents count
-    MPI_Datatype datatype = MPI_DATATYPE_NULL;    ///< of one unit; reductions only
-    MPI_Op op = MPI_OP_NULL;                      ///< reductions only
+    std::int64_t unit_bytes = 1;                ///< bytes of the unit in which extents count
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< of one unit; reductions only
+    MPI_Op op = MPI_OP_NULL;                    ///< reductions only
 };
 
 /// Temporary memory that is kept from one run to the next.
@@ -36,7 +37,7 @@ struct Stage {
 };
 
 /// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails.
-void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents, const Buffers& buffers,
-         const Stage& stage, Scratch& scratch);
+void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
+         const Buffers& buffers, const Stage& stage, Scratch& scratch);
 
 }  // namespace isochrone::mpi::executor

@@ -11,8 +11,8 @@ namespace {
 
 using comm::check;
 
-/// Whether elements lie in memory one after the other, in the order in which they are packed. Size and extent alone do not
-/// tell: an indexed type may permute its blocks.
+/// Whether elements lie in memory one after the other, in the order in which they are packed. Size and extent
+/// alone do not tell: an indexed type may permute its blocks.
 bool is_plain(MPI_Datatype type) {
     int integers = 0;
     int addresses = 0;
@@ -30,7 +30,8 @@ bool is_plain(MPI_Datatype type) {
     if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
     int count = 0;
     MPI_Datatype inner = MPI_DATATYPE_NULL;
-    check(PMPI_Type_get_contents(type, integers, addresses, types, &count, nullptr, &inner), "MPI_Type_get_contents");
+    check(PMPI_Type_get_contents(type, integers, addresses, types, &count, nullptr, &inner),
+          "MPI_Type_get_contents");
     const bool plain = is_plain(inner);
     check(PMPI_Type_get_envelope(inner, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
     if (combiner != MPI_COMBINER_NAMED) check(PMPI_Type_free(&inner), "MPI_Type_free");
@@ -41,7 +42,8 @@ bool is_plain(MPI_Datatype type) {
 template <class Part>
 void in_parts(int count, MPI_Datatype type, Part&& part) {
     const std::int64_t each = data_bytes(1, type);
-    const auto most = static_cast<int>(std::max<std::int64_t>(1, (std::int64_t{1} << 30) / std::max<std::int64_t>(each, 1)));
+    const auto most = static_cast<int>(
+        std::max<std::int64_t>(1, (std::int64_t{1} << 30) / std::max<std::int64_t>(each, 1)));
     MPI_Aint lower = 0;
     MPI_Aint extent = 0;
     check(PMPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
@@ -70,7 +72,9 @@ Packed::Packed(void* buffer, int count, MPI_Datatype type, MPI_Comm comm, bool f
     if (!fill) return;
     in_parts(count_, type_, [&](MPI_Aint at, int here, std::int64_t offset, int bytes) {
         int position = 0;
-        check(PMPI_Pack(static_cast<char*>(buffer_) + at, here, type_, copy_.data() + offset, bytes, &position, comm_), "MPI_Pack");
+        check(PMPI_Pack(static_cast<char*>(buffer_) + at, here, type_, copy_.data() + offset, bytes,
+                        &position, comm_),
+              "MPI_Pack");
     });
 }
 
@@ -78,7 +82,8 @@ void Packed::unpack() {
     if (copy_.empty()) return;
     in_parts(count_, type_, [&](MPI_Aint at, int here, std::int64_t offset, int bytes) {
         int position = 0;
-        check(PMPI_Unpack(copy_.data() + offset, bytes, &position, static_cast<char*>(buffer_) + at, here, type_, comm_),
+        check(PMPI_Unpack(copy_.data() + offset, bytes, &position, static_cast<char*>(buffer_) + at, here,
+                          type_, comm_),
               "MPI_Unpack");
     });
 }

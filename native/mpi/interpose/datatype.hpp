@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The program's buffers as contiguous bytes. What all ranks agree on is the number of bytes; how a rank's memory holds them
-// is its own affair.
+// The program's buffers as contiguous bytes. What all ranks agree on is the number of bytes; how a rank's
+// memory holds them is its own affair.
 #pragma once
 
 #include <mpi.h>
@@ -14,7 +14,8 @@ namespace isochrone::mpi::interpose {
 /// Bytes of data in `count` elements of the type, gaps not counted.
 [[nodiscard]] std::int64_t data_bytes(int count, MPI_Datatype type);
 
-/// `count` elements of a type at `buffer`, as bytes one after the other: the memory itself if it is laid out so, else a copy.
+/// `count` elements of a type at `buffer`, as bytes one after the other: the memory itself if it is laid out
+/// so, else a copy.
 class Packed {
   public:
     /// Throws comm::Error. `fill`: the bytes are wanted as they are now.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The MPI functions that the preloaded library takes the place of. Each does what the program asked for through the library's
-// own PMPI function; broadcasts may take another way there. Nothing throws out of here.
+// The MPI functions that the preloaded library takes the place of. Each does what the program asked for
+// through the library's own PMPI function; broadcasts may take another way there. Nothing throws out of here.
 //
-// A profiler that is preloaded too stands in front of this library or behind it, as LD_PRELOAD lists them: in front it sees
-// the program's calls, behind it sees none, because messages and the library's own collectives are called by their PMPI names.
+// A profiler that is preloaded too stands in front of this library or behind it, as LD_PRELOAD lists them: in
+// front it sees the program's calls, behind it sees none, because messages and the library's own collectives
+// are called by their PMPI names.
 #include <mpi.h>
 
 #include <cstdio>
@@ -19,7 +20,8 @@ namespace {
 
 using isochrone::mpi::interpose::Session;
 
-/// The one object with all state. It lives from MPI_Init to MPI_Finalize, both of which a program calls once, in one thread.
+/// The one object with all state. It lives from MPI_Init to MPI_Finalize, both of which a program calls once,
+/// in one thread.
 std::unique_ptr<Session>& session() {
     static std::unique_ptr<Session> the_session;
     return the_session;
@@ -27,8 +29,10 @@ std::unique_ptr<Session>& session() {
 
 void open_session() {
     if (isochrone::mpi::interpose::loaded_mpi_libraries() > 1) {
-        std::fprintf(stderr, "isochrone: this preload was built for another MPI library than the program: it does nothing; "
-                             "see isochrone mpi list\n");
+        std::fprintf(
+            stderr,
+            "isochrone: this preload was built for another MPI library than the program: it does nothing; "
+            "see isochrone mpi list\n");
         return;
     }
     try {

@@ -67,27 +67,32 @@ Inputs read_inputs(MPI_Comm comm) {
             inputs.topology = read_file(variable("ISOCHRONE_TOPOLOGY"), inputs.complaint);
         }
     }
-    for (std::string* text : {&inputs.plan, &inputs.topology, &inputs.complaint, &explain}) share(comm, *text);
+    for (std::string* text : {&inputs.plan, &inputs.topology, &inputs.complaint, &explain})
+        share(comm, *text);
     inputs.explain = !explain.empty() && explain != "0";
     return inputs;
 }
 
 void check_belongs(const core::select::Plan& plan, const Inputs& inputs) {
     const auto topology = core::topology::parse(inputs.topology);
-    if (plan.topology_fingerprint != topology.fingerprint) throw std::invalid_argument("the plan was made for another topology");
+    if (plan.topology_fingerprint != topology.fingerprint)
+        throw std::invalid_argument("the plan was made for another topology");
     const comm::Library library = comm::library_identity();
     if (plan.mpi_abi != library.abi) {
-        throw std::invalid_argument("the plan was made for " + plan.mpi_abi + ", and this program runs on " + library.abi);
+        throw std::invalid_argument("the plan was made for " + plan.mpi_abi + ", and this program runs on " +
+                                    library.abi);
     }
     if (plan.mpi_library != library.name) {
-        throw std::invalid_argument("the plan was made for " + plan.mpi_library + ", and this program runs on " + library.name);
+        throw std::invalid_argument("the plan was made for " + plan.mpi_library +
+                                    ", and this program runs on " + library.name);
     }
 }
 
 bool gpu_runtime_is_loaded() {
     bool found = false;
     each_object([&](std::string_view name) {
-        for (const char* runtime : {"libcuda.so", "libcudart", "libamdhip64", "libhsa-runtime", "libze_loader"}) {
+        for (const char* runtime :
+             {"libcuda.so", "libcudart", "libamdhip64", "libhsa-runtime", "libze_loader"}) {
             found = found || name.starts_with(runtime);
         }
     });
@@ -97,7 +102,8 @@ bool gpu_runtime_is_loaded() {
 int loaded_mpi_libraries() {
     std::set<std::string_view> names;
     each_object([&](std::string_view name) {
-        if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so") || name.starts_with("libmpi_abi.so")) {
+        if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so") ||
+            name.starts_with("libmpi_abi.so")) {
             names.insert(name);
         }
     });

@@ -48,10 +48,13 @@ std::unique_ptr<Session> Session::open() {
 
 Session::~Session() {
     if (explain_ && comm::rank_in(MPI_COMM_WORLD) == 0) {
-        std::fprintf(stderr, "isochrone: %" PRIu64 " broadcasts by the plan, %" PRIu64 " by the MPI library's own, on rank 0\n",
+        std::fprintf(stderr,
+                     "isochrone: %" PRIu64 " broadcasts by the plan, %" PRIu64
+                     " by the MPI library's own, on rank 0\n",
                      improved_, native_);
     }
-    // Freeing a communicator is collective, and at the end of the program ranks need not have the same ones left.
+    // Freeing a communicator is collective, and at the end of the program ranks need not have the same ones
+    // left.
     for (const auto& handle : handles_) {
         if (handle && handle->dispatcher) handle->dispatcher->abandon();
     }
@@ -84,7 +87,8 @@ void Session::forget(MPI_Comm comm) {
     check(PMPI_Comm_delete_attr(comm, key_), "MPI_Comm_delete_attr");
     std::unique_ptr<Handle> last;  // its end is collective, so not under the lock
     const std::lock_guard lock(mutex_);
-    const auto entry = std::find_if(handles_.begin(), handles_.end(), [&](const auto& handle) { return handle.get() == value; });
+    const auto entry = std::find_if(handles_.begin(), handles_.end(),
+                                    [&](const auto& handle) { return handle.get() == value; });
     if (entry == handles_.end()) return;
     last = std::move(*entry);
     handles_.erase(entry);
@@ -119,10 +123,12 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) const {
     std::vector<int> here(static_cast<std::size_t>(size));
     std::iota(here.begin(), here.end(), 0);
     std::vector<int> in_world(here.size());
-    check(PMPI_Group_translate_ranks(group, size, here.data(), world, in_world.data()), "MPI_Group_translate_ranks");
+    check(PMPI_Group_translate_ranks(group, size, here.data(), world, in_world.data()),
+          "MPI_Group_translate_ranks");
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    // Ranks of another world (spawned, or connected) have no known place. Each side misses the other's, so all agree.
+    // Ranks of another world (spawned, or connected) have no known place. Each side misses the other's, so
+    // all agree.
     if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return handle;
     handle->dispatcher = std::make_unique<Dispatcher>(comm, world_.restricted_to(in_world), plan_,
                                                       [] { return !gpu_runtime_is_loaded(); });
@@ -134,9 +140,10 @@ void Session::count(Handle& handle, const Dispatcher::Decision& decision, std::i
     const std::lock_guard lock(mutex_);
     ++(decision.resolved != nullptr ? improved_ : native_);
     if (!first || !explain_ || handle.rank != 0) return;
-    const std::string recipe = decision.resolved != nullptr ? core::compose::to_text(decision.resolved->recipe) : "native";
-    std::fprintf(stderr, "isochrone: bcast of %" PRId64 " bytes from rank %d: %s: %s\n", bytes, root, recipe.c_str(),
-                 decision.reason.c_str());
+    const std::string recipe =
+        decision.resolved != nullptr ? core::compose::to_text(decision.resolved->recipe) : "native";
+    std::fprintf(stderr, "isochrone: bcast of %" PRId64 " bytes from rank %d: %s: %s\n", bytes, root,
+                 recipe.c_str(), decision.reason.c_str());
 }
 
 }  // namespace isochrone::mpi::interpose

@@ -20,14 +20,16 @@ namespace isochrone::mpi::interpose {
 
 class Session {
   public:
-    /// Collective over MPI_COMM_WORLD; returns nullptr, on all ranks, if there is nothing to do: no plan is given, or the
-    /// plan or its topology is damaged or made for something else. Rank 0 then says so in one line.
+    /// Collective over MPI_COMM_WORLD; returns nullptr, on all ranks, if there is nothing to do: no plan is
+    /// given, or the plan or its topology is damaged or made for something else. Rank 0 then says so in one
+    /// line.
     static std::unique_ptr<Session> open();
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Broadcasts if the plan has a recipe for it. False: the caller is to call the library's own. Throws comm::Error.
+    /// Broadcasts if the plan has a recipe for it. False: the caller is to call the library's own. Throws
+    /// comm::Error.
     bool bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 
     /// Collective over `comm`, which is about to be freed.

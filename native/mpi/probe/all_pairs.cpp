@@ -123,8 +123,7 @@ std::vector<double> measure_batch(const Rounds& rounds, PingPong& ping_pong, con
     for (const Turn& turn : rounds.turns(rank, first, last)) {
         const bool missing = !done.contains(turn.initiator, turn.responder);
         if (turn.responder == rank) {
-            if (missing)
-                ping_pong.respond(turn.initiator);
+            if (missing) ping_pong.respond(turn.initiator);
             continue;
         }
         // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
@@ -162,14 +161,12 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
     for (std::int64_t first = 0;;) {
         plan.at_s = clock::now() - start_s;
         plan = share(comm, plan);
-        if (plan.code != comm::success || first == rounds.steps())
-            return plan.code;
+        if (plan.code != comm::success || first == rounds.steps()) return plan.code;
         const std::int64_t last = std::min(rounds.steps(), first + plan.steps);
         std::vector<double> packed = measure_batch(rounds, ping_pong, done, rank, first, last, plan.at_s);
         // In a crowd, ranks that are ready must not poll in MPI_Bcast while others measure. Else collecting
         // is enough.
-        if (crowded)
-            ping_pong.rest();
+        if (crowded) ping_pong.rest();
         packed = collect(comm, std::move(packed));
         if (rank == 0) {
             try {

@@ -24,11 +24,9 @@ constexpr int max_repetitions = 1'000'000;
 constexpr std::uint64_t max_seed = std::uint64_t{1} << 53;
 
 std::string check_sizes(const std::vector<std::int64_t>& sizes_bytes) {
-    if (sizes_bytes.size() > max_sizes)
-        return "at most " + std::to_string(max_sizes) + " sizes";
+    if (sizes_bytes.size() > max_sizes) return "at most " + std::to_string(max_sizes) + " sizes";
     for (std::size_t i = 1; i < sizes_bytes.size(); ++i) {
-        if (sizes_bytes[i] <= sizes_bytes[i - 1])
-            return "sizes must ascend";
+        if (sizes_bytes[i] <= sizes_bytes[i - 1]) return "sizes must ascend";
     }
     return {};
 }
@@ -66,8 +64,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
         const std::string complaint = check_sizes(options.sizes_bytes);
-        if (!complaint.empty())
-            throw CLI::ValidationError("--sizes", complaint);
+        if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
     } catch (const CLI::CallForHelp&) {
         return Leave{app.help(), comm::success};
     } catch (const CLI::CallForVersion&) {

@@ -28,8 +28,7 @@ Output::Output(std::string path, const nlohmann::ordered_json& header)
             refuse("cut off the damaged end of", "choose another --output");
         }
     }
-    if (!resume_.has_header)
-        append(comm::json_line(header) + '\n');
+    if (!resume_.has_header) append(comm::json_line(header) + '\n');
 }
 
 void Output::append(const std::string& text) {
@@ -43,8 +42,7 @@ void Output::open() {
     struct stat status {};
     const bool special = stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
     const int descriptor = ::open(path_.c_str(), (special ? O_WRONLY : O_RDWR | O_CREAT) | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        refuse("write", "choose another --output");
+    if (descriptor < 0) refuse("write", "choose another --output");
     file_.reset(fdopen(descriptor, special ? "w" : "r+"));
     if (!file_) {
         close(descriptor);

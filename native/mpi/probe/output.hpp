@@ -14,7 +14,7 @@ namespace isochrone::mpi::probe {
 
 /// All methods throw comm::Failure, with a line that names the file, if the system refuses.
 class Output {
-public:
+  public:
     /// Opens or creates the file, reads what it holds of this run (see read_measurements), cuts off a damaged
     /// last line and writes `header` where there is none. What is no regular file (a pipe, a device) is only
     /// written to.
@@ -25,7 +25,7 @@ public:
     /// Writes the text and hands it to the system, so that it outlives this process.
     void append(const std::string& text);
 
-private:
+  private:
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };

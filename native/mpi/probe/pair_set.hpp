@@ -11,7 +11,7 @@
 namespace isochrone::mpi::probe {
 
 class PairSet {
-public:
+  public:
     explicit PairSet(int ranks)
         : ranks_(static_cast<std::uint64_t>(ranks)), bytes_(static_cast<std::size_t>((possible() + 7) / 8)) {}
 
@@ -26,8 +26,7 @@ public:
 
     /// True if the pair was not in the set before.
     bool insert(int a, int b) {
-        if (contains(a, b))
-            return false;
+        if (contains(a, b)) return false;
         const std::uint64_t bit = position(a, b);
         bytes_[bit / 8] = static_cast<std::uint8_t>(bytes_[bit / 8] | 1U << (bit % 8));
         ++size_;
@@ -37,10 +36,9 @@ public:
     /// The bits, to send to other ranks; what is written there does not change size().
     [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }
 
-private:
+  private:
     [[nodiscard]] std::uint64_t position(int a, int b) const {
-        if (a > b)
-            std::swap(a, b);
+        if (a > b) std::swap(a, b);
         const auto row = static_cast<std::uint64_t>(a);
         return row * (2 * ranks_ - row - 1) / 2 + static_cast<std::uint64_t>(b - a - 1);
     }

@@ -17,9 +17,7 @@ constexpr int first_token_tag = 3;
 
 /// MPI promises tags up to 32767. Steps that share a tag are so far apart that one is done before the other
 /// is near.
-int token_tag(std::int64_t step) {
-    return first_token_tag + static_cast<int>(step % 32'000);
-}
+int token_tag(std::int64_t step) { return first_token_tag + static_cast<int>(step % 32'000); }
 
 /// Sorts the values.
 double median(std::vector<double>& values) {
@@ -90,13 +88,9 @@ void PingPong::receive(int peer, int bytes, int tag) {
     comm::check(MPI_Recv(buffer_.data(), bytes, MPI_BYTE, peer, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
 }
 
-void PingPong::send_token(int initiator, std::int64_t step) {
-    send(initiator, 0, token_tag(step));
-}
+void PingPong::send_token(int initiator, std::int64_t step) { send(initiator, 0, token_tag(step)); }
 
-void PingPong::await_token(int initiator, std::int64_t step) {
-    await(initiator, token_tag(step));
-}
+void PingPong::await_token(int initiator, std::int64_t step) { await(initiator, token_tag(step)); }
 
 void PingPong::rest() {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -108,8 +102,7 @@ void PingPong::rest() {
     int complete = 0;
     while (complete == 0) {
         comm::check(MPI_Test(&request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
-        if (complete == 0)
-            nap();
+        if (complete == 0) nap();
     }
 }
 
@@ -118,16 +111,13 @@ void PingPong::await(int peer, int tag) {
     int here = occupancy_.oversubscribed() ? 0 : 1;
     while (here == 0) {
         comm::check(MPI_Iprobe(peer, tag, comm_, &here, MPI_STATUS_IGNORE), "MPI_Iprobe");
-        if (here == 0)
-            nap();
+        if (here == 0) nap();
     }
     receive(peer, 0, tag);
 }
 
 /// With fewer CPUs than ranks, a rank that polled for its turn would slow down those that measure. All that
 /// nap together look up no more often than a few ranks would.
-void PingPong::nap() const {
-    clock::sleep_for(50e-6 * occupancy_.ranks / occupancy_.cpus);
-}
+void PingPong::nap() const { clock::sleep_for(50e-6 * occupancy_.ranks / occupancy_.cpus); }
 
 }  // namespace isochrone::mpi::probe

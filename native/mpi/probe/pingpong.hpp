@@ -32,7 +32,7 @@ struct PairTimes {
 };
 
 class PingPong {
-public:
+  public:
     struct Settings {
         std::vector<std::int64_t> sizes_bytes;
         int repetitions = 1;
@@ -52,7 +52,7 @@ public:
     /// Waits until all ranks have come here.
     void rest();
 
-private:
+  private:
     void send(int peer, int bytes, int tag);
     void receive(int peer, int bytes, int tag);
     void await(int peer, int tag);

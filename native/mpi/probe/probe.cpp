@@ -30,18 +30,17 @@ namespace {
 /// Lines "progress DONE TOTAL" on stderr, at most two a second besides the last. The seconds are the user's,
 /// also where MPI_Wtime is simulated.
 class ProgressLines {
-public:
+  public:
     explicit ProgressLines(std::uint64_t total) : total_(total) {}
 
     void show(std::uint64_t done) {
         const auto now = std::chrono::steady_clock::now();
-        if (done < total_ && now - shown_ < std::chrono::milliseconds(500))
-            return;
+        if (done < total_ && now - shown_ < std::chrono::milliseconds(500)) return;
         shown_ = now;
         std::fprintf(stderr, "progress %" PRIu64 " %" PRIu64 "\n", done, total_);
     }
 
-private:
+  private:
     std::uint64_t total_;
     std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
 };
@@ -69,8 +68,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const int rank = comm::rank_in(comm);
     const auto parsed = parse_options(argc, argv);
     if (const auto* leave = std::get_if<Leave>(&parsed)) {
-        if (rank == 0)
-            std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
+        if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
         return leave->exit_code;
     }
     const auto& options = std::get<Options>(parsed);
@@ -93,15 +91,13 @@ int run(MPI_Comm comm, int argc, char** argv) {
             done = output->resume().done;
             agreement.complete = done.size() == done.possible() ? 1 : 0;
             const std::string& dropped = output->resume().dropped;
-            if (!dropped.empty())
-                std::fprintf(stderr, "isochrone-probe: %s\n", dropped.c_str());
+            if (!dropped.empty()) std::fprintf(stderr, "isochrone-probe: %s\n", dropped.c_str());
         } catch (const comm::Failure& failure) {
             agreement.code = report(failure);
         }
     }
     agreement = agree(comm, agreement);
-    if (agreement.code != comm::success)
-        return agreement.code;
+    if (agreement.code != comm::success) return agreement.code;
 
     const double start_s = clock::now();
     const std::uint64_t done_before = done.size();
@@ -112,16 +108,14 @@ int run(MPI_Comm comm, int argc, char** argv) {
         ProgressLines progress(done.possible());
         const auto sink = [&](const std::vector<PairRecord>& records) {
             std::string lines;
-            for (const PairRecord& record : records)
-                lines += pair_line(record);
+            for (const PairRecord& record : records) lines += pair_line(record);
             output->append(lines);
             recorded += records.size();
             progress.show(recorded);
         };
         const int code =
             measure_all_pairs(comm, options, places, calibration, occupancy, oversubscribed, done, sink);
-        if (code != comm::success)
-            return code;
+        if (code != comm::success) return code;
     }
     if (rank == 0 && !(agreement.complete != 0 && output->resume().ended)) {
         try {

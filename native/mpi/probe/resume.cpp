@@ -32,26 +32,22 @@ std::optional<Line> read_line(std::FILE* file, std::size_t limit) {
             line.complete = line.bytes - 1 == line.text.size();
             return line;
         }
-        if (line.text.size() < limit)
-            line.text += static_cast<char>(c);
+        if (line.text.size() < limit) line.text += static_cast<char>(c);
     }
-    if (line.bytes == 0)
-        return std::nullopt;
+    if (line.bytes == 0) return std::nullopt;
     return line;
 }
 
 bool at_end(std::FILE* file) {
     const int c = std::getc(file);
-    if (c == EOF)
-        return true;
+    if (c == EOF) return true;
     std::ungetc(c, file);
     return false;
 }
 
 std::string describe(const json& value) {
     std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    if (text.size() > 80)
-        text = text.substr(0, 77) + "...";
+    if (text.size() > 80) text = text.substr(0, 77) + "...";
     return text;
 }
 
@@ -63,13 +59,11 @@ std::string what_differs(const json& theirs, const json& ours) {
         }
     }
     const json places = theirs.value("places", json());
-    if (places == ours["places"])
-        return {};
+    if (places == ours["places"]) return {};
     if (!places.is_array() || places.size() != ours["places"].size())
         return "places is no list of one place for each rank";
     std::size_t rank = 0;
-    while (places[rank] == ours["places"][rank])
-        ++rank;
+    while (places[rank] == ours["places"][rank]) ++rank;
     return "rank " + std::to_string(rank) + " was at " + describe(places[rank]) + ", now at " +
            describe(ours["places"][rank]);
 }
@@ -94,22 +88,18 @@ void check_header(const Line& line, const std::string& where, const json& ours) 
 
 bool is_times(const json& record, const char* key, std::size_t sizes) {
     const auto found = record.find(key);
-    if (found == record.end() || !found->is_array() || found->size() != sizes)
-        return false;
+    if (found == record.end() || !found->is_array() || found->size() != sizes) return false;
     for (const json& value : *found) {
-        if (!value.is_number() || value.get<double>() < 0)
-            return false;
+        if (!value.is_number() || value.get<double>() < 0) return false;
     }
     return true;
 }
 
 /// A complaint about the line, or nothing if it was taken in.
 std::string take(const Line& line, std::size_t sizes, std::int64_t ranks, Resume& resume) {
-    if (!line.complete)
-        return line.text.size() < line.bytes ? "longer than any measurement" : "not complete";
+    if (!line.complete) return line.text.size() < line.bytes ? "longer than any measurement" : "not complete";
     const json record = json::parse(line.text, nullptr, false);
-    if (!record.is_object())
-        return "not a JSON object";
+    if (!record.is_object()) return "not a JSON object";
     if (record.contains("end")) {
         resume.ended = true;
         return {};
@@ -123,11 +113,9 @@ std::string take(const Line& line, std::size_t sizes, std::int64_t ranks, Resume
     // the same.
     const auto low = pair[0].get<std::int64_t>();
     const auto high = pair[1].get<std::int64_t>();
-    if (low < 0 || low >= high || high >= ranks)
-        return "no pair of ranks";
+    if (low < 0 || low >= high || high >= ranks) return "no pair of ranks";
     for (const char* key : {"rtt_min_s", "rtt_median_s", "send_overhead_s"}) {
-        if (!is_times(record, key, sizes))
-            return std::string(key) + " is no list of one time for each size";
+        if (!is_times(record, key, sizes)) return std::string(key) + " is no list of one time for each size";
     }
     if (!resume.done.insert(static_cast<int>(low), static_cast<int>(high)))
         return "the pair was there before";
@@ -143,8 +131,7 @@ Resume read_measurements(std::FILE* file, const std::string& path, const nlohman
     Resume resume(static_cast<int>(ranks));
 
     std::optional<Line> line = read_line(file, max_header_bytes);
-    if (!line)
-        return resume;
+    if (!line) return resume;
     const bool torn = at_end(file) && line->bytes == line->text.size();
     if (torn && std::string_view(line->text).substr(0, header_start.size()) ==
                     header_start.substr(0, line->text.size())) {
@@ -170,8 +157,7 @@ Resume read_measurements(std::FILE* file, const std::string& path, const nlohman
         }
         resume.valid_bytes += line->bytes;
     }
-    if (std::ferror(file) != 0)
-        throw Failure(comm::failure, path + ": cannot be read");
+    if (std::ferror(file) != 0) throw Failure(comm::failure, path + ": cannot be read");
     return resume;
 }
 

@@ -11,9 +11,7 @@ namespace isochrone::mpi::probe {
 
 namespace {
 
-std::size_t at(std::int64_t index) {
-    return static_cast<std::size_t>(index);
-}
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 // std::shuffle may give another order in another standard library; ranks and resumed runs must agree on one.
 template <typename T>
@@ -39,8 +37,7 @@ Rounds::Rounds(const std::vector<int>& host_of_rank, std::uint64_t seed)
     std::map<int, std::size_t> number;
     for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
         const auto [entry, added] = number.try_emplace(host_of_rank[rank], members_.size());
-        if (added)
-            members_.emplace_back();
+        if (added) members_.emplace_back();
         members_[entry->second].push_back(static_cast<int>(rank));
     }
     std::mt19937_64 random(seed);
@@ -94,8 +91,7 @@ std::vector<Turn> Rounds::turns(int rank, std::int64_t first, std::int64_t last)
             }
             for (const std::int64_t column : mine) {
                 const std::int64_t index = row * columns + column;
-                if (index >= begin && index < end)
-                    result.push_back(turn(met, index));
+                if (index >= begin && index < end) result.push_back(turn(met, index));
             }
         }
     }
@@ -104,14 +100,12 @@ std::vector<Turn> Rounds::turns(int rank, std::int64_t first, std::int64_t last)
 
 std::vector<Turn> Rounds::before(const Turn& turn) const {
     const auto [met, index] = find(turn);
-    if (index > 0)
-        return {this->turn(met, index - 1)};
+    if (index > 0) return {this->turn(met, index - 1)};
     std::vector<Turn> result;
     for (const int host : hosts_of(met)) {
         for (int round = met.round - 1; round >= 0; --round) {
             const Meeting earlier = meeting(round, host);
-            if (length(earlier) == 0)
-                continue;
+            if (length(earlier) == 0) continue;
             result.push_back(this->turn(earlier, length(earlier) - 1));
             break;
         }
@@ -121,14 +115,12 @@ std::vector<Turn> Rounds::before(const Turn& turn) const {
 
 std::vector<Turn> Rounds::after(const Turn& turn) const {
     const auto [met, index] = find(turn);
-    if (index + 1 < length(met))
-        return {this->turn(met, index + 1)};
+    if (index + 1 < length(met)) return {this->turn(met, index + 1)};
     std::vector<Turn> result;
     for (const int host : hosts_of(met)) {
         for (int round = met.round + 1; round < host_count(); ++round) {
             const Meeting later = meeting(round, host);
-            if (length(later) == 0)
-                continue;
+            if (length(later) == 0) continue;
             result.push_back(this->turn(later, 0));
             break;
         }
@@ -142,8 +134,7 @@ Rounds::Meeting Rounds::meeting(int round, int host) const {
 }
 
 std::vector<int> Rounds::hosts_of(const Meeting& meeting) {
-    if (meeting.first == meeting.second)
-        return {meeting.first};
+    if (meeting.first == meeting.second) return {meeting.first};
     return {meeting.first, meeting.second};
 }
 
@@ -162,8 +153,7 @@ Turn Rounds::turn(const Meeting& meeting, std::int64_t index) const {
     const std::int64_t shift = meeting.first == meeting.second ? row + 1 : row;
     int low = members_[at(meeting.first)][at(column)];
     int high = members_[at(meeting.second)][at((column + shift) % ranks_of(meeting.second))];
-    if (low > high)
-        std::swap(low, high);
+    if (low > high) std::swap(low, high);
     const std::uint64_t pair = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high);
     const bool coin = (mix(seed_ ^ mix(pair)) & 1) != 0;
     return {start_[at(meeting.round)] + index, coin ? low : high, coin ? high : low};
@@ -175,8 +165,6 @@ std::pair<Rounds::Meeting, std::int64_t> Rounds::find(const Turn& turn) const {
     return {meeting(round, host_[at(turn.initiator)]), turn.step - start_[at(round)]};
 }
 
-std::int64_t Rounds::ranks_of(int host) const {
-    return static_cast<std::int64_t>(members_[at(host)].size());
-}
+std::int64_t Rounds::ranks_of(int host) const { return static_cast<std::int64_t>(members_[at(host)].size()); }
 
 }  // namespace isochrone::mpi::probe

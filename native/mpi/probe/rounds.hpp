@@ -36,7 +36,7 @@ struct Turn {
 };
 
 class Rounds {
-public:
+  public:
     /// `host_of_rank` holds for each rank any number that names its host; at least one rank.
     Rounds(const std::vector<int>& host_of_rank, std::uint64_t seed);
 
@@ -52,7 +52,7 @@ public:
     /// The first turns on its hosts after this one; before() of each of them holds this one.
     [[nodiscard]] std::vector<Turn> after(const Turn& turn) const;
 
-private:
+  private:
     /// Two hosts, or one twice, in one round. `first` is never the greater.
     struct Meeting {
         int round = 0;

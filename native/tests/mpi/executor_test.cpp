@@ -43,13 +43,15 @@ std::vector<unsigned char> pattern(std::int64_t bytes, unsigned seed) {
     return data;
 }
 
-void expect_like_library(Communicator& communicator, const std::string& recipe, std::int64_t bytes, int root, unsigned seed) {
+void expect_like_library(Communicator& communicator, const std::string& recipe, std::int64_t bytes, int root,
+                         unsigned seed) {
     const auto& resolved = communicator.resolve_bcast(compose::parse_recipe(recipe));
     auto expected = world_rank() == root ? pattern(bytes, seed) : std::vector<unsigned char>(at(bytes));
     auto found = expected;
     MPI_Bcast(expected.data(), static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD);
     communicator.bcast(resolved, found.data(), bytes, root);
-    EXPECT_TRUE(found == expected) << recipe << ", " << bytes << " bytes from " << root << " on rank " << world_rank();
+    EXPECT_TRUE(found == expected) << recipe << ", " << bytes << " bytes from " << root << " on rank "
+                                   << world_rank();
 }
 
 TEST(EveryBroadcast, LeavesTheBytesOfTheLibrarysOwn) {
@@ -64,9 +66,11 @@ TEST(EveryBroadcast, LeavesTheBytesOfTheLibrarysOwn) {
                 expect_like_library(communicator, name, bytes, root, 1);
                 expect_like_library(communicator, name + "@" + segment, bytes, root, 2);
                 expect_like_library(communicator, "ordered(" + name + ")@" + segment, bytes, root, 3);
-                expect_like_library(communicator, "hierarchical(machine=" + name + ",level-2=binomial)", bytes, root, 4);
-                expect_like_library(communicator, "hierarchical(machine=chain,level-1=" + name + ",level-2=flat)@" + segment,
-                                    bytes, root, 5);
+                expect_like_library(communicator, "hierarchical(machine=" + name + ",level-2=binomial)",
+                                    bytes, root, 4);
+                expect_like_library(
+                    communicator, "hierarchical(machine=chain,level-1=" + name + ",level-2=flat)@" + segment,
+                    bytes, root, 5);
             }
         }
     }
@@ -78,8 +82,11 @@ TEST(MagpieWithTheLibrarysOwnInsideEachNode, LeavesTheSameBytes) {
         Communicator communicator(MPI_COMM_WORLD, random_layout(world_size(), 3, random));
         for (int root = 0; root < world_size(); ++root) {
             expect_like_library(communicator, "hierarchical(machine=flat,level-1=native)", 5000, root, 1);
-            expect_like_library(communicator, "hierarchical(machine=chain,level-1=native)@1024", 5000, root, 2);
-            expect_like_library(communicator, "hierarchical(machine=binomial,level-1=chain,level-2=native)@999", 5000, root, 3);
+            expect_like_library(communicator, "hierarchical(machine=chain,level-1=native)@1024", 5000, root,
+                                2);
+            expect_like_library(communicator,
+                                "hierarchical(machine=binomial,level-1=chain,level-2=native)@999", 5000, root,
+                                3);
         }
     }
 }
@@ -132,10 +139,17 @@ TEST(TheHierarchicalAllreduce, KeepsRankOrderAsTheLibraryDoes) {
             Communicator communicator(MPI_COMM_WORLD, layout);
             const auto schedule =
                 compose::hierarchical_allreduce(layout, {0, 1, 2}, trees, commutative, true, world_rank());
-            const schedule::Extents extents{.total = count, .segment = 32, .counts = {}, .input_displacements = {},
+            const schedule::Extents extents{.total = count,
+                                            .segment = 32,
+                                            .counts = {},
+                                            .input_displacements = {},
                                             .output_displacements = {}};
-            communicator.run(schedule, extents, {.input = input.data(), .output = found.data(),
-                                                 .unit_bytes = sizeof(Affine), .datatype = pair, .op = op});
+            communicator.run(schedule, extents,
+                             {.input = input.data(),
+                              .output = found.data(),
+                              .unit_bytes = sizeof(Affine),
+                              .datatype = pair,
+                              .op = op});
             EXPECT_TRUE(found == expected) << count << " elements, commutative: " << commutative;
             MPI_Op_free(&op);
         }
@@ -162,7 +176,8 @@ TEST(TheHierarchicalGatherv, NeedsCountsAtTheRootOnly) {
         auto found = expected;
         MPI_Gatherv(input.data(), static_cast<int>(input.size()), MPI_BYTE, expected.data(), counts.data(),
                     displacements.data(), MPI_BYTE, root, MPI_COMM_WORLD);
-        schedule::Extents extents{.counts = {counts[at(world_rank())]}, .input_displacements = {}, .output_displacements = {}};
+        schedule::Extents extents{
+            .counts = {counts[at(world_rank())]}, .input_displacements = {}, .output_displacements = {}};
         if (world_rank() == root) {
             extents.counts.insert(extents.counts.end(), counts.begin(), counts.end());
             extents.output_displacements.assign(displacements.begin(), displacements.end());
@@ -194,12 +209,14 @@ TEST(TheHierarchicalAlltoallv, DeliversWhatTheLibraryDelivers) {
         };
         const auto send_offsets = offsets(sent);
         const auto recv_offsets = offsets(received);
-        const auto input = pattern(std::accumulate(sent.begin(), sent.end(), 0), static_cast<unsigned>(world_rank()));
+        const auto input =
+            pattern(std::accumulate(sent.begin(), sent.end(), 0), static_cast<unsigned>(world_rank()));
         std::vector<unsigned char> expected(at(std::accumulate(received.begin(), received.end(), 0)));
         auto found = expected;
-        MPI_Alltoallv(input.data(), sent.data(), send_offsets.data(), MPI_BYTE, expected.data(), received.data(),
-                      recv_offsets.data(), MPI_BYTE, MPI_COMM_WORLD);
-        schedule::Extents extents{.counts = {sent.begin(), sent.end()}, .input_displacements = {}, .output_displacements = {}};
+        MPI_Alltoallv(input.data(), sent.data(), send_offsets.data(), MPI_BYTE, expected.data(),
+                      received.data(), recv_offsets.data(), MPI_BYTE, MPI_COMM_WORLD);
+        schedule::Extents extents{
+            .counts = {sent.begin(), sent.end()}, .input_displacements = {}, .output_displacements = {}};
         extents.counts.insert(extents.counts.end(), received.begin(), received.end());
         Communicator communicator(MPI_COMM_WORLD, layout);
         communicator.run(compose::hierarchical_alltoallv(layout, {0, 1, 2}, world_rank()), extents,

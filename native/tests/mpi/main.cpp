@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The one main of all tests that run under MPI. Rank 0 alone reports, and the program fails if a test failed on any rank.
+// The one main of all tests that run under MPI. Rank 0 alone reports, and the program fails if a test failed
+// on any rank.
 #include <gtest/gtest.h>
 #include <mpi.h>
 

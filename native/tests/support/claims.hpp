@@ -46,14 +46,17 @@ inline std::vector<Claim> gatherv_claims(int size, int root, const std::vector<s
     for (int r = 0; r < size; ++r) {
         Claim& claim = claims[static_cast<std::size_t>(r)];
         claim.extents.counts = {counts[static_cast<std::size_t>(r)]};
-        for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(r)]; ++i) claim.input.push_back({{r, i}});
+        for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(r)]; ++i)
+            claim.input.push_back({{r, i}});
     }
     // The root wants the blocks in descending order of rank, with a gap of one between them.
     Claim& at_root = claims[static_cast<std::size_t>(root)];
     at_root.extents.output_displacements.resize(static_cast<std::size_t>(size));
     for (int r = size - 1; r >= 0; --r) {
-        at_root.extents.output_displacements[static_cast<std::size_t>(r)] = static_cast<std::int64_t>(at_root.output.size());
-        for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(r)]; ++i) at_root.expected.push_back({{r, i}});
+        at_root.extents.output_displacements[static_cast<std::size_t>(r)] =
+            static_cast<std::int64_t>(at_root.output.size());
+        for (std::int64_t i = 0; i < counts[static_cast<std::size_t>(r)]; ++i)
+            at_root.expected.push_back({{r, i}});
         at_root.expected.push_back({});
         at_root.output.resize(at_root.expected.size());
     }

@@ -21,7 +21,6 @@ def run_bench(
     topology: Path | None = None,
     plan: Path | None = None,
     repetitions: int = 10,
-    warmup: int = 1,
     seed: int = 1,
 ) -> Bench:
     """Times the cases, each recipe in turn, and reads what came of it.
@@ -31,7 +30,7 @@ def run_bench(
     """
     with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
         work = Path(folder) / "work.json"
-        write_work(work, Work("bcast", repetitions, warmup, seed, tuple(cases)))
+        write_work(work, Work("bcast", repetitions, 0 if target.exact else 1, seed, tuple(cases)))
         arguments = ["--work", str(work), "--output", str(output.resolve())]
         if topology is not None:
             arguments += ["--topology", str(topology.resolve())]

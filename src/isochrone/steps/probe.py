@@ -37,7 +37,7 @@ def probe(
             *("--output", str(output.resolve())),
             *("--sizes", ",".join(map(str, sizes_bytes))),
             *("--repetitions", str(repetitions)),
-            *("--warmup", "1" if target.exact else "2"),
+            *("--warmup", "0" if target.exact else "2"),
             *("--seed", str(seed)),
         ],
     )

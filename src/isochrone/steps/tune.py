@@ -35,6 +35,9 @@ from isochrone.tune.rules import NATIVE, Decision, decide, is_slower, rules_for
 
 PLAN_RECIPE = "plan"
 MOST_SHAPES = 3
+MANY_RANKS = 128
+"""Beyond these, simulating all that a library can be told to use takes longer than all the rest: then every
+fifth size tells."""
 _log = logging.getLogger(__name__)
 
 
@@ -139,8 +142,17 @@ def verify(
     seed: int,
 ) -> Bench:
     """Times the plan against the library's own and against every algorithm that the library can be told to use."""
-    recipes = (NATIVE, PLAN_RECIPE, *target.baselines)
-    cases = [Case(size, shape.verified, recipes) for size in sizes_bytes for shape in shapes]
+    ranks = len(read_topology(topology_file).ranks)
+    every = 5 if target.simulated and ranks > MANY_RANKS else 1
+    cases = [
+        Case(
+            size,
+            shape.verified,
+            (NATIVE, PLAN_RECIPE, *(target.baselines if position % every == 0 else ())),
+        )
+        for position, size in enumerate(sizes_bytes)
+        for shape in shapes
+    ]
     return run_bench(target, cases, bench_file, topology_file, plan_file, repetitions, seed=seed + 2)
 
 

@@ -17,12 +17,11 @@ from isochrone import _core
 SEGMENTS_BYTES = (0, 4096, 8192, 16384, 32768, 65536, 131072, 262144)
 LEVEL_ALGORITHMS = ("binomial", "flat", "chain", "binary", "knomial/4", "knomial/8", "scatter_allgather")
 SMALLEST_SEGMENTED_BYTES = 8192
-MOST_SEGMENTS = 256
+MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
 LARGEST_ALLGATHER = 128
 """Ranks beyond which an allgather in segments is not priced: its messages grow with the square of the ranks."""
-
 
 
 @dataclass(frozen=True)

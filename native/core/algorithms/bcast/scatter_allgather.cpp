@@ -7,9 +7,9 @@
 
 namespace isochrone::core::algorithms::bcast {
 
-// Block i belongs to the position that is i after the root. Along the binomial tree, a position p whose lowest set bit is
-// worth b receives the blocks p .. p+b-1 of its whole subtree at once. Then each block goes once around the ring; a
-// position that has received a block in the scatter is not sent it again.
+// Block i belongs to the position that is i after the root. Along the binomial tree, a position p whose
+// lowest set bit is worth b receives the blocks p .. p+b-1 of its whole subtree at once. Then each block goes
+// once around the ring; a position that has received a block in the scatter is not sent it again.
 void scatter_allgather(schedule::Builder& builder, const Group& group, int /*parameter*/) {
     const int size = group.size();
     if (size == 1) return;

@@ -6,7 +6,8 @@
 
 namespace isochrone::core::algorithms::bcast {
 
-/// Scatter along a binomial tree, then allgather around a ring (van de Geijn). Thakur et al. 2005, section 4.4.
+/// Scatter along a binomial tree, then allgather around a ring (van de Geijn). Thakur et al. 2005,
+/// section 4.4.
 void scatter_allgather(schedule::Builder& builder, const Group& group, int parameter);
 
 }  // namespace isochrone::core::algorithms::bcast

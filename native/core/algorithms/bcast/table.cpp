@@ -17,10 +17,12 @@ constexpr std::array<Algorithm, 7> table{{
     {"chain", "a single long message over links that are best used one at a time",
      "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, bcast::along<trees::chain>},
     {"pipeline", "large messages: every link is busy with another segment",
-     "Wadsworth and Chen, IPDPS 2008, section 2; van de Geijn's pipelined chain", 0, 32768, bcast::along<trees::chain>},
+     "Wadsworth and Chen, IPDPS 2008, section 2; van de Geijn's pipelined chain", 0, 32768,
+     bcast::along<trees::chain>},
     {"binary", "medium and large messages in segments, where a chain is too deep",
      "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, bcast::along<trees::binary>},
-    {"binomial", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0, bcast::along<trees::binomial>},
+    {"binomial", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0,
+     bcast::along<trees::binomial>},
     {"knomial", "small messages where sending costs little beside the latency",
      "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees", 4, 0, bcast::along<trees::knomial>},
     {"scatter_allgather", "large messages: every rank sends each byte about once",
@@ -32,7 +34,8 @@ constexpr std::array<Algorithm, 7> table{{
 std::span<const Algorithm> bcast_table() { return table; }
 
 const Algorithm* find(std::span<const Algorithm> rows, std::string_view name) {
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const Algorithm& a) { return a.name == name; });
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Algorithm& a) { return a.name == name; });
     return row == rows.end() ? nullptr : &*row;
 }
 

@@ -3,8 +3,8 @@
 
 namespace isochrone::core::algorithms::trees {
 
-// Write the position in base k. Its parent has the lowest digit that is not zero set to zero; its children have one of the
-// zeros below that digit set. The children with the largest subtrees are served first.
+// Write the position in base k. Its parent has the lowest digit that is not zero set to zero; its children
+// have one of the zeros below that digit set. The children with the largest subtrees are served first.
 //
 //   k = 2, 8 positions:      0
 //                        4   2   1

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The shapes of the trees along which rooted collectives run. A tree is a pure function of the group's size, the position
-// relative to the root, and a parameter; it returns that one position's neighbours. One file per tree.
+// The shapes of the trees along which rooted collectives run. A tree is a pure function of the group's size,
+// the position relative to the root, and a parameter; it returns that one position's neighbours. One file per
+// tree.
 #pragma once
 
 #include <vector>

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong things typed at the steps get one clear line and the right exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["survey"], 2, "neither a launcher nor a simulated cluster"),
+        (["survey", "--sim", "no-such"], 1, "no-such"),
+        (["survey", "--sim", "demo", "--", "mpiexec", "-n", "4"], 2, "--sim and a launcher"),
+        (["survey", "--placement", "random", "--", "mpiexec", "-n", "4"], 2, "--sim NAME"),
+        (["probe", "--sim", "demo", "--sizes", "zero"], 2, "no list of sizes"),
+        (["bench", "--sim", "demo", "--recipe", "hierarchical("], 2, "expected a name"),
+        (["detect", "/no/such/file"], 1, "/no/such/file"),
+        (["report", "/no/such/folder"], 1, "/no/such/folder"),
+        (["tune", "--topology", "/no/such", "--sim", "demo"], 1, "/no/such"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, words: list[str], code: int, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "isochrone", *words], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is worth measuring comes from the model, and every candidate can run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from isochrone import _core
+from isochrone.tune.candidates import candidates, dividing_levels
+
+
+def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
+    """Ranks dealt out to the nodes in turn; ten times the latency at each level outwards."""
+
+    def links(latency_s: float) -> dict[str, object]:
+        return {
+            "latency_s": latency_s,
+            "send_overhead_s": [[0, 1e-7]],
+            "receive_overhead_s": [[0, 0.0]],
+            "gap_s": [[0, 0.0], [1000000, 1e-4]],
+            "capacity_bytes_per_s": None,
+        }
+
+    places = [(n, s, c) for n in range(nodes) for s in range(sockets) for c in range(cores)]
+    number = {place: i for i, place in enumerate(places)}
+
+    def groups(key: int) -> list[list[int]]:
+        found: dict[tuple[int, ...], list[int]] = {}
+        for place in places:
+            found.setdefault(place[:key], []).append(number[place])
+        return list(found.values())
+
+    levels = [("machine", 0, 1e-5), ("node", 1, 1e-6), ("socket", 2, 1e-7)]
+    topology = {
+        "isochrone": "topology",
+        "schema_version": 1,
+        "fingerprint": "f",
+        "places": [{"host": f"n{n}", "cpus": str(s * cores + c), "signature": "x"} for n, s, c in places],
+        "ranks": list(range(len(places))),
+        "levels": [
+            {"name": name, "groups": groups(key), "confidence": 1.0, "links": links(t)}
+            for name, key, t in levels
+        ],
+        "accuracy": {},
+        "agreement": {},
+        "source": {},
+        "provenance": {},
+    }
+    ranks = sorted(places, key=lambda place: (place[1:], place[0]))
+    return _core.match(json.dumps(topology), [(f"n{n}", str(s * cores + c), "x") for n, s, c in ranks])
+
+
+SHAPES = [(3, 2, 5), (7, 1, 3), (1, 2, 4), (4, 2, 4), (2, 1, 1), (1, 1, 5)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [1, 4099, 65536, 4194304])
+def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size: int) -> None:
+    layout = _layout(*shape)
+    found = candidates(layout, 0, size, 6)
+    assert 1 <= len(found) <= 6
+    assert len(set(found)) == len(found)
+    for recipe in found:
+        assert recipe == _core.parse_recipe(recipe)
+        assert _core.predict_bcast(layout, recipe, layout.size - 1, size) > 0
+
+
+def test_levels_that_divide_no_further_are_left_out() -> None:
+    assert dividing_levels(_layout(4, 2, 4)) == ("machine", "node", "socket")
+    assert dividing_levels(_layout(7, 1, 3)) == ("machine", "node")
+    assert dividing_levels(_layout(1, 2, 4)) == ("node", "socket")
+    assert dividing_levels(_layout(2, 1, 1)) == ("machine",)
+
+
+def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> None:
+    layout = _layout(4, 2, 4)
+    best = candidates(layout, 0, 1048576, 1)[0]
+    assert best.startswith(("hierarchical", "ordered"))
+    assert _core.predict_bcast(layout, best, 0, 1048576) < _core.predict_bcast(layout, "binomial", 0, 1048576)
