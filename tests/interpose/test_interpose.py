@@ -172,7 +172,8 @@ def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Be
     planned = _on_plan(bench, tmp_path / "plan.json")
     assert (planned.returncode, planned.stdout) == (0, _run(bench).stdout)
     said = [line for line in planned.stderr.splitlines() if line.startswith("isochrone: ")]
-    assert len(said) == 1 and "was not surveyed" in said[0], planned.stderr
+    assert len(said) == 1, planned.stderr
+    assert "was not surveyed" in said[0]
 
 
 def test_another_host_of_the_same_kind_is_not_another_machine(bench: Bench, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All steps in a row on simulated clusters whose wiring is known: what is found is true, and nothing gets slower."""
+"""All steps in a row on simulated clusters whose wiring is known: what is found is true, and nothing gets
+slower."""
 
 from __future__ import annotations
 

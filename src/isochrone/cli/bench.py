@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +21,31 @@ from isochrone.cli.options import (
     print_json,
 )
 from isochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from isochrone.statistics import Interval
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One recipe at one size; speedups are over the library's own."""
+
+    size_bytes: int
+    root: int
+    recipe: str
+    median: Interval
+    speedup: Interval
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "size_bytes": self.size_bytes,
+            "root": self.root,
+            "recipe": self.recipe,
+            "median_s": self.median.estimate,
+            "ci_s": [self.median.low, self.median.high],
+            "speedup": self.speedup.estimate,
+            "speedup_ci": [self.speedup.low, self.speedup.high],
+        }
 
 
 def bench(
@@ -74,27 +100,22 @@ def bench(
         native = found.slowest_s[BenchKey(size, from_root, "native")]
         for recipe in found.recipes(size, from_root):
             times = found.slowest_s[BenchKey(size, from_root, recipe)]
-            median, ratio = median_ci(times), ratio_ci(native, times)
-            rows.append(
-                {
-                    "size_bytes": size,
-                    "root": from_root,
-                    "recipe": recipe,
-                    "median_s": median.estimate,
-                    "ci_s": [median.low, median.high],
-                    "speedup": ratio.estimate,
-                    "speedup_ci": [ratio.low, ratio.high],
-                }
-            )
+            rows.append(_Row(size, from_root, recipe, median_ci(times), ratio_ci(native, times)))
     if as_json:
         print_json(
-            {"bench": str(output), "ranks": found.ranks, "simulated": found.simulated, "results": rows}
+            {
+                "bench": str(output),
+                "ranks": found.ranks,
+                "simulated": found.simulated,
+                "results": [row.document() for row in rows],
+            }
         )
         return
     for row in rows:
-        low, high = row["speedup_ci"]
+        low, high = row.speedup.low, row.speedup.high
         typer.echo(
-            f"{row['size_bytes']:>9} B  {row['median_s'] * 1e6:>11.2f} µs  {row['speedup']:6.2f}x [{low:.2f}, {high:.2f}]  {row['recipe']}"
+            f"{row.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
+            f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
         )
 
 

@@ -51,7 +51,8 @@ def probe(
         return
     clock = "simulated " if found.simulated else ""
     typer.echo(
-        f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks in {found.elapsed_s:.3g} {clock}s: {output}"
+        f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks "
+        f"in {found.elapsed_s:.3g} {clock}s: {output}"
     )
 
 

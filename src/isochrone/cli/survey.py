@@ -36,7 +36,8 @@ def survey(
 ) -> None:
     """Survey a machine: probe it, detect its topology, tune broadcast on it, and report.
 
-    Once per machine: isochrone survey -- mpiexec -n 64. Then every day: isochrone run -- mpiexec -n 64 ./program.
+    Once per machine: isochrone survey -- mpiexec -n 64. Then every day: isochrone run -- mpiexec -n 64
+    ./program.
     """
     from isochrone.steps.survey import survey as run_survey
 

@@ -59,7 +59,8 @@ def tune(
         return
     for rule in plan.rules:
         typer.echo(
-            f"{rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  {rule.evidence.speedup:.2f}x  ({rule.shape})"
+            f"{rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  "
+            f"{rule.evidence.speedup:.2f}x  ({rule.shape})"
         )
     if not plan.rules:
         typer.echo("Nothing was proven faster than the MPI library's own broadcast.")

@@ -14,7 +14,8 @@ _log = logging.getLogger(__name__)
 
 
 def detect(measurements: Path, output: Path, truth: Mapping[str, Sequence[int]] | None = None) -> Topology:
-    """Finds the topology and writes it. `truth` (level name to group label of each rank) names and judges it only.
+    """Finds the topology and writes it. `truth` (level name to group label of each rank) names and judges
+    it only.
 
     Raises:
         IsochroneError: the measurements are damaged, or pairs are missing.

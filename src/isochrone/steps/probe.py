@@ -24,7 +24,8 @@ def probe(
     """Times messages between all pairs of ranks; goes on from what `output` holds of the same run already.
 
     Args:
-        repetitions: timed ping-pongs for each pair and size; by default one where times have no noise, else 20.
+        repetitions: timed ping-pongs for each pair and size; by default one where times have no noise, else
+        20.
 
     Raises:
         IsochroneError: the probe fails, or `output` is of another run.

@@ -75,7 +75,9 @@ def survey_document(
 
 
 def broadcast_document(comparison: Comparison | None) -> dict[str, Any] | None:
-    """The plan against the library's own, overall and by size; None where nothing was timed (a single rank)."""
+    """The plan against the library's own, overall and by size; None where nothing was timed (a single
+    rank).
+    """
     if comparison is None:
         return None
     return {

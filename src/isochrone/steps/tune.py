@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tune: from a topology and measured broadcasts to ``plan.json``.
 
-First all candidates of the model are timed a few times, then the best of each size against the library's own with as many
-repetitions as a proof needs, then the plan as a whole against the library at its best, on roots that were not tuned on.
+First all candidates of the model are timed a few times, then the best of each size against the library's
+own with as many
+repetitions as a proof needs, then the plan as a whole against the library at its best, on roots that were
+not tuned on.
 A rule that turns out slower there is taken back.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -121,7 +125,9 @@ def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
 
 
 def shapes_of(layout: _core.Layout) -> list[ShapeRoots]:
-    """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single rank: none."""
+    """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single
+    rank: none.
+    """
     if layout.size < 2:
         return []
     roots: dict[str, list[int]] = {}
@@ -141,7 +147,9 @@ def verify(
     repetitions: int,
     seed: int,
 ) -> Bench:
-    """Times the plan against the library's own and against every algorithm that the library can be told to use."""
+    """Times the plan against the library's own and against every algorithm that the library can be told to
+    use.
+    """
     ranks = len(read_topology(topology_file).ranks)
     every = 5 if target.simulated and ranks > MANY_RANKS else 1
     cases = [
@@ -166,11 +174,11 @@ def _decide_all(
     effort: Effort,
     seed: int,
 ) -> tuple[dict[str, list[Decision]], Bench]:
-    cases = []
-    for shape in shapes:
-        for size in sizes_bytes:
-            found = candidates(layout, shape.tuned, size, effort.candidates)
-            cases.append(Case(size, shape.tuned, (NATIVE, *found)))
+    pairs = [(shape.tuned, size) for shape in shapes for size in sizes_bytes]
+    # The simulator leaves Python's lock to others while it works.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda pair: candidates(layout, *pair, effort.candidates), pairs)
+        cases = [Case(size, root, (NATIVE, *few)) for (root, size), few in zip(pairs, found, strict=True)]
     bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.screen, seed=seed)
     if effort.confirm > effort.screen:
         cases = [Case(case.size_bytes, case.root, (NATIVE, _fastest(bench, case))) for case in cases]
@@ -179,8 +187,9 @@ def _decide_all(
     shape_of = {shape.tuned: shape.shape for shape in shapes}
     for case in cases:
         times = _times(bench, case)
-        prices = {recipe: predicted_s(layout, recipe, case.root, case.size_bytes) for recipe in case.recipes}
-        decision = decide(case.size_bytes, times, prices, len(cases), target.exact)
+        decision = decide(case.size_bytes, times, len(cases), target.exact)
+        price = predicted_s(layout, decision.recipe, case.root, case.size_bytes)
+        decision = replace(decision, evidence=replace(decision.evidence, predicted_s=price))
         decisions.setdefault(shape_of[case.root], []).append(decision)
     return decisions, bench
 

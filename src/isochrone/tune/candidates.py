@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which recipes are worth measuring: a search through all that the grammar allows, priced by the PLogP simulator.
+"""Which recipes are worth measuring: a search through all that the grammar allows, priced by the PLogP
+simulator.
 
-A recipe for a tree of L levels is one algorithm a level and a segment size, far too many to price them all. So each
-family is searched by coordinate descent: from a start, one part after the other is replaced by the best choice for it
-while the others stay, until nothing gets better. The model only has to be right about what is *not* worth measuring.
+A recipe for a tree of L levels is one algorithm a level and a segment size, far too many to price them all.
+So each
+family is searched by coordinate descent: from a start, one part after the other is replaced by the best
+choice for it
+while the others stay, until nothing gets better. The model only has to be right about what is *not* worth
+measuring.
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
 LARGEST_ALLGATHER = 128
-"""Ranks beyond which an allgather in segments is not priced: its messages grow with the square of the ranks."""
+"""Ranks beyond which an allgather in segments is not priced: its messages grow with the square of the
+ranks."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,8 @@ class Form:
 
 
 def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
-    """The levels at which parts of the communicator meet: from the innermost that holds all ranks inwards, without those
+    """The levels at which parts of the communicator meet: from the innermost that holds all ranks inwards,
+    without those
     that divide no further than the one before and without those of single ranks.
     """
     whole = max((i for i, groups in enumerate(layout.group_of) if len(set(groups)) == 1), default=0)
@@ -61,7 +67,9 @@ def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
 
 
 def segments_for(size_bytes: int) -> tuple[int, ...]:
-    """Segment sizes worth a look for a message: none for small ones, and never so small that there are too many."""
+    """Segment sizes worth a look for a message: none for small ones, and never so small that there are too
+    many.
+    """
     if size_bytes < SMALLEST_SEGMENTED_BYTES:
         return (0,)
     return (0, *(s for s in SEGMENTS_BYTES if 0 < s < size_bytes <= s * MOST_SEGMENTS))
@@ -70,7 +78,8 @@ def segments_for(size_bytes: int) -> tuple[int, ...]:
 def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> list[str]:
     """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
 
-    Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree order; flat in
+    Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree
+    order; flat in
     rank order. `native` is not among them: it is measured always.
     """
     prices: dict[str, float] = {}

@@ -29,7 +29,6 @@ class Decision:
 def decide(
     size_bytes: int,
     times: Mapping[str, FloatArray],
-    predicted_s: Mapping[str, float | None],
     comparisons: int,
     exact: bool,
 ) -> Decision:
@@ -60,7 +59,6 @@ def decide(
             speedup=ratio.estimate,
             speedup_ci=(ratio.low, ratio.high),
             repetitions=len(native),
-            predicted_s=predicted_s.get(recipe),
         ),
     )
 
@@ -68,8 +66,10 @@ def decide(
 def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
     """Rules that cover the measured sizes of one shape, and what lies between two of them.
 
-    Between two sizes that have recipes the border is their geometric mean; between a recipe and ``native`` it is at the
-    recipe's size: nothing is claimed beyond where it was measured. Below the first size and beyond the last there is no rule.
+    Between two sizes that have recipes the border is their geometric mean; between a recipe and ``native``
+    it is at the
+    recipe's size: nothing is claimed beyond where it was measured. Below the first size and beyond the last
+    there is no rule.
     """
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     rules = []
@@ -95,6 +95,8 @@ def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
 
 
 def is_slower(native: FloatArray, plan: FloatArray, comparisons: int, exact: bool) -> bool:
-    """Whether the plan is proven slower than the library's own: the interval of the ratio lies wholly below 0.98."""
+    """Whether the plan is proven slower than the library's own: the interval of the ratio lies wholly below
+    0.98.
+    """
     ratio = ratio_ci(native, plan, 1 - 0.05 / comparisons)
     return ratio.high < 0.98 and (exact or ratio.confidence >= 0.95)
