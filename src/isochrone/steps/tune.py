@@ -177,7 +177,7 @@ def _decide_all(
     pairs = [(shape.tuned, size) for shape in shapes for size in sizes_bytes]
     # The simulator leaves Python's lock to others while it works.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda pair: candidates(layout, *pair, effort.candidates), pairs)
+        found = pool.map(lambda pair: candidates(layout, pair[0], pair[1], effort.candidates), pairs)
         cases = [Case(size, root, (NATIVE, *few)) for (root, size), few in zip(pairs, found, strict=True)]
     bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.screen, seed=seed)
     if effort.confirm > effort.screen:
