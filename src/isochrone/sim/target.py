@@ -35,6 +35,10 @@ BROADCASTS = (
     "ompi",
 )
 
+# These send as many messages as the square of the ranks: beyond so many ranks minutes to simulate.
+RINGS = ("scatter_LR_allgather", "mpich")
+MOST_IN_RING = 128
+
 
 class SimTarget:
     """A simulated cluster, as a place to run the native programs (see ``launch.target.Target``).
@@ -67,7 +71,11 @@ class SimTarget:
         self.exact = system.noise == 0
         self.cores: int | None = None
         self.truth: dict[str, list[int]] | None = truth(system)
-        self.baselines = [f"native:{name}" for name in BROADCASTS if name != baseline]
+        self.baselines = [
+            f"native:{name}"
+            for name in BROADCASTS
+            if name != baseline and not (name in RINGS and system.ranks > MOST_IN_RING)
+        ]
         self.ranks = system.ranks
         self._selector = baseline
 

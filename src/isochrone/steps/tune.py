@@ -34,11 +34,13 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, run_bench
-from isochrone.tune.candidates import candidates, predicted_s
+from isochrone.tune.candidates import MOST_SEGMENTS, candidates, predicted_s
 from isochrone.tune.rules import NATIVE, Decision, decide, is_slower, rules_for
 
 PLAN_RECIPE = "plan"
 MOST_SHAPES = 3
+SIMULATED_MESSAGES = 16384
+"""Of one broadcast: more of them take longer to simulate than they tell."""
 MANY_RANKS = 128
 """Beyond these, simulating all that a library can be told to use takes longer than all the rest: then every
 fifth size tells."""
@@ -174,10 +176,14 @@ def _decide_all(
     effort: Effort,
     seed: int,
 ) -> tuple[dict[str, list[Decision]], Bench]:
+    most_segments = max(16, SIMULATED_MESSAGES // layout.size) if target.simulated else MOST_SEGMENTS
+    most_segments = min(most_segments, MOST_SEGMENTS)
     pairs = [(shape.tuned, size) for shape in shapes for size in sizes_bytes]
     # The simulator leaves Python's lock to others while it works.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda pair: candidates(layout, pair[0], pair[1], effort.candidates), pairs)
+        found = pool.map(
+            lambda pair: candidates(layout, pair[0], pair[1], effort.candidates, most_segments), pairs
+        )
         cases = [Case(size, root, (NATIVE, *few)) for (root, size), few in zip(pairs, found, strict=True)]
     bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.screen, seed=seed)
     if effort.confirm > effort.screen:

@@ -18,15 +18,16 @@ from math import inf
 
 from isochrone import _core
 
-SEGMENTS_BYTES = (0, 4096, 8192, 16384, 32768, 65536, 131072, 262144)
+SEGMENTS_BYTES = (4096, 8192, 16384, 32768, 65536, 131072, 262144)
 LEVEL_ALGORITHMS = ("binomial", "flat", "chain", "binary", "knomial/4", "knomial/8", "scatter_allgather")
 SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
 LARGEST_ALLGATHER = 128
-"""Ranks beyond which an allgather in segments is not priced: its messages grow with the square of the
-ranks."""
+"""Ranks beyond which an allgather among all, or in segments, is no candidate: its messages grow with the
+square of the ranks.
+"""
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,16 @@ def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
     return tuple(names)
 
 
-def segments_for(size_bytes: int) -> tuple[int, ...]:
-    """Segment sizes worth a look for a message: none for small ones, and never so small that there are too
-    many.
-    """
+def segments_for(size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
+    """Segment sizes worth a look for a message: none for small ones, and never more than `most` segments."""
     if size_bytes < SMALLEST_SEGMENTED_BYTES:
         return (0,)
-    return (0, *(s for s in SEGMENTS_BYTES if 0 < s < size_bytes <= s * MOST_SEGMENTS))
+    return (0, *(s for s in SEGMENTS_BYTES if s < size_bytes <= s * most))
 
 
-def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> list[str]:
+def candidates(
+    layout: _core.Layout, root: int, size_bytes: int, most: int, most_segments: int = MOST_SEGMENTS
+) -> list[str]:
     """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
 
     Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree
@@ -90,7 +91,8 @@ def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> l
             prices[recipe] = _price(layout, form, root, size_bytes)
         return prices[recipe]
 
-    finalists = [_descend(start, size_bytes, price) for start in _starts(dividing_levels(layout), size_bytes)]
+    segments = segments_for(size_bytes, most_segments)
+    finalists = [_descend(start, segments, price) for start in _starts(dividing_levels(layout), segments)]
     best_of_family = sorted({form.text() for form in finalists}, key=prices.__getitem__)
     others = sorted(set(prices) - set(best_of_family), key=prices.__getitem__)
     return [*best_of_family, *others][:most]
@@ -99,7 +101,8 @@ def candidates(layout: _core.Layout, root: int, size_bytes: int, most: int) -> l
 def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
-    if segment and "scatter_allgather" in form.algorithms and layout.size > LARGEST_ALLGATHER:
+    rings = "scatter_allgather" in form.algorithms and (segment or not form.levels)
+    if rings and layout.size > LARGEST_ALLGATHER:
         return inf
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
@@ -114,10 +117,10 @@ def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -
     return None if recipe == "native" else _core.predict_bcast(layout, recipe, root, size_bytes)
 
 
-def _starts(levels: Sequence[str], size_bytes: int) -> Iterable[Form]:
-    large = size_bytes >= 4 * SMALLEST_SEGMENTED_BYTES
+def _starts(levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:
+    large = max(segments) >= SMALLEST_SEGMENTED_BYTES
     first = "chain" if large else "binomial"
-    segment = 32768 if large else 0
+    segment = segments[len(segments) // 2] if large else 0
     if len(levels) > 1:
         for kept in dict.fromkeys(
             (tuple(levels), tuple(levels[:-1]), (levels[0], levels[1]), (levels[0], levels[-1]))
@@ -131,12 +134,12 @@ def _starts(levels: Sequence[str], size_bytes: int) -> Iterable[Form]:
     yield Form((), (first,), segment)
 
 
-def _descend(form: Form, size_bytes: int, price: Callable[[Form], float]) -> Form:
+def _descend(form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:
     """Replaces one part after the other by its best choice until a round changes nothing."""
     improved = True
     while improved:
         improved = False
-        for neighbours in _neighbourhoods(form, size_bytes):
+        for neighbours in _neighbourhoods(form, segments):
             best = min(neighbours, key=price)
             if price(best) < price(form):
                 form = best
@@ -144,8 +147,8 @@ def _descend(form: Form, size_bytes: int, price: Callable[[Form], float]) -> For
     return form
 
 
-def _neighbourhoods(form: Form, size_bytes: int) -> Iterable[list[Form]]:
-    yield [replace(form, segment_bytes=segment) for segment in segments_for(size_bytes)]
+def _neighbourhoods(form: Form, segments: Sequence[int]) -> Iterable[list[Form]]:
+    yield [replace(form, segment_bytes=segment) for segment in segments]
     for position, algorithm in enumerate(form.algorithms):
         if algorithm == "native":
             continue
