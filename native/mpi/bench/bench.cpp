@@ -29,7 +29,8 @@ constexpr std::string_view all_native = "native:*";
 /// One thing to time: the library's own (told which, or not), the plan's choice, or a recipe.
 class Candidate {
   public:
-    Candidate(std::string name, LibraryBcast& library, executor::Communicator* communicator,
+    /// Collective. All that is made once is made here, so that no call that is timed has to.
+    Candidate(std::string name, const Case& one, LibraryBcast& library, executor::Communicator* communicator,
               executor::Dispatcher* dispatcher)
         : name_(std::move(name)), library_(&library), communicator_(communicator), dispatcher_(dispatcher) {
         if (name_ == core::compose::native_name) return;
@@ -39,10 +40,12 @@ class Candidate {
         } else if (name_ == "plan") {
             if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
             from_plan_ = true;
+            dispatcher->decide_bcast(one.root, one.bytes);
         } else {
             if (communicator == nullptr)
                 throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
             resolved_ = &communicator->resolve_bcast(core::compose::parse_recipe(name_));
+            communicator->prepare_bcast(*resolved_, one.root);
         }
     }
 
@@ -126,7 +129,7 @@ class Bench {
         for (const Case& one : work_.cases) {
             std::vector<Candidate> candidates;
             for (const auto& recipe : one.recipes) {
-                candidates.emplace_back(recipe, library_, communicator_.get(), dispatcher_.get());
+                candidates.emplace_back(recipe, one, library_, communicator_.get(), dispatcher_.get());
             }
             timer_.resynchronise();
             for (int round = 0; round < rounds(); ++round) {

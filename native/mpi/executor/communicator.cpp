@@ -38,6 +38,10 @@ MPI_Comm Communicator::group(int level) {
         const int color = layout_.group_of[static_cast<std::size_t>(level)][static_cast<std::size_t>(rank_)];
         check(PMPI_Comm_split(comm_, color, rank_, &entry->second), "MPI_Comm_split");
         check(PMPI_Comm_set_errhandler(entry->second, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        // A library sets up much of a communicator in its first collective: here, and not in somebody's
+        // broadcast.
+        char nothing = 0;
+        check(PMPI_Bcast(&nothing, 1, MPI_CHAR, 0, entry->second), "MPI_Bcast");
     }
     return entry->second;
 }
@@ -54,7 +58,7 @@ const Resolved& Communicator::resolve_bcast(const Recipe& recipe) {
     return resolved_.emplace(text, core::compose::resolve_bcast(recipe, layout_)).first->second;
 }
 
-void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t bytes, int root) {
+const core::schedule::Schedule& Communicator::prepare_bcast(const Resolved& resolved, int root) {
     if (resolved.recipe.kind == Recipe::Kind::native) throw std::logic_error("native needs no executor");
     const auto [entry, is_new] = schedules_.try_emplace({&resolved, root});
     if (is_new) {
@@ -63,12 +67,16 @@ void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t byte
         if (resolved.recipe.parts.back().algorithm == core::compose::native_name)
             group(resolved.levels.back());
     }
+    return entry->second;
+}
+
+void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t bytes, int root) {
     const core::schedule::Extents extents{.total = bytes,
                                           .segment = resolved.recipe.segment_bytes,
                                           .counts = {},
                                           .input_displacements = {},
                                           .output_displacements = {}};
-    run(entry->second, extents, {.input = data, .output = data});
+    run(prepare_bcast(resolved, root), extents, {.input = data, .output = data});
 }
 
 void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,

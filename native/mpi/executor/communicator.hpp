@@ -35,6 +35,10 @@ class Communicator {
     /// resolve_bcast does.
     const core::compose::Resolved& resolve_bcast(const core::compose::Recipe& recipe);
 
+    /// Collective. Makes all that a recipe needs for a root: schedule and groups. bcast() does so by itself
+    /// when a recipe first runs; who wants that out of the time that it takes calls this before.
+    const core::schedule::Schedule& prepare_bcast(const core::compose::Resolved& resolved, int root);
+
     /// Collective. Broadcasts `bytes` contiguous bytes by a recipe other than native.
     void bcast(const core::compose::Resolved& resolved, void* data, std::int64_t bytes, int root);
 

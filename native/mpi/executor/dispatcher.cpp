@@ -27,7 +27,9 @@ Dispatcher::Decision Dispatcher::make_decision(int root, std::int64_t bytes) {
     const auto choice = core::select::choose(plan_, layout_, root, bytes);
     if (choice.recipe.kind == core::compose::Recipe::Kind::native) return {nullptr, choice.reason};
     if (!open()) return {nullptr, "no private communicator could be made, or memory may be a GPU's: native"};
-    return {&communicator_->resolve_bcast(choice.recipe), choice.reason};
+    const auto& resolved = communicator_->resolve_bcast(choice.recipe);
+    communicator_->prepare_bcast(resolved, root);
+    return {&resolved, choice.reason};
 }
 
 bool Dispatcher::open() {
