@@ -227,7 +227,7 @@ def _bench(places: list[Place], generator: np.random.Generator) -> Bench:
                 times[BenchKey(size, 0, recipe)] = (
                     native_s / gain * disturbance * generator.lognormal(0, 0.02, 20)
                 )
-    return Bench("bcast", tuple(places), MPI, "clock", 3e-7, True, times, 12.5, _provenance("survey"))
+    return Bench("bcast", tuple(places), MPI, "clock", 3e-7, False, True, times, 12.5, _provenance("survey"))
 
 
 MACHINES = {"laptop": LAPTOP, "cluster": CLUSTER, "large": LARGE, "uneven": UNEVEN}

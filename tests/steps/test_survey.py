@@ -85,7 +85,16 @@ def test_the_same_survey_gives_the_same_figures(tmp_path: Path) -> None:
     second = _survey(tmp_path / "b", "--sim", system)
     first.pop("report")
     second.pop("report")
-    assert first == second
+    assert _rounded(first) == _rounded(second)
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers to nine digits: simulated clocks are sums, and the last digits depend on how far they have come."""
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
 
 
 @pytest.mark.long
