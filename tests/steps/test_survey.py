@@ -89,7 +89,7 @@ def test_the_same_survey_gives_the_same_figures(tmp_path: Path) -> None:
 
 
 def _rounded(value: Any) -> Any:
-    """Numbers to nine digits: simulated clocks are sums, whose last digits depend on how far they have come."""
+    """Numbers to nine digits: the last ones of a simulated clock depend on how far it has come."""
     if isinstance(value, dict):
         return {key: _rounded(one) for key, one in value.items()}
     if isinstance(value, list):
