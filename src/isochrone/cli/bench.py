@@ -18,6 +18,7 @@ from isochrone.cli.options import (
     Sim,
     SimBaseline,
     make_target,
+    parse_sizes,
     print_json,
 )
 from isochrone.errors import UsageError
@@ -93,7 +94,7 @@ def bench(
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     target = make_target(launch, sim, placement, seed, noise, sim_baseline)
-    cases = [Case(size, root, tuple(wanted)) for size in (_sizes(sizes) if sizes else SIZES_BYTES)]
+    cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
     found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
     rows = []
     for size, from_root in found.cases:
@@ -117,12 +118,3 @@ def bench(
             f"{row.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
             f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
         )
-
-
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(size) for size in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"{text!r} is no list of sizes", "--sizes", "write bytes, such as 8,1024,65536"
-        ) from None

@@ -89,6 +89,16 @@ def _simulated(
     return SimTarget(load_system(sim, placement=placement, seed=seed, noise=noise), baseline)
 
 
+def parse_sizes(text: str) -> list[int]:
+    """The message sizes of ``--sizes``. Raises UsageError for what is no list of whole numbers."""
+    try:
+        return [int(size) for size in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"{text!r} is no list of sizes", "--sizes", "write bytes, such as 0,1024,65536"
+        ) from None
+
+
 def print_json(value: Any) -> None:
     """Prints a value as one JSON object on stdout; numbers that JSON does not have are refused."""
     typer.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))

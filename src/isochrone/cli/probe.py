@@ -8,8 +8,17 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, LaunchLine, Noise, Placement, Seed, Sim, make_target, print_json
-from isochrone.errors import UsageError
+from isochrone.cli.options import (
+    AsJson,
+    LaunchLine,
+    Noise,
+    Placement,
+    Seed,
+    Sim,
+    make_target,
+    parse_sizes,
+    print_json,
+)
 
 
 def probe(
@@ -37,7 +46,7 @@ def probe(
     from isochrone.steps.probe import probe as run_probe
 
     target = make_target(launch, sim, placement, seed, noise)
-    found = run_probe(target, output, _sizes(sizes) if sizes else SIZES_BYTES, repetitions)
+    found = run_probe(target, output, parse_sizes(sizes) if sizes else SIZES_BYTES, repetitions)
     if as_json:
         print_json(
             {
@@ -54,12 +63,3 @@ def probe(
         f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks "
         f"in {found.elapsed_s:.3g} {clock}s: {output}"
     )
-
-
-def _sizes(text: str) -> list[int]:
-    try:
-        return [int(size) for size in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"{text!r} is no list of sizes", "--sizes", "write bytes, such as 0,1024,65536"
-        ) from None
