@@ -8,7 +8,7 @@ VENV := .venv
 PYTHON ?= python3
 STAMPS := build/stamps
 # What the Python package is made of beside Python, which an editable installation reads as it is.
-NATIVE := $(shell find native/core native/python native/cmake native/CMakeLists.txt -type f)
+NATIVE := $(shell find native/core native/lab native/python native/cmake native/CMakeLists.txt -type f)
 
 ifneq ($(shell command -v ccache),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache

@@ -61,6 +61,16 @@ if(_sources AND NOT ISOCHRONE_SMPI)
     list(APPEND _programs isochrone_mpi)
 endif()
 
+# It stands between programs and the C library, knows no MPI, and may need nothing that a program does not load.
+if(NOT ISOCHRONE_SMPI AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    isochrone_mpi_sources(_sources idle)
+    add_library(isochrone_idle SHARED ${_sources})
+    target_compile_options(isochrone_idle PRIVATE -fno-exceptions -fno-rtti)
+    target_link_libraries(isochrone_idle PRIVATE isochrone_warnings ${CMAKE_DL_LIBS})
+    target_link_options(isochrone_idle PRIVATE -static-libstdc++ -static-libgcc "LINKER:-z,defs")
+    list(APPEND _programs isochrone_idle)
+endif()
+
 install(TARGETS ${_programs}
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT mpi
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT mpi)

@@ -14,7 +14,7 @@ import pytest
 
 import isochrone
 from isochrone.cli.main import app, main
-from isochrone.cli.options import make_target
+from isochrone.cli.target import TargetOptions, open_target
 from isochrone.errors import GateError, IsochroneError, UsageError
 
 
@@ -153,9 +153,9 @@ def test_the_libraries_are_listed_as_json(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_simulated_cluster_is_a_target_with_its_settings() -> None:
-    target = make_target(None, sim="demo", placement="block", seed=3, noise=0.1)
-    assert target.simulated
-    assert target.truth is not None
+    with open_target(TargetOptions(sim="demo", placement="block", seed=3, noise=0.1)) as target:
+        assert target.simulated
+        assert target.truth is not None
 
 
 def test_the_native_programs_and_the_package_have_one_version() -> None:

@@ -132,10 +132,17 @@ class Bench {
                 candidates.emplace_back(recipe, one, library_, communicator_.get(), dispatcher_.get());
             }
             timer_.resynchronise();
+            double spent_s = 0;
             for (int round = 0; round < rounds(); ++round) {
+                // Times are the same on all ranks, and so is this.
+                if (spent_s > work_.patience_s && round >= work_.warmup + least_repetitions) {
+                    done += candidates.size() * static_cast<std::size_t>(rounds() - round);
+                    break;
+                }
                 std::shuffle(candidates.begin(), candidates.end(), random);
                 for (Candidate& candidate : candidates) {
                     const double slowest = round == 0 ? checked(candidate, one) : timed(candidate, one);
+                    spent_s += slowest;
                     if (rank_ == 0) {
                         if (round >= work_.warmup)
                             record(one, candidate.name(), round - work_.warmup, slowest);

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace isochrone::mpi::bench {
+
+inline constexpr int least_repetitions = 3;
 
 struct Case {
     std::int64_t bytes = 0;
@@ -19,6 +22,9 @@ struct Case {
 struct Work {
     int repetitions = 10;
     int warmup = 2;
+    /// Seconds that the calls of one case may take, more or less: then it has no more repetitions, but at
+    /// least `least_repetitions`.
+    double patience_s = std::numeric_limits<double>::infinity();
     std::uint64_t seed = 1;
     std::vector<Case> cases;
 };

@@ -155,7 +155,7 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
     const std::vector<int> host_of_rank = number_hosts(places);
     const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
     const Rounds rounds(host_of_rank, options.seed);
-    PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup},
+    PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
                        calibration.overhead_s, occupancy);
     Plan plan;
     for (std::int64_t first = 0;;) {

@@ -57,6 +57,12 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(0, max_repetitions))
         ->type_name("N")
         ->capture_default_str();
+    app.add_option("--patience", options.patience_s,
+                   "Time for one size of one pair: fewer ping-pongs where they would take longer, and none "
+                   "where one would take four times as long; 0: no limit")
+        ->check(CLI::Range(0.0, 1e6))
+        ->type_name("SECONDS")
+        ->capture_default_str();
     app.add_option("--seed", options.seed, "Of the random order in which the pairs are measured")
         ->check(CLI::Range(std::uint64_t{0}, max_seed))
         ->type_name("N")

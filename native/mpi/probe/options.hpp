@@ -15,6 +15,7 @@ struct Options {
     std::vector<std::int64_t> sizes_bytes = {0, 1024, 65536};  ///< ascending
     int repetitions = 10;                                      ///< timed ping-pongs for each pair and size
     int warmup = 2;                                            ///< ping-pongs before them that are not timed
+    double patience_s = 0;                                     ///< for one size of one pair; 0: without end
     std::uint64_t seed = 1;
 };
 

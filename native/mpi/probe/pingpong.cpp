@@ -2,7 +2,9 @@
 #include "probe/pingpong.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "comm/check.hpp"
@@ -13,7 +15,8 @@ namespace {
 
 constexpr int hello_tag = 1;
 constexpr int message_tag = 2;
-constexpr int first_token_tag = 3;
+constexpr int effort_tag = 3;
+constexpr int first_token_tag = 4;
 
 /// MPI promises tags up to 32767. Steps that share a tag are so far apart that one is done before the other
 /// is near.
@@ -37,42 +40,80 @@ PingPong::PingPong(MPI_Comm comm, Settings settings, double clock_overhead_s,
       // One buffer both ways: the two messages of an exchange are never under way at once.
       buffer_(static_cast<std::size_t>(
                   *std::max_element(settings_.sizes_bytes.begin(), settings_.sizes_bytes.end())),
-              '\1'),
-      rtts_s_(static_cast<std::size_t>(settings_.repetitions)),
-      sends_s_(static_cast<std::size_t>(settings_.repetitions)) {}
+              '\1') {
+    rtts_s_.reserve(static_cast<std::size_t>(settings_.repetitions));
+    sends_s_.reserve(static_cast<std::size_t>(settings_.repetitions));
+}
 
 PairTimes PingPong::initiate(int responder) {
     send(responder, 0, hello_tag);
     await(responder, hello_tag);
     PairTimes times;
-    for (const std::int64_t size_bytes : settings_.sizes_bytes) {
-        const int bytes = static_cast<int>(size_bytes);
-        for (int i = 0; i < settings_.warmup; ++i) {
-            send(responder, bytes, message_tag);
-            receive(responder, bytes, message_tag);
+    for (std::size_t size = 0; size < settings_.sizes_bytes.size(); ++size) {
+        const Effort chosen = effort(size, times.rtt_min_s);
+        if (settings_.patience_s > 0) {
+            const std::array<int, 2> counts{chosen.warmup, chosen.repetitions};
+            comm::check(MPI_Send(counts.data(), 2, MPI_INT, responder, effort_tag, comm_), "MPI_Send");
         }
-        for (std::size_t i = 0; i < rtts_s_.size(); ++i) {
-            const double before_s = clock::now();
-            send(responder, bytes, message_tag);
-            const double sent_s = clock::now();
-            receive(responder, bytes, message_tag);
-            const double after_s = clock::now();
-            rtts_s_[i] = std::max(0.0, after_s - before_s - clock_overhead_s_);
-            sends_s_[i] = std::max(0.0, sent_s - before_s - clock_overhead_s_);
-        }
-        times.rtt_min_s.push_back(*std::min_element(rtts_s_.begin(), rtts_s_.end()));
-        times.rtt_median_s.push_back(median(rtts_s_));
-        times.send_overhead_s.push_back(median(sends_s_));
+        time_size(responder, static_cast<int>(settings_.sizes_bytes[size]), chosen, times);
     }
     return times;
+}
+
+/// What the smaller sizes let expect of size number `size`, on a straight line through the last two.
+PingPong::Effort PingPong::effort(std::size_t size, const std::vector<double>& rtt_min_s) const {
+    const Effort whole{settings_.warmup, settings_.repetitions};
+    if (settings_.patience_s <= 0 || size == 0) return whole;
+    const std::vector<std::int64_t>& sizes = settings_.sizes_bytes;
+    double expected_s = rtt_min_s[size - 1];
+    if (size >= 2) {
+        const double per_byte = (rtt_min_s[size - 1] - rtt_min_s[size - 2]) /
+                                static_cast<double>(sizes[size - 1] - sizes[size - 2]);
+        expected_s += std::max(0.0, per_byte) * static_cast<double>(sizes[size] - sizes[size - 1]);
+    }
+    // One that was left out leaves out all that follow: not a number is not below anything.
+    if (!(expected_s < 4 * settings_.patience_s)) return {0, 0};
+    const double affordable = settings_.patience_s / expected_s;
+    if (affordable >= whole.warmup + whole.repetitions) return whole;
+    const int messages = std::max(1, static_cast<int>(affordable));
+    const int warmup = std::min(whole.warmup, messages / 3);
+    return {warmup, std::min(whole.repetitions, messages - warmup)};
+}
+
+void PingPong::time_size(int responder, int bytes, Effort effort, PairTimes& times) {
+    for (int i = 0; i < effort.warmup; ++i) {
+        send(responder, bytes, message_tag);
+        receive(responder, bytes, message_tag);
+    }
+    rtts_s_.clear();
+    sends_s_.clear();
+    for (int i = 0; i < effort.repetitions; ++i) {
+        const double before_s = clock::now();
+        send(responder, bytes, message_tag);
+        const double sent_s = clock::now();
+        receive(responder, bytes, message_tag);
+        const double after_s = clock::now();
+        rtts_s_.push_back(std::max(0.0, after_s - before_s - clock_overhead_s_));
+        sends_s_.push_back(std::max(0.0, sent_s - before_s - clock_overhead_s_));
+    }
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const bool some = effort.repetitions > 0;
+    times.rtt_min_s.push_back(some ? *std::min_element(rtts_s_.begin(), rtts_s_.end()) : nothing);
+    times.rtt_median_s.push_back(some ? median(rtts_s_) : nothing);
+    times.send_overhead_s.push_back(some ? median(sends_s_) : nothing);
 }
 
 void PingPong::respond(int initiator) {
     await(initiator, hello_tag);
     send(initiator, 0, hello_tag);
-    const int exchanges = settings_.warmup + settings_.repetitions;
     for (const std::int64_t size_bytes : settings_.sizes_bytes) {
         const int bytes = static_cast<int>(size_bytes);
+        std::array<int, 2> counts{settings_.warmup, settings_.repetitions};
+        if (settings_.patience_s > 0) {
+            comm::check(MPI_Recv(counts.data(), 2, MPI_INT, initiator, effort_tag, comm_, MPI_STATUS_IGNORE),
+                        "MPI_Recv");
+        }
+        const int exchanges = counts[0] + counts[1];
         for (int i = 0; i < exchanges; ++i) {
             receive(initiator, bytes, message_tag);
             send(initiator, bytes, message_tag);

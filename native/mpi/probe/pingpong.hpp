@@ -6,6 +6,8 @@
 //         | -- token ------> |                               |   the hosts of both are free now
 //         |                  | -------- hello -------------> |   it may not be waiting yet; nothing is timed
 //         |                  | <------- hello -------------- |   now both are here
+//         |                  | ---- effort ----------------> |   for each size, where patience has an end:
+//         |                  |                               |   how many messages there will be
 //         |                  | ---- W + R messages --------> |
 //         |                  | <--- answered at once ------- |   for each size; the first W are not timed
 //         |                  | -- token --> later initiators
@@ -24,7 +26,7 @@
 
 namespace isochrone::mpi::probe {
 
-/// Seconds, one value for each size.
+/// Seconds, one value for each size; NaN for one that would have taken too long.
 struct PairTimes {
     std::vector<double> rtt_min_s;
     std::vector<double> rtt_median_s;
@@ -37,6 +39,7 @@ class PingPong {
         std::vector<std::int64_t> sizes_bytes;
         int repetitions = 1;
         int warmup = 0;
+        double patience_s = 0;  ///< for one size; 0: without end
     };
 
     PingPong(MPI_Comm comm, Settings settings, double clock_overhead_s, const clock::Occupancy& occupancy);
@@ -53,6 +56,14 @@ class PingPong {
     void rest();
 
   private:
+    /// How often messages of one size go to and fro.
+    struct Effort {
+        int warmup = 0;
+        int repetitions = 0;
+    };
+    [[nodiscard]] Effort effort(std::size_t size, const std::vector<double>& rtt_min_s) const;
+    void time_size(int responder, int bytes, Effort effort, PairTimes& times);
+
     void send(int peer, int bytes, int tag);
     void receive(int peer, int bytes, int tag);
     void await(int peer, int tag);

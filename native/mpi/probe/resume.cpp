@@ -90,6 +90,8 @@ bool is_times(const json& record, const char* key, std::size_t sizes) {
     const auto found = record.find(key);
     if (found == record.end() || !found->is_array() || found->size() != sizes) return false;
     for (const json& value : *found) {
+        // What would have taken too long is null; what decides is there.
+        if (value.is_null() && &value != &found->front()) continue;
         if (!value.is_number() || value.get<double>() < 0) return false;
     }
     return true;

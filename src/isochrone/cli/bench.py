@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.options import (
-    AsJson,
-    LaunchLine,
-    Noise,
-    Placement,
-    Seed,
-    Sim,
-    SimBaseline,
-    make_target,
-    parse_sizes,
-    print_json,
-)
+from isochrone.cli.options import AsJson, parse_sizes, print_json
+from isochrone.cli.target import on_target
 from isochrone.errors import UsageError
+from isochrone.launch.target import Target
 
 if TYPE_CHECKING:
     from isochrone.statistics import Interval
@@ -49,8 +40,9 @@ class _Row:
         }
 
 
+@on_target
 def bench(
-    launch: LaunchLine = None,
+    target: Target,
     recipes: Annotated[
         list[str] | None,
         typer.Option("--recipe", "-r", help="A recipe to time beside native; again for more."),
@@ -66,11 +58,6 @@ def bench(
         Path | None, typer.Option("--plan", help="plan.json, or its folder: times the recipe 'plan' too.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("bench.jsonl"),
-    sim: Sim = None,
-    placement: Placement = None,
-    seed: Seed = None,
-    noise: Noise = None,
-    sim_baseline: SimBaseline = "ompi",
     as_json: AsJson = False,
 ) -> None:
     """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own."""
@@ -93,7 +80,6 @@ def bench(
         read_plan(plan_file)
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
-    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
     cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
     found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
     rows = []

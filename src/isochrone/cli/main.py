@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import isochrone
-from isochrone.cli import bench, detect, info, mpi, probe, report, run, survey, tune
+from isochrone.cli import bench, detect, info, lab, mpi, probe, report, run, survey, tune
 from isochrone.errors import IsochroneError
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ for _name, _command in (
 ):
     app.command(_name)(_command)
 app.add_typer(mpi.app, name="mpi")
+app.add_typer(lab.app, name="lab")
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,21 +8,14 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import (
-    AsJson,
-    LaunchLine,
-    Noise,
-    Placement,
-    Seed,
-    Sim,
-    make_target,
-    parse_sizes,
-    print_json,
-)
+from isochrone.cli.options import AsJson, parse_sizes, print_json
+from isochrone.cli.target import on_target
+from isochrone.launch.target import Target
 
 
+@on_target
 def probe(
-    launch: LaunchLine = None,
+    target: Target,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write, or to go on writing.")
     ] = Path("measurements.jsonl"),
@@ -32,10 +25,6 @@ def probe(
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", min=1, help="Timed ping-pongs for each pair and size.")
     ] = None,
-    sim: Sim = None,
-    placement: Placement = None,
-    seed: Seed = None,
-    noise: Noise = None,
     as_json: AsJson = False,
 ) -> None:
     """Time messages between all pairs of ranks.
@@ -45,7 +34,6 @@ def probe(
     from isochrone.steps.probe import SIZES_BYTES
     from isochrone.steps.probe import probe as run_probe
 
-    target = make_target(launch, sim, placement, seed, noise)
     found = run_probe(target, output, parse_sizes(sizes) if sizes else SIZES_BYTES, repetitions)
     if as_json:
         print_json(

@@ -9,29 +9,17 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import (
-    AsJson,
-    LaunchLine,
-    Noise,
-    Placement,
-    Seed,
-    Sim,
-    SimBaseline,
-    make_target,
-    print_json,
-)
+from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.target import on_target
+from isochrone.launch.target import Target
 
 
+@on_target
 def survey(
-    launch: LaunchLine = None,
+    target: Target,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write into.")] = Path(
         "isochrone-survey"
     ),
-    sim: Sim = None,
-    placement: Placement = None,
-    seed: Seed = None,
-    noise: Noise = None,
-    sim_baseline: SimBaseline = "ompi",
     as_json: AsJson = False,
 ) -> None:
     """Survey a machine: probe it, detect its topology, tune broadcast on it, and report.
@@ -41,7 +29,6 @@ def survey(
     """
     from isochrone.steps.survey import survey as run_survey
 
-    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
     result = run_survey(target, output, ["isochrone", *sys.argv[1:]])
     if as_json:
         print_json(result.document)

@@ -8,29 +8,17 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import (
-    AsJson,
-    LaunchLine,
-    Noise,
-    Placement,
-    Seed,
-    Sim,
-    SimBaseline,
-    make_target,
-    print_json,
-)
+from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.target import on_target
+from isochrone.launch.target import Target
 
 
+@on_target
 def tune(
-    launch: LaunchLine = None,
+    target: Target,
     topology: Annotated[
         Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
     ] = Path("isochrone-survey"),
-    sim: Sim = None,
-    placement: Placement = None,
-    seed: Seed = None,
-    noise: Noise = None,
-    sim_baseline: SimBaseline = "ompi",
     as_json: AsJson = False,
 ) -> None:
     """Find the best broadcast for each message size, and write the plan beside the topology.
@@ -45,7 +33,6 @@ def tune(
 
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
-    target = make_target(launch, sim, placement, seed, noise, sim_baseline)
     plan, bench = run_tune(target, source, path, source.with_name(BENCH))
     comparison = compare(bench.slowest_s, bench.collective)
     if as_json:

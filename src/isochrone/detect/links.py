@@ -24,16 +24,19 @@ def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple
 
 
 def _links(measurements: Measurements, first: Ints, second: Ints) -> Links | None:
-    """The parameters of some pairs: medians over them of the least round trip and of the send overhead.
+    """The parameters of some pairs: medians over them of the least round trip and of the send overhead, for
+    the sizes that were measured.
 
     The gap is half of RTT(m) beyond the latency, and does not fall as messages grow.
     """
     if len(first) == 0:
         return None
-    order = np.argsort(measurements.sizes_bytes)
+    rtt_s = measurements.rtt_min_s[first, second]
+    measured = np.any(~np.isnan(rtt_s), axis=0).tolist()
+    order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
     sizes = np.array(measurements.sizes_bytes)[order]
-    one_way_s: Floats = np.median(measurements.rtt_min_s[first, second], axis=0)[order] / 2
-    overhead_s: Floats = np.median(measurements.send_overhead_s[first, second], axis=0)[order]
+    one_way_s: Floats = np.nanmedian(rtt_s[:, order], axis=0) / 2
+    overhead_s: Floats = np.nanmedian(measurements.send_overhead_s[first, second][:, order], axis=0)
     gap_s = np.maximum.accumulate(np.maximum(one_way_s - one_way_s[0], 0.0))
     return Links(
         latency_s=float(one_way_s[0]),

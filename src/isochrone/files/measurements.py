@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,8 @@ class Measurements:
         places: of each rank.
         resolution_s, overhead_s: of the probe's clock.
         rtt_min_s, rtt_median_s, send_overhead_s: [rank, rank, size] in seconds, symmetric; NaN for a pair
-            that is not measured, and on the diagonal.
+            that is not measured, on the diagonal, and for sizes that would have taken too long; never those
+            for the first size.
         elapsed_s: time that the probe took, all its runs together.
     """
 
@@ -145,7 +147,10 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
     arrays = [getattr(measurements, name) for name in _VALUES]
     first, second = np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]), 1))
     for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        numbers = {name: array[i, j].tolist() for name, array in zip(_VALUES, arrays, strict=True)}
+        numbers = {
+            name: [None if np.isnan(value) else value for value in array[i, j].tolist()]
+            for name, array in zip(_VALUES, arrays, strict=True)
+        }
         documents.append({"pair": [i, j], **numbers, "at_s": measurements.elapsed_s})
         _read_pair(
             documents[-1], measurements.ranks, len(measurements.sizes_bytes), f"{path}:{len(documents)}"
@@ -196,7 +201,11 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
             and type(first) is int
             and type(second) is int
             and _is_seconds(at_s)
-            and all(type(values) is list and all(_is_seconds(v) for v in values) for values in numbers)
+            and all(
+                type(values) is list
+                and all(_is_seconds(v) or (v is None and k > 0) for k, v in enumerate(values))
+                for values in numbers
+            )
         )
     except (KeyError, TypeError, ValueError):
         well_formed = False
@@ -209,6 +218,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         )
     if any(len(values) != sizes for values in numbers):
         raise IsochroneError(f"there must be {sizes} values, one per size", where, make_again("measurements"))
+    numbers = [[math.nan if value is None else value for value in values] for values in numbers]
     if any(low > median for low, median in zip(numbers[0], numbers[1], strict=True)):
         raise IsochroneError("rtt_min_s is greater than rtt_median_s", where, make_again("measurements"))
     return first, second, at_s, numbers

@@ -26,6 +26,8 @@ class Work:
     Attributes:
         repetitions: timed calls of each recipe in each case, after ``warmup`` that are not.
         seed: of the order in which recipes take turns.
+        patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
+            least three; None: whatever it takes.
     """
 
     collective: str
@@ -33,6 +35,7 @@ class Work:
     warmup: int
     seed: int
     cases: tuple[Case, ...]
+    patience_s: float | None = None
 
 
 def read_work(path: Path | str) -> Work:
@@ -46,6 +49,7 @@ def read_work(path: Path | str) -> Work:
         warmup=int(document["warmup"]),
         seed=int(document["seed"]),
         cases=tuple(Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"])) for c in document["cases"]),
+        patience_s=document.get("patience_s"),
     )
 
 
@@ -60,5 +64,7 @@ def write_work(path: Path | str, work: Work) -> None:
         "seed": work.seed,
         "cases": [{"bytes": c.size_bytes, "root": c.root, "recipes": list(c.recipes)} for c in work.cases],
     }
+    if work.patience_s is not None:
+        document["patience_s"] = work.patience_s
     check(document, "work", str(path))
     write_object(Path(path), document)

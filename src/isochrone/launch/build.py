@@ -44,6 +44,11 @@ class NativeBuild:
         """``libisochrone_mpi.so``."""
         return self._existing(self.folder / "lib" / "libisochrone_mpi.so")
 
+    @property
+    def idle(self) -> Path:
+        """``libisochrone_idle.so``, which lets waiting ranks leave their core to others."""
+        return self._existing(self.folder / "lib" / "libisochrone_idle.so")
+
     def _existing(self, path: Path) -> Path:
         if not path.is_file():
             raise IsochroneError(
@@ -140,7 +145,7 @@ def _build(library: MpiLibrary, sources: Path, folder: Path) -> None:
             "-DCMAKE_INSTALL_LIBDIR=lib",
         ]
         jobs = str(len(os.sched_getaffinity(0)))
-        environment = dict(os.environ)
+        environment = os.environ | library.environment
         if shutil.which("ccache"):
             # The core is the same for every MPI library.
             environment.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")

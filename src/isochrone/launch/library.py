@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,11 @@ class MpiLibrary:
     def title(self) -> str:
         """Vendor and version, for people."""
         return f"{self.vendor} {self.version}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that the library's tools need and that the user has not set."""
+        return _environment(Path(self.mpicc))
 
     def to_json(self) -> dict[str, Any]:
         """The fields as a JSON object."""
@@ -150,6 +156,15 @@ def identify(mpicc: Path, source: str, launcher: Path | None = None) -> MpiLibra
     )
 
 
+def _environment(mpicc: Path) -> dict[str, str]:
+    """Intel MPI is told by variables where it is; its wheel comes without the script that sets them."""
+    prefix = mpicc.parent.parent
+    if not (prefix / "lib" / "libmpi_ilp64.so").is_file():
+        return {}
+    wanted = {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")}
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
 Identity = tuple[str, str, str, str]
 
 
@@ -158,8 +173,9 @@ def _ask(mpicc: Path) -> Identity:
         source = Path(folder) / "identity.c"
         program = Path(folder) / "identity"
         source.write_text(_PROGRAM, encoding="utf-8")
-        _run([str(mpicc), "-o", str(program), str(source)], f"{mpicc} does not compile")
-        text = _run([str(program)], f"a program compiled by {mpicc} does not run")
+        environment = os.environ | _environment(mpicc)
+        _run([str(mpicc), "-o", str(program), str(source)], f"{mpicc} does not compile", environment)
+        text = _run([str(program)], f"a program compiled by {mpicc} does not run", environment)
         libraries = needed_libraries(program)
     parsed = parse_version(text)
     if parsed is None:
@@ -171,9 +187,11 @@ def _ask(mpicc: Path) -> Identity:
     return *parsed, normal_abi(soname), path
 
 
-def _run(argv: list[str], failure: str) -> str:
+def _run(argv: list[str], failure: str, environment: Mapping[str, str]) -> str:
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_TIMEOUT_S, errors="replace")
+        done = subprocess.run(
+            argv, capture_output=True, text=True, timeout=_TIMEOUT_S, errors="replace", env=environment
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise IsochroneError(f"{failure}: {error}") from None
     if done.returncode != 0:

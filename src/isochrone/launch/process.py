@@ -60,7 +60,7 @@ def _watch(
             errors="replace",
             env=environment,
             start_new_session=True,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 - we start no threads before it
+            preexec_fn=end_with_parent,  # noqa: PLW1509 - we start no threads before it
         )
     except OSError as error:
         raise IsochroneError(f"cannot be started: {error.strerror}", argv[0]) from None
@@ -83,8 +83,11 @@ def _watch(
     return code, list(tail)
 
 
-def _end_with_parent() -> None:
-    # If we are killed outright, the ranks must not go on writing a file that the next run resumes from.
+def end_with_parent() -> None:
+    """For ``preexec_fn``: the process is sent SIGTERM when we end, however we end.
+
+    If we are killed outright, ranks must not go on writing a file that the next run resumes from.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from isochrone.launch.library import MpiLibrary, identify
 from isochrone.launch.options import Family
 
 _KIND = "mpi-libraries"
+_VENDORS = {"openmpi": "Open MPI", "mpich": "MPICH", "intel": "Intel MPI", "mvapich": "MVAPICH"}
 
 
 def registry_file() -> Path:
@@ -154,6 +156,26 @@ def library_of(line: LaunchLine) -> MpiLibrary:
             "set ISOCHRONE_MPI to a name of: isochrone mpi list",
         )
     return identify(Path(mpicc).absolute(), "PATH", line.executable)
+
+
+def find_library(name: str | None) -> MpiLibrary:
+    """The library at hand that a name stands for: a name of ``isochrone mpi list``, or ``openmpi``, ``mpich``
+    or ``intel`` for the newest of those. Without a name, the first.
+
+    Raises:
+        UsageError: there is none.
+    """
+    libraries, _ = all_libraries()
+    if name is None and libraries:
+        return libraries[0]
+    for library in libraries:
+        if library.name == name:
+            return library
+    fitting = [library for library in libraries if library.vendor == _VENDORS.get(name or "")]
+    if not fitting:
+        what = "no MPI library is at hand" if name is None else f"no MPI library {name!r} is at hand"
+        raise UsageError(what, "--mpi", "see: isochrone mpi list, and isochrone mpi add")
+    return max(fitting, key=lambda library: [int(n) for n in re.findall(r"\d+", library.version)])
 
 
 def _named(name: str, line: LaunchLine) -> MpiLibrary:

@@ -73,4 +73,4 @@ class LocalTarget:
         argv = [str(self._line.executable), *self._line.argv[1:], str(executable), *arguments]
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
-        run_program(argv, program, {**launch_environment(self._line), **told})
+        run_program(argv, program, {**self.library.environment, **launch_environment(self._line), **told})

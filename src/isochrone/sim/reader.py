@@ -12,7 +12,8 @@ from typing import Any
 
 import jsonschema
 
-from isochrone.sim.document import Document, read_document
+from isochrone.descriptions.document import Document, read_document
+from isochrone.descriptions.quantity import RATE, SIZE, TIME, Kind, parse_quantity
 from isochrone.sim.networks.base import Link, Network, Steps
 from isochrone.sim.networks.dragonfly import Dragonfly
 from isochrone.sim.networks.fat_tree import FatTree
@@ -20,7 +21,6 @@ from isochrone.sim.networks.islands import Islands
 from isochrone.sim.networks.star import Star
 from isochrone.sim.networks.torus import Torus
 from isochrone.sim.platform import wire_latency_s
-from isochrone.sim.quantity import RATE, SIZE, TIME, Kind, parse_quantity
 from isochrone.sim.system import CoreGroups, System
 
 _DEFAULT_EAGER_LIMIT_BYTES = 16 * 1024

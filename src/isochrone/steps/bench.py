@@ -14,6 +14,10 @@ SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287,
 """1 B to 4 MiB, odd ones among them."""
 
 
+PATIENCE_S = 3.0
+"""For one case: over slow links large messages are repeated less often."""
+
+
 def run_bench(
     target: Target,
     cases: Sequence[Case],
@@ -30,7 +34,9 @@ def run_bench(
     """
     with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
         work = Path(folder) / "work.json"
-        write_work(work, Work("bcast", repetitions, 0 if target.exact else 1, seed, tuple(cases)))
+        warmup = 0 if target.exact else 1
+        patience_s = None if target.simulated else PATIENCE_S
+        write_work(work, Work("bcast", repetitions, warmup, seed, tuple(cases), patience_s))
         arguments = ["--work", str(work), "--output", str(output.resolve())]
         if topology is not None:
             arguments += ["--topology", str(topology.resolve())]

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The broadcasts, one row each. A new one needs its file and its row here, nothing else.
-#include <algorithm>
 #include <array>
 
 #include "algorithms/algorithm.hpp"
@@ -11,7 +10,7 @@
 namespace isochrone::core::algorithms {
 namespace {
 
-constexpr std::array<Algorithm, 7> table{{
+constexpr auto table = std::to_array<Algorithm>({
     {"flat", "few ranks, or links so slow that a second hop costs more than all sends",
      "Kielmann et al., MagPIe, PPoPP 1999, section 3", 0, 0, bcast::along<trees::flat>},
     {"chain", "a single long message over links that are best used one at a time",
@@ -27,16 +26,10 @@ constexpr std::array<Algorithm, 7> table{{
      "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees", 4, 0, bcast::along<trees::knomial>},
     {"scatter_allgather", "large messages: every rank sends each byte about once",
      "Thakur et al., IJHPCA 19, 2005, section 4.4; van de Geijn", 0, 0, bcast::scatter_allgather},
-}};
+});
 
 }  // namespace
 
 std::span<const Algorithm> bcast_table() { return table; }
-
-const Algorithm* find(std::span<const Algorithm> rows, std::string_view name) {
-    const auto row =
-        std::find_if(rows.begin(), rows.end(), [&](const Algorithm& a) { return a.name == name; });
-    return row == rows.end() ? nullptr : &*row;
-}
 
 }  // namespace isochrone::core::algorithms

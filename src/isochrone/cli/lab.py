@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone lab``: a cluster of namespaces on an emulated network."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.target import TargetOptions, open_target
+
+if TYPE_CHECKING:
+    from isochrone.lab.labs import Lab
+
+app = typer.Typer(help="A cluster of namespaces on an emulated network, for real MPI libraries.")
+
+LabName = Annotated[
+    str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
+]
+
+
+@app.command()
+def up(
+    network: Annotated[str, typer.Argument(metavar="NAME|FILE", help="A shipped lab, or a description.")],
+    name: Annotated[
+        str | None, typer.Option("--name", help="A name of your own, to have one network up twice.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start a lab. It stays up until: isochrone lab down."""
+    from isochrone.lab.description import load_network
+    from isochrone.lab.labs import up as start
+
+    lab = start(load_network(network), name)
+    if as_json:
+        print_json(_facts(lab))
+        return
+    names = lab.network.host_names
+    typer.echo(f"{lab.name} is up: {len(names)} hosts, {names[0]} to {names[-1]}. {lab.network.description}")
+
+
+@app.command()
+def status(name: LabName = None, as_json: AsJson = False) -> None:
+    """Show the labs that are up, or the traffic on every link of one."""
+    from isochrone.lab.labs import running_labs, the_lab
+
+    labs = running_labs()
+    if name is None and len(labs) != 1:
+        if as_json:
+            print_json({"labs": [_facts(lab) for lab in labs]})
+            return
+        if not labs:
+            typer.echo("no lab is up")
+        for lab in labs:
+            typer.echo(f"{lab.name:<16} {len(lab.network.hosts)} hosts  {lab.network.description}")
+        return
+    lab = the_lab(name)
+    counters = lab.status()
+    if as_json:
+        print_json({**_facts(lab), **counters})
+        return
+    typer.echo(f"{lab.name}: {len(lab.network.hosts)} hosts, up for {counters['elapsed_s']:.0f} s")
+    typer.echo(f"{'link':<10}{'up':>16}{'down':>16}{'dropped':>10}{'late, mean':>14}{'most':>12}")
+    for link in counters["links"]:
+        late = ""
+        if "late_mean_s" in link:
+            late = f"{link['late_mean_s'] * 1e6:>11.1f} µs{link['late_max_s'] * 1e6:>9.0f} µs"
+        dropped = link["up"]["dropped_packets"] + link["down"]["dropped_packets"]
+        typer.echo(
+            f"{link['name']:<10}{link['up']['bytes']:>14,} B{link['down']['bytes']:>14,} B{dropped:>10}{late}"
+        )
+
+
+@app.command("exec")
+def execute(
+    host: Annotated[str, typer.Argument(help="Such as h0.")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND ...", show_default=False)],
+    name: Annotated[str | None, typer.Option("--lab", help="Not needed where one lab is up.")] = None,
+) -> None:
+    """Run a command in a host of a lab."""
+    from isochrone.errors import UsageError
+    from isochrone.lab.labs import the_lab
+
+    lab = the_lab(name)
+    if host not in lab.network.host_names:
+        last = lab.network.host_names[-1]
+        raise UsageError(f"the lab {lab.name!r} has no host {host!r}", todo=f"its hosts are h0 to {last}")
+    words = lab.command(host, command)
+    os.execvp(words[0], words)  # noqa: S606
+
+
+@app.command()
+def down(name: LabName = None, as_json: AsJson = False) -> None:
+    """End a lab and everything that runs in it. Nothing of it stays behind, also after a crash."""
+    from isochrone.lab.labs import down as end
+    from isochrone.lab.labs import find_lab, remove_traces, the_lab
+
+    if name is not None and find_lab(name) is None and remove_traces(name):
+        typer.echo(f"{name} was not up any more; its files are removed", err=as_json)
+        ended = name
+    else:
+        lab = the_lab(name)
+        end(lab)
+        ended = lab.name
+    if as_json:
+        print_json({"lab": ended})
+    else:
+        typer.echo(f"{ended} is down")
+
+
+@app.command("mpi")
+def run_mpi(
+    program: Annotated[list[str], typer.Argument(metavar="-- PROGRAM ...", show_default=False)],
+    name: Annotated[
+        str | None, typer.Option("--lab", metavar="NAME|FILE", help="Not needed where one lab is up.")
+    ] = None,
+    mpi: Annotated[
+        str | None, typer.Option("--mpi", metavar="NAME", help="A name of: isochrone mpi list")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option("-n", min=1, help="Ranks (default: all hosts full).")] = None,
+    per_host: Annotated[
+        int | None, typer.Option("--ppn", min=1, help="Ranks on each host (default: 2).")
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option("--placement", metavar="block|cyclic|random", help="Of the ranks.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of random placement.")] = None,
+    idle_wait: Annotated[
+        bool | None,
+        typer.Option(
+            "--idle-wait/--no-idle-wait",
+            help="Whether waiting ranks leave their core to others (default: where ranks outnumber cores).",
+        ),
+    ] = None,
+) -> None:
+    """Run an MPI program in a lab."""
+    from isochrone.lab.labs import the_lab
+    from isochrone.lab.target import LabTarget
+
+    lab = name or the_lab(None).name
+    options = TargetOptions(
+        lab=lab,
+        mpi=mpi,
+        ranks=ranks,
+        per_host=per_host,
+        placement=placement,
+        seed=seed,
+        idle_wait=idle_wait,
+    )
+    with open_target(options) as target:
+        assert isinstance(target, LabTarget)  # noqa: S101
+        code = target.execute(program)
+    raise typer.Exit(code)
+
+
+def _facts(lab: Lab) -> dict[str, Any]:
+    return {
+        "lab": lab.name,
+        "network": lab.network.name,
+        "description": lab.network.description,
+        "hosts": lab.network.host_names,
+        "process": lab.process,
+        "folder": str(lab.folder),
+    }

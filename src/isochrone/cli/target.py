@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The options that describe a place to run: a launcher after ``--``, a simulated cluster, or a lab."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from isochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from isochrone.launch.target import Target
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """The place to run as the command line has it; the fields are options of every command that runs
+    somewhere.
+    """
+
+    launch: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="-- LAUNCHER ...",
+            show_default=False,
+            help="The launcher as you would type it, without a program: -- mpiexec -n 64",
+        ),
+    ] = None
+    sim: Annotated[
+        str | None,
+        typer.Option("--sim", metavar="NAME|FILE", help="A simulated cluster instead of a launcher."),
+    ] = None
+    lab: Annotated[
+        str | None,
+        typer.Option("--lab", metavar="NAME|FILE", help="A lab instead of a launcher: see isochrone lab."),
+    ] = None
+    placement: Annotated[
+        str | None,
+        typer.Option("--placement", metavar="block|cyclic|random", help="Of the ranks, on cores or hosts."),
+    ] = None
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Of random placement, and of simulated noise.")
+    ] = None
+    noise: Annotated[
+        float | None,
+        typer.Option("--noise", min=0.0, help="Noise of simulated messages: 0.1 is ten percent."),
+    ] = None
+    sim_baseline: Annotated[
+        str,
+        typer.Option(
+            "--sim-baseline",
+            metavar="ompi|mpich|default",
+            help="Whose choice of algorithms stands for the library's own in a simulation.",
+        ),
+    ] = "ompi"
+    mpi: Annotated[
+        str | None,
+        typer.Option("--mpi", metavar="NAME", help="The lab's MPI library: a name of: isochrone mpi list"),
+    ] = None
+    ranks: Annotated[
+        int | None, typer.Option("-n", min=1, help="Ranks in the lab (default: all hosts full).")
+    ] = None
+    per_host: Annotated[
+        int | None, typer.Option("--ppn", min=1, help="Ranks on each host of the lab (default: 2).")
+    ] = None
+    idle_wait: Annotated[
+        bool | None,
+        typer.Option(
+            "--idle-wait/--no-idle-wait",
+            help="Whether waiting ranks in the lab leave their core to others "
+            "(default: where ranks outnumber cores).",
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raises UsageError if they describe no place, several, or one with another one's settings."""
+        given = [name for name in ("launch", "sim", "lab") if getattr(self, name)]
+        if len(given) > 1:
+            names = " and ".join("a launcher" if name == "launch" else f"--{name}" for name in given)
+            raise UsageError(f"{names} are both given", todo="leave one away")
+        if not given:
+            raise UsageError(
+                "neither a launcher nor a simulated cluster nor a lab is given",
+                todo="end the command with, for example: -- mpiexec -n 4, or try: --sim demo",
+            )
+        here = given[0]
+        belongs = {
+            "placement": ("sim", "lab"),
+            "seed": ("sim", "lab"),
+            "noise": ("sim",),
+            "mpi": ("lab",),
+            "ranks": ("lab",),
+            "per_host": ("lab",),
+            "idle_wait": ("lab",),
+        }
+        spelled = {"ranks": "-n", "per_host": "--ppn", "idle_wait": "--idle-wait"}
+        for name, places in belongs.items():
+            if getattr(self, name) is not None and here not in places:
+                option = spelled.get(name, f"--{name}")
+                raise UsageError(f"{option} is for {' and '.join(f'--{p}' for p in places)} only")
+
+
+@contextlib.contextmanager
+def open_target(options: TargetOptions) -> Iterator[Target]:
+    """The place to run that a command line describes; a lab that was started for it ends with it.
+
+    Raises:
+        UsageError: when it describes none or several, or what it describes is not there.
+        IsochroneError: when a description is wrong, or no MPI library is found.
+    """
+    options.check()
+    if options.sim is not None:
+        from isochrone.sim.description import load_system
+        from isochrone.sim.target import SimTarget
+
+        system = load_system(options.sim, options.placement, options.seed, options.noise)
+        yield SimTarget(system, options.sim_baseline)
+    elif options.lab is not None:
+        from isochrone.lab.target import LabTarget, Ranks, open_lab
+        from isochrone.launch.registry import find_library
+
+        library = find_library(options.mpi)
+        with open_lab(options.lab) as lab:
+            ranks = Ranks.on(lab.network, options.ranks, options.per_host, options.placement, options.seed)
+            yield LabTarget(lab, library, ranks, options.idle_wait)
+    else:
+        from isochrone.launch.target import LocalTarget
+
+        yield LocalTarget(options.launch or [])
+
+
+def on_target(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of ``TargetOptions``, and calls it with the place that they describe as
+    `target`.
+    """
+    hints = get_type_hints(TargetOptions, include_extras=True)
+    offered = {
+        field.name: inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(TargetOptions)
+    }
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        if parameter.name != "target"
+    ]
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> None:
+        options = TargetOptions(**{name: given.pop(name) for name in offered})
+        with open_target(options) as target:
+            command(target=target, **given)
+
+    wrapped.__signature__ = inspect.Signature([*offered.values(), *own])  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in (*offered.values(), *own)}
+    return wrapped

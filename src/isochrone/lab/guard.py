@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Refuses results that the emulated network cannot have given.
+
+An MPI library may find out that all hosts of a lab are one machine, and go around the network between
+them. Nothing fails then, and every figure is wrong. But no message between two hosts can arrive before the
+delays of the links between them are over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from isochrone.errors import GateError
+from isochrone.files import read_bench, read_measurements
+from isochrone.lab.network import Network
+
+_ADVICE = "the MPI library goes around the lab's network"
+
+
+def check_probe(path: Path, network: Network, hosts: Sequence[int]) -> None:
+    """Checks measurements; `hosts` has the host of each rank.
+
+    Raises:
+        GateError: a pair on two hosts took less than the delay between them.
+    """
+    measurements = read_measurements(path)
+    for a, host_a in enumerate(hosts):
+        for b, host_b in enumerate(hosts[:a]):
+            least_s = network.delay_s(host_a, host_b)
+            # Not measured is NaN, which is not less.
+            latency_s = float(measurements.rtt_min_s[a, b, 0]) / 2
+            if latency_s < least_s:
+                raise GateError(
+                    f"ranks {b} and {a} are {least_s * 1e6:g} µs apart, and a message took "
+                    f"{latency_s * 1e6:.3g} µs: {_ADVICE}",
+                    str(path),
+                )
+
+
+def check_bench(path: Path, network: Network, hosts: Sequence[int]) -> None:
+    """Checks the times of broadcasts; `hosts` has the host of each rank.
+
+    Raises:
+        GateError: a broadcast took less than the delay to the farthest host.
+    """
+    bench = read_bench(path)
+    for key, times in bench.slowest_s.items():
+        if key.size_bytes == 0:
+            continue
+        least_s = max(network.delay_s(hosts[key.root], host) for host in hosts)
+        # Starts are aligned to within the error of the clocks.
+        time_s = float(times.min()) + bench.sync_error_s
+        if time_s < least_s:
+            raise GateError(
+                f"the farthest host is {least_s * 1e6:g} µs from rank {key.root}, and a broadcast of "
+                f"{key.size_bytes} bytes by {key.recipe} took {time_s * 1e6:.3g} µs: {_ADVICE}",
+                str(path),
+            )

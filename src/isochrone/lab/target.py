@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Running the native programs, and any other MPI program, in a lab."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.lab.description import load_network
+from isochrone.lab.guard import check_bench, check_probe
+from isochrone.lab.labs import Lab, find_lab, temporary_lab
+from isochrone.lab.launch import Launch, place_ranks
+from isochrone.lab.network import Network
+from isochrone.launch.build import build_for
+from isochrone.launch.launcher import core_count
+from isochrone.launch.library import MpiLibrary
+from isochrone.launch.process import run_program
+
+_RANKS_ON_A_HOST = 2
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """The ranks of a job and where they run.
+
+    Attributes:
+        hosts: number of the host of each rank.
+        placement: ``block``, ``cyclic`` or ``random``.
+    """
+
+    hosts: tuple[int, ...]
+    placement: str
+
+    @staticmethod
+    def on(
+        network: Network, ranks: int | None, per_host: int | None, placement: str | None, seed: int | None
+    ) -> Ranks:
+        """By default two on each host, block after block.
+
+        Raises:
+            UsageError: they do not fit.
+        """
+        per_host = per_host or _RANKS_ON_A_HOST
+        placement = placement or "block"
+        count = len(network.hosts)
+        return Ranks(
+            tuple(place_ranks(count, ranks or count * per_host, per_host, placement, seed or 1)), placement
+        )
+
+
+@contextlib.contextmanager
+def open_lab(name_or_file: str) -> Iterator[Lab]:
+    """The lab of that name if it is up; else the described one, for as long as it is needed.
+
+    Raises:
+        IsochroneError: there is no such description, or the lab cannot be started.
+    """
+    lab = find_lab(name_or_file)
+    if lab is not None:
+        yield lab
+        return
+    with temporary_lab(load_network(name_or_file)) as lab:
+        yield lab
+
+
+class LabTarget:
+    """An MPI library in a lab, as a place to run the native programs (see ``launch.target.Target``).
+
+    Attributes:
+        lab: that is up.
+        library: the MPI library.
+        ranks: where the ranks run.
+        idle_wait: whether waiting ranks leave their core to others.
+    """
+
+    def __init__(
+        self,
+        lab: Lab,
+        library: MpiLibrary,
+        ranks: Ranks,
+        idle_wait: bool | None = None,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        """``settings`` are more variables for the ranks. By default ranks idle where they outnumber cores."""
+        self.lab = lab
+        self.library = library
+        self.ranks = ranks
+        self.idle_wait = len(ranks.hosts) > core_count() if idle_wait is None else idle_wait
+        self.cores = os.cpu_count()
+        self.simulated = False
+        self.exact = False
+        self.truth: dict[str, list[int]] | None = lab.network.truth(ranks.hosts)
+        self.baselines = ["native:*"]
+        self._settings = dict(settings or {})
+        idle = "idle ranks wait" if self.idle_wait else "idle ranks poll"
+        self.name = (
+            f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
+        )
+
+    def run(self, program: str, arguments: Sequence[str]) -> None:
+        """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.
+
+        Raises:
+            IsochroneError: when building or running fails.
+            GateError: when messages were faster than the emulated network is.
+        """
+        executable = build_for(self.library).program(program)
+        # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
+        told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
+        with self.launching(told) as launch:
+            run_program(
+                self.command(launch.line([str(executable), *arguments])), program, self._environment()
+            )
+        output = Path(arguments[list(arguments).index("--output") + 1])
+        check = check_probe if program == "isochrone-probe" else check_bench
+        check(output, self.lab.network, self.ranks.hosts)
+
+    @contextlib.contextmanager
+    def launching(self, variables: Mapping[str, str] | None = None) -> Iterator[Launch]:
+        """What launches a program in the lab; its files are gone at the end. `variables` are for the ranks.
+
+        Raises:
+            IsochroneError: building for the library fails.
+        """
+        variables = {**self._settings, **(variables or {})}
+        if self.idle_wait:
+            others = variables.get("LD_PRELOAD", "")
+            idle = str(build_for(self.library).idle)
+            variables["LD_PRELOAD"] = f"{others}:{idle}" if others else idle
+        names = self.lab.network.host_names
+        hosts = [names[host] for host in self.ranks.hosts]
+        with tempfile.TemporaryDirectory(prefix="isochrone-lab.") as folder:
+            yield Launch(self.lab, self.library, hosts, Path(folder), variables)
+
+    def command(self, line: Sequence[str]) -> list[str]:
+        """The command line that starts a launcher in the lab, on its first host."""
+        return self.lab.command(self.lab.network.host_names[0], line)
+
+    def _environment(self) -> dict[str, str]:
+        environment = {**self.library.environment}
+        if self.library.vendor == "Open MPI":
+            # Who starts a lab is root in it, and its hosts have as many slots as they are given ranks.
+            environment |= {
+                "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            }
+        return environment
+
+    def execute(self, program: Sequence[str]) -> int:
+        """Runs any MPI program with our own standard streams; returns its exit code.
+
+        Raises:
+            IsochroneError: it cannot be started.
+        """
+        with self.launching() as launch:
+            try:
+                return subprocess.run(
+                    self.command(launch.line(program)), env=os.environ | self._environment()
+                ).returncode
+            except OSError as error:
+                raise IsochroneError(f"cannot be started: {error.strerror}", "nsenter") from None
