@@ -56,7 +56,16 @@ PLAN = Plan(
     ),
 )
 
-WORK = Work("bcast", 10, 2, 1, (Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",))))
+WORK = Work(
+    collective="bcast",
+    repetitions=10,
+    warmup=2,
+    seed=1,
+    cases=(Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",))),
+    rival_repetitions=5,
+    patience_s=2.5,
+    least_repetitions=3,
+)
 
 BENCH = Bench(
     collective="bcast",

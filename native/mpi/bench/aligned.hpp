@@ -23,7 +23,7 @@ class AlignedTimer {
 
     /// Collective. Runs `operation` and returns what the slowest rank took, in seconds, on all ranks. A start
     /// that some rank missed (it was still busy, or not scheduled) is given up and tried again later, a few
-    /// times; where ranks share processors, or nothing helps, the time counts from when the last rank began.
+    /// times; where nothing helps, as where ranks share processors, being late is part of the time.
     double time(const std::function<void()>& operation);
 
     [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }

@@ -116,31 +116,35 @@ class Bench {
     }
 
     [[nodiscard]] const AlignedTimer& timer() const { return timer_; }
+    /// How many collectives were run so far, with those that did not count.
+    [[nodiscard]] std::int64_t calls() const { return calls_; }
 
     /// `record` gets each time, on rank 0. Throws comm::Failure on all ranks if a recipe leaves wrong bytes
     /// on any.
     template <class Record>
     void run(Record&& record) {
         std::size_t total = 0;
-        for (const Case& one : work_.cases) total += one.recipes.size() * static_cast<std::size_t>(rounds());
+        for (const Case& one : work_.cases) {
+            for (const auto& recipe : one.recipes) total += static_cast<std::size_t>(rounds(recipe));
+        }
         Progress progress(total);
         std::size_t done = 0;
         std::mt19937_64 random(work_.seed);
         for (const Case& one : work_.cases) {
             std::vector<Candidate> candidates;
+            std::size_t expected = done;
             for (const auto& recipe : one.recipes) {
                 candidates.emplace_back(recipe, one, library_, communicator_.get(), dispatcher_.get());
+                expected += static_cast<std::size_t>(rounds(recipe));
             }
             timer_.resynchronise();
             double spent_s = 0;
-            for (int round = 0; round < rounds(); ++round) {
+            for (int round = 0; round < work_.warmup + work_.repetitions; ++round) {
                 // Times are the same on all ranks, and so is this.
-                if (spent_s > work_.patience_s && round >= work_.warmup + least_repetitions) {
-                    done += candidates.size() * static_cast<std::size_t>(rounds() - round);
-                    break;
-                }
+                if (spent_s > work_.patience_s && round >= work_.warmup + work_.least_repetitions) break;
                 std::shuffle(candidates.begin(), candidates.end(), random);
                 for (Candidate& candidate : candidates) {
+                    if (round >= rounds(candidate.name())) continue;
                     const double slowest = round == 0 ? checked(candidate, one) : timed(candidate, one);
                     spent_s += slowest;
                     if (rank_ == 0) {
@@ -150,6 +154,7 @@ class Bench {
                     }
                 }
             }
+            done = expected;
         }
     }
 
@@ -159,7 +164,11 @@ class Bench {
         for (const Case& one : work.cases) bytes = std::max(bytes, one.bytes);
         return bytes;
     }
-    [[nodiscard]] int rounds() const { return work_.warmup + work_.repetitions; }
+    /// How often a recipe is called, if patience lasts.
+    [[nodiscard]] int rounds(const std::string& recipe) const {
+        return work_.warmup +
+               (recipe.starts_with(native_prefix) ? work_.rival_repetitions : work_.repetitions);
+    }
 
     /// Replaces "native:*" by all that the library can be told, and leaves out what is named twice.
     void expand(Case& one) const {
@@ -180,7 +189,14 @@ class Bench {
 
     double timed(Candidate& candidate, const Case& one) {
         std::byte* data = buffer_.next(one.bytes);
-        return timer_.time([&] { candidate.run(data, one.bytes, one.root); });
+        return call(candidate, data, one);
+    }
+
+    double call(Candidate& candidate, std::byte* data, const Case& one) {
+        return timer_.time([&] {
+            ++calls_;
+            candidate.run(data, one.bytes, one.root);
+        });
     }
 
     /// The first time, the bytes are looked at: a fast wrong broadcast must not win.
@@ -189,7 +205,7 @@ class Bench {
         ++pattern_;
         std::byte* data = buffer_.next(one.bytes);
         Buffer::fill(data, one.bytes, rank_ == one.root ? pattern_ : pattern_ + 1);
-        const double slowest = timer_.time([&] { candidate.run(data, one.bytes, one.root); });
+        const double slowest = call(candidate, data, one);
         int wrong = Buffer::holds(data, one.bytes, pattern_) ? 0 : 1;
         comm::check(PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
         if (wrong != 0) {
@@ -211,6 +227,7 @@ class Bench {
     core::select::Plan plan_;
     std::unique_ptr<executor::Dispatcher> dispatcher_;
     unsigned pattern_ = 0;
+    std::int64_t calls_ = 0;
 };
 
 }  // namespace
@@ -233,7 +250,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
         bench.run([&](const Case& one, const std::string& recipe, int repetition, double slowest_s) {
             output.time(one, recipe, repetition, slowest_s);
         });
-        output.end(clock::now() - begin);
+        output.end(clock::now() - begin, bench.calls());
         return output.agree();
     } catch (const comm::Failure& failure) {
         if (rank == 0) std::fprintf(stderr, "isochrone-bench: %s\n", failure.what());

@@ -100,7 +100,9 @@ void Output::time(const Case& one, const std::string& recipe, int repetition, do
           {"slowest_s", slowest_s}});
 }
 
-void Output::end(double elapsed_s) { line({{"end", true}, {"elapsed_s", elapsed_s}}); }
+void Output::end(double elapsed_s, std::int64_t calls) {
+    line({{"end", true}, {"elapsed_s", elapsed_s}, {"calls", calls}});
+}
 
 void Output::line(const nlohmann::ordered_json& value) {
     if (!file_ || failed_) return;

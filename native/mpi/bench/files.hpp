@@ -38,7 +38,7 @@ class Output {
     void header(const std::vector<comm::Place>& places, const AlignedTimer& timer,
                 nlohmann::ordered_json provenance);
     void time(const Case& one, const std::string& recipe, int repetition, double slowest_s);
-    void end(double elapsed_s);
+    void end(double elapsed_s, std::int64_t calls);
 
     /// Collective. The exit code: whether everything could be written.
     [[nodiscard]] int agree();

@@ -33,8 +33,12 @@ Work parse_work(std::string_view text, int ranks) {
         work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));
         work.warmup = static_cast<int>(integer(document, "warmup", 0, 1'000'000));
         work.seed = static_cast<std::uint64_t>(integer(document, "seed", 0, std::int64_t{1} << 53));
-        if (document.contains("patience_s")) {
-            const json& patience = document["patience_s"];
+        work.least_repetitions =
+            static_cast<int>(integer(document, "least_repetitions", 1, work.repetitions));
+        work.rival_repetitions =
+            static_cast<int>(integer(document, "rival_repetitions", 0, work.repetitions));
+        if (!document.at("patience_s").is_null()) {
+            const json& patience = document.at("patience_s");
             if (!patience.is_number() || patience.get<double>() < 0)
                 throw std::invalid_argument("'patience_s' is not a time");
             work.patience_s = patience.get<double>();

@@ -11,8 +11,6 @@
 
 namespace isochrone::mpi::bench {
 
-inline constexpr int least_repetitions = 3;
-
 struct Case {
     std::int64_t bytes = 0;
     int root = 0;
@@ -25,6 +23,8 @@ struct Work {
     /// Seconds that the calls of one case may take, more or less: then it has no more repetitions, but at
     /// least `least_repetitions`.
     double patience_s = std::numeric_limits<double>::infinity();
+    int least_repetitions = 1;
+    int rival_repetitions = 10;  ///< of what the library is told to use ("native:NAME")
     std::uint64_t seed = 1;
     std::vector<Case> cases;
 };

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clock/clock.hpp"
 
-#include <sched.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "comm/check.hpp"
@@ -70,11 +73,33 @@ void sleep_until(double time_s, const Occupancy&) {
 
 #else
 
+namespace {
+
+/// The ranks that run on one machine, whatever hosts it pretends to be: they were started since the same
+/// boot.
+MPI_Comm split_by_machine(MPI_Comm comm) {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string boot;
+    int known = file >> boot ? 1 : 0;
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    MPI_Comm machine = MPI_COMM_NULL;
+    if (known != 0) {
+        const auto color = static_cast<int>(std::hash<std::string>{}(boot)&0x7fffffff);
+        comm::check(MPI_Comm_split(comm, color, 0, &machine), "MPI_Comm_split");
+    } else {
+        comm::check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine),
+                    "MPI_Comm_split_type");
+    }
+    return machine;
+}
+
+}  // namespace
+
 Occupancy occupancy(MPI_Comm comm) {
-    MPI_Comm host = MPI_COMM_NULL;
-    comm::check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-                "MPI_Comm_split_type");
+    MPI_Comm host = split_by_machine(comm);
     const int ranks = comm::size_of(host);
+    int machine = comm::rank_in(comm);
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &machine, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
     std::vector<std::uint64_t> mask(comm::max_cpus / 64);
     for (const int cpu : comm::allowed_cpus())
         mask[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
@@ -84,20 +109,14 @@ Occupancy occupancy(MPI_Comm comm) {
     comm::check(MPI_Comm_free(&host), "MPI_Comm_free");
     int cpus = 0;
     for (const std::uint64_t word : mask) cpus += __builtin_popcountll(word);
-    return {ranks, cpus};
+    return {ranks, cpus, machine};
 }
 
 void sleep_until(double time_s, const Occupancy& occupancy) {
-    // The kernel wakes a sleeper late by up to its timer slack (50 us unless set otherwise), so the last
-    // stretch is yielded.
-    constexpr double wake_up_s = 100e-6;
+    // Unless told otherwise the kernel wakes a sleeper up to 50 us late.
+    if (occupancy.oversubscribed()) prctl(PR_SET_TIMERSLACK, 1000UL);
     for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) {
-        if (!occupancy.oversubscribed()) continue;
-        if (left_s > 2 * wake_up_s) {
-            sleep_for(std::min(left_s - wake_up_s, 1e-3));
-        } else {
-            sched_yield();
-        }
+        if (occupancy.oversubscribed()) sleep_for(left_s);
     }
 }
 

@@ -20,10 +20,11 @@ struct Calibration {
 /// Reads the clock a few hundred times.
 [[nodiscard]] Calibration calibrate();
 
-/// How ranks wait on this host.
+/// How ranks wait on this machine. Several hosts may be one machine, as containers and namespaces are.
 struct Occupancy {
-    int ranks = 1;  ///< of the communicator, on this host
-    int cpus = 1;   ///< on which any of them may run
+    int ranks = 1;    ///< of the communicator, on this machine
+    int cpus = 1;     ///< on which any of them may run
+    int machine = 0;  ///< the least of these ranks
 
     /// Then a rank that spins takes time away from the rank it waits for.
     [[nodiscard]] bool oversubscribed() const { return ranks > cpus; }
@@ -32,10 +33,10 @@ struct Occupancy {
 /// Collective over `comm`. Under SimGrid every rank has a core of its own.
 [[nodiscard]] Occupancy occupancy(MPI_Comm comm);
 
-/// Whether any host has fewer CPUs than ranks; the same answer on all ranks. Collective.
+/// Whether any machine has fewer CPUs than ranks; the same answer on all ranks. Collective.
 [[nodiscard]] bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy);
 
-/// Waits until now() >= time_s: spinning where there is a CPU for each rank, else asleep in small steps.
+/// Waits until now() >= time_s: spinning where there is a CPU for each rank, else asleep.
 void sleep_until(double time_s, const Occupancy& occupancy);
 
 /// Lets other processes of this host run for about `duration_s`.

@@ -18,7 +18,7 @@
 namespace {
 
 constexpr int patience = 8;  // polls in vain
-constexpr timespec longest_wait{0, 100'000};
+constexpr timespec longest_wait{0, 300'000};
 constexpr timespec pause_time{0, 20'000};
 
 thread_local int in_vain = 0;

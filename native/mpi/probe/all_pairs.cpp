@@ -102,6 +102,19 @@ std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
     return host_of_rank;
 }
 
+/// The same for their machines. Hosts that are one machine (namespaces, containers) take CPUs from each other
+/// where there are fewer than ranks: then their pairs don't take turns at once either.
+std::vector<int> number_machines(MPI_Comm comm, const clock::Occupancy& occupancy) {
+    std::vector<int> machine_of_rank(static_cast<std::size_t>(comm::size_of(comm)));
+    comm::check(MPI_Allgather(&occupancy.machine, 1, MPI_INT, machine_of_rank.data(), 1, MPI_INT, comm),
+                "MPI_Allgather");
+    std::map<int, int> numbers;
+    for (int& machine : machine_of_rank) {
+        machine = numbers.try_emplace(machine, static_cast<int>(numbers.size())).first->second;
+    }
+    return machine_of_rank;
+}
+
 /// What rank 0 lays down for the next batch.
 struct Plan {
     int code = comm::success;  ///< another one: stop with it
@@ -152,7 +165,7 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
                       const PairSet& done, const Sink& sink) {
     const double start_s = clock::now();
     const int rank = comm::rank_in(comm);
-    const std::vector<int> host_of_rank = number_hosts(places);
+    const std::vector<int> host_of_rank = crowded ? number_machines(comm, occupancy) : number_hosts(places);
     const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
     const Rounds rounds(host_of_rank, options.seed);
     PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},

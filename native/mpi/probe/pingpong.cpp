@@ -50,20 +50,21 @@ PairTimes PingPong::initiate(int responder) {
     await(responder, hello_tag);
     PairTimes times;
     for (std::size_t size = 0; size < settings_.sizes_bytes.size(); ++size) {
-        const Effort chosen = effort(size, times.rtt_min_s);
-        if (settings_.patience_s > 0) {
-            const std::array<int, 2> counts{chosen.warmup, chosen.repetitions};
-            comm::check(MPI_Send(counts.data(), 2, MPI_INT, responder, effort_tag, comm_), "MPI_Send");
+        time_size(responder, size, effort(size, times.rtt_min_s), times);
+        if (size == 0 && settings_.patience_s > 0) {
+            // Nothing smaller tells what to expect: so once, and then as often as that allows.
+            const std::vector<double> once = {times.rtt_min_s.back()};
+            times = {};
+            time_size(responder, size, affordable(once.back()), times);
         }
-        time_size(responder, static_cast<int>(settings_.sizes_bytes[size]), chosen, times);
     }
     return times;
 }
 
 /// What the smaller sizes let expect of size number `size`, on a straight line through the last two.
 PingPong::Effort PingPong::effort(std::size_t size, const std::vector<double>& rtt_min_s) const {
-    const Effort whole{settings_.warmup, settings_.repetitions};
-    if (settings_.patience_s <= 0 || size == 0) return whole;
+    if (settings_.patience_s <= 0) return {settings_.warmup, settings_.repetitions};
+    if (size == 0) return {0, 1};
     const std::vector<std::int64_t>& sizes = settings_.sizes_bytes;
     double expected_s = rtt_min_s[size - 1];
     if (size >= 2) {
@@ -73,14 +74,24 @@ PingPong::Effort PingPong::effort(std::size_t size, const std::vector<double>& r
     }
     // One that was left out leaves out all that follow: not a number is not below anything.
     if (!(expected_s < 4 * settings_.patience_s)) return {0, 0};
-    const double affordable = settings_.patience_s / expected_s;
-    if (affordable >= whole.warmup + whole.repetitions) return whole;
-    const int messages = std::max(1, static_cast<int>(affordable));
-    const int warmup = std::min(whole.warmup, messages / 3);
-    return {warmup, std::min(whole.repetitions, messages - warmup)};
+    return affordable(expected_s);
 }
 
-void PingPong::time_size(int responder, int bytes, Effort effort, PairTimes& times) {
+/// At least one, if each takes so long.
+PingPong::Effort PingPong::affordable(double rtt_s) const {
+    const double most = settings_.patience_s / std::max(rtt_s, 1e-9);
+    if (most >= settings_.warmup + settings_.repetitions) return {settings_.warmup, settings_.repetitions};
+    const int messages = std::max(1, static_cast<int>(most));
+    const int warmup = std::min(settings_.warmup, messages / 3);
+    return {warmup, std::min(settings_.repetitions, messages - warmup)};
+}
+
+void PingPong::time_size(int responder, std::size_t size, Effort effort, PairTimes& times) {
+    const int bytes = static_cast<int>(settings_.sizes_bytes[size]);
+    if (settings_.patience_s > 0) {
+        const std::array<int, 2> counts{effort.warmup, effort.repetitions};
+        comm::check(MPI_Send(counts.data(), 2, MPI_INT, responder, effort_tag, comm_), "MPI_Send");
+    }
     for (int i = 0; i < effort.warmup; ++i) {
         send(responder, bytes, message_tag);
         receive(responder, bytes, message_tag);
@@ -106,7 +117,9 @@ void PingPong::time_size(int responder, int bytes, Effort effort, PairTimes& tim
 void PingPong::respond(int initiator) {
     await(initiator, hello_tag);
     send(initiator, 0, hello_tag);
-    for (const std::int64_t size_bytes : settings_.sizes_bytes) {
+    std::vector<std::int64_t> sizes_bytes = settings_.sizes_bytes;
+    if (settings_.patience_s > 0) sizes_bytes.insert(sizes_bytes.begin(), sizes_bytes.front());
+    for (const std::int64_t size_bytes : sizes_bytes) {
         const int bytes = static_cast<int>(size_bytes);
         std::array<int, 2> counts{settings_.warmup, settings_.repetitions};
         if (settings_.patience_s > 0) {

@@ -6,11 +6,11 @@
 //         | -- token ------> |                               |   the hosts of both are free now
 //         |                  | -------- hello -------------> |   it may not be waiting yet; nothing is timed
 //         |                  | <------- hello -------------- |   now both are here
-//         |                  | ---- effort ----------------> |   for each size, where patience has an end:
-//         |                  |                               |   how many messages there will be
-//         |                  | ---- W + R messages --------> |
-//         |                  | <--- answered at once ------- |   for each size; the first W are not timed
-//         |                  | -- token --> later initiators
+//         |                  | ---- effort ----------------> |   for each size (the first one twice), if
+//         patience ends: |                  |                               |   how many messages there will
+//         be |                  | ---- W + R messages --------> | |                  | <--- answered at once
+//         ------- |   for each size; the first W are not timed |                  | -- token --> later
+//         initiators
 //
 // Time stamps t0 before the send, t1 after it, t2 after the receive: RTT = t2 - t0, send overhead = t1 - t0.
 // One reading of the clock is taken off each; the one at t1 falls into the flight of the message and costs
@@ -62,7 +62,8 @@ class PingPong {
         int repetitions = 0;
     };
     [[nodiscard]] Effort effort(std::size_t size, const std::vector<double>& rtt_min_s) const;
-    void time_size(int responder, int bytes, Effort effort, PairTimes& times);
+    [[nodiscard]] Effort affordable(double rtt_s) const;
+    void time_size(int responder, std::size_t size, Effort effort, PairTimes& times);
 
     void send(int peer, int bytes, int tag);
     void receive(int peer, int bytes, int tag);

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isochrone.cli.options import AsJson, parse_sizes, print_json
-from isochrone.cli.target import on_target
+from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import UsageError
-from isochrone.launch.target import Target
 
 if TYPE_CHECKING:
+    from isochrone.lab.study import Outcome
     from isochrone.statistics import Interval
 
 
@@ -40,9 +42,9 @@ class _Row:
         }
 
 
-@on_target
+@with_target_options
 def bench(
-    target: Target,
+    options: TargetOptions,
     recipes: Annotated[
         list[str] | None,
         typer.Option("--recipe", "-r", help="A recipe to time beside native; again for more."),
@@ -57,10 +59,25 @@ def bench(
     plan: Annotated[
         Path | None, typer.Option("--plan", help="plan.json, or its folder: times the recipe 'plan' too.")
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("bench.jsonl"),
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write (default: bench.jsonl); of a lab, the folder (default: isochrone-bench).",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own."""
+    """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own.
+
+    In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
+    each placement, or the one that is given, and set the plans beside the libraries and the links' bound.
+    """
+    if options.lab is not None and not recipes and plan is None:
+        _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
+        return
+    output = output or Path("bench.jsonl")
     from isochrone import _core
     from isochrone.files import BenchKey, Case, read_plan
     from isochrone.statistics import median_ci, ratio_ci
@@ -81,7 +98,8 @@ def bench(
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
-    found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
+    with open_target(options) as target:
+        found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
     rows = []
     for size, from_root in found.cases:
         native = found.slowest_s[BenchKey(size, from_root, "native")]
@@ -104,3 +122,69 @@ def bench(
             f"{row.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
             f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
         )
+
+
+def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json: bool) -> None:
+    from isochrone.lab.launch import PLACEMENTS
+    from isochrone.lab.study import study
+    from isochrone.lab.target import Ranks, open_lab
+    from isochrone.launch.registry import find_library
+    from isochrone.steps.bench import SIZES_BYTES
+
+    options.check()
+    libraries = [find_library(name) for name in (options.mpi.split(",") if options.mpi else [None])]
+    sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
+    results, surveys = [], []
+    with open_lab(options.lab or "") as lab:
+        placements = [
+            Ranks.on(lab.network, options.ranks, options.per_host, placement, options.seed)
+            for placement in ([options.placement] if options.placement else PLACEMENTS)
+        ]
+        if not as_json:
+            typer.echo(f"{lab.network.name}: {lab.network.description}")
+        for outcome in study(lab, libraries, placements, folder, options.idle_wait, sizes_bytes):
+            results += [row.to_json() for row in outcome.rows]
+            surveys.append(outcome.to_json())
+            if not as_json:
+                for line in _lab_lines(outcome):
+                    typer.echo(line)
+        document = {
+            "lab": lab.network.name,
+            "description": lab.network.description,
+            "ranks": len(placements[0].hosts),
+            "cores": os.cpu_count(),
+            "surveys": surveys,
+            "results": results,
+        }
+    path = folder / "results.json"
+    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    if as_json:
+        print_json(document)
+    else:
+        typer.echo(f"Results: {path}")
+
+
+def _lab_lines(outcome: Outcome) -> list[str]:
+    right = ", ".join(f"{level} {share:g}" for level, share in outcome.accuracy.items())
+    idle = "idle ranks wait" if outcome.idle_wait else "idle ranks poll"
+    lines = [
+        f"{outcome.mpi}, {outcome.placement} placement, {idle}: accuracy {right}; "
+        f"probed in {outcome.probe_s:.0f} s",
+        f"{'bytes':>9}{'native':>12}{'isochrone':>12}{'speedup':>22}{'best native':>13}{'bound':>11}"
+        f"{'ours/bound':>11}",
+    ]
+    for row in outcome.rows:
+        low, high = row.speedup.low, row.speedup.high
+        lines.append(
+            f"{row.size_bytes:>9}{row.native.estimate * 1e3:>9.2f} ms{row.isochrone.estimate * 1e3:>9.2f} ms"
+            f"{row.speedup.estimate:>8.2f} [{low:5.2f},{high:6.2f}]{row.best_native[1] * 1e3:>10.2f} ms"
+            f"{row.bound_s * 1e3:>8.2f} ms{row.isochrone.estimate / row.bound_s:>10.2f}  {row.best_native[0]}"
+        )
+    for link, directions in outcome.uplinks.items():
+        for direction, by in directions.items():
+            if max(by.values()) > 0:
+                lines.append(
+                    f"  {link} {direction}: native {by['native'] / 2**20:.2f}, isochrone "
+                    f"{by['isochrone'] / 2**20:.2f} MiB for each broadcast of 1 MiB"
+                )
+    return lines

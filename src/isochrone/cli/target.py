@@ -139,6 +139,23 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
     """Gives a command the options of ``TargetOptions``, and calls it with the place that they describe as
     `target`.
     """
+
+    def opened(options: TargetOptions, **given: Any) -> None:
+        with open_target(options) as target:
+            command(target=target, **given)
+
+    return _with_options(command, "target", opened)
+
+
+def with_target_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of ``TargetOptions``, and calls it with them as `options`."""
+    return _with_options(command, "options", command)
+
+
+def _with_options(
+    command: Callable[..., None], replaced: str, call: Callable[..., None]
+) -> Callable[..., None]:
+    """The command as Typer is to see it: with the options in the place of the parameter `replaced`."""
     hints = get_type_hints(TargetOptions, include_extras=True)
     offered = {
         field.name: inspect.Parameter(
@@ -149,14 +166,12 @@ def on_target(command: Callable[..., None]) -> Callable[..., None]:
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in inspect.signature(command, eval_str=True).parameters.values()
-        if parameter.name != "target"
+        if parameter.name != replaced
     ]
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:
-        options = TargetOptions(**{name: given.pop(name) for name in offered})
-        with open_target(options) as target:
-            command(target=target, **given)
+        call(options=TargetOptions(**{name: given.pop(name) for name in offered}), **given)
 
     wrapped.__signature__ = inspect.Signature([*offered.values(), *own])  # type: ignore[attr-defined]
     wrapped.__annotations__ = {p.name: p.annotation for p in (*offered.values(), *own)}

@@ -37,6 +37,7 @@ class Bench:
             and root that have equally many repetitions took turns, so that index k is the same turn in
             each.
         elapsed_s: time that it took; None where it did not come to its end.
+        calls: how many collectives were run, with those that did not count; None like ``elapsed_s``.
     """
 
     collective: str
@@ -49,6 +50,7 @@ class Bench:
     slowest_s: dict[BenchKey, npt.NDArray[np.float64]]
     elapsed_s: float | None = None
     provenance: Json = field(default_factory=dict)
+    calls: int | None = None
 
     @property
     def ranks(self) -> int:
@@ -84,11 +86,12 @@ def read_bench(path: Path | str) -> Bench:
         )
     times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
     elapsed_s: float | None = None
+    calls: int | None = None
     for number, line in lines:
         where = f"{path}:{number}"
         if "end" in line:
             check(line, "bench", where, "end")
-            elapsed_s = float(line["elapsed_s"])
+            elapsed_s, calls = float(line["elapsed_s"]), int(line["calls"])
             continue
         check(line, "bench", where, "time")
         if line["root"] >= len(places):
@@ -107,6 +110,7 @@ def read_bench(path: Path | str) -> Bench:
         simulated=header["simulated"],
         slowest_s={key: np.array([by[r] for r in sorted(by)]) for key, by in times.items()},
         elapsed_s=elapsed_s,
+        calls=calls,
         provenance=header["provenance"],
     )
 
@@ -134,5 +138,5 @@ def write_bench(path: Path | str, bench: Bench) -> None:
             documents.append({**line, "repetition": repetition, "slowest_s": value})
             check(documents[-1], "bench", f"{path}:{len(documents)}", "time")
     if bench.elapsed_s is not None:
-        documents.append({"end": True, "elapsed_s": bench.elapsed_s})
+        documents.append({"end": True, "elapsed_s": bench.elapsed_s, "calls": bench.calls or 0})
     write_lines(Path(path), documents)

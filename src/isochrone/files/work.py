@@ -26,8 +26,9 @@ class Work:
     Attributes:
         repetitions: timed calls of each recipe in each case, after ``warmup`` that are not.
         seed: of the order in which recipes take turns.
+        rival_repetitions: the same for what the library is told to use (``native:NAME``).
         patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
-            least three; None: whatever it takes.
+            least ``least_repetitions``; None: whatever it takes.
     """
 
     collective: str
@@ -35,7 +36,9 @@ class Work:
     warmup: int
     seed: int
     cases: tuple[Case, ...]
-    patience_s: float | None = None
+    rival_repetitions: int
+    patience_s: float | None
+    least_repetitions: int
 
 
 def read_work(path: Path | str) -> Work:
@@ -49,7 +52,9 @@ def read_work(path: Path | str) -> Work:
         warmup=int(document["warmup"]),
         seed=int(document["seed"]),
         cases=tuple(Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"])) for c in document["cases"]),
-        patience_s=document.get("patience_s"),
+        rival_repetitions=int(document["rival_repetitions"]),
+        patience_s=document["patience_s"],
+        least_repetitions=int(document["least_repetitions"]),
     )
 
 
@@ -60,11 +65,12 @@ def write_work(path: Path | str, work: Work) -> None:
         "schema_version": SCHEMA_VERSION,
         "collective": work.collective,
         "repetitions": work.repetitions,
+        "rival_repetitions": work.rival_repetitions,
+        "patience_s": work.patience_s,
+        "least_repetitions": work.least_repetitions,
         "warmup": work.warmup,
         "seed": work.seed,
         "cases": [{"bytes": c.size_bytes, "root": c.root, "recipes": list(c.recipes)} for c in work.cases],
     }
-    if work.patience_s is not None:
-        document["patience_s"] = work.patience_s
     check(document, "work", str(path))
     write_object(Path(path), document)

@@ -143,3 +143,20 @@ class Network:
                 link = Link(rate, float(entry["delay_s"]), int(entry["queue_bytes"]))
             nodes.append(Node(str(entry["name"]), str(entry["kind"]), entry["parent"], link))
         return Network(str(content["name"]), str(content["description"]), tuple(nodes))
+
+    def bound_s(self, root: int, hosts: Sequence[int], size_bytes: int) -> float:
+        """What a broadcast takes at least, whatever the algorithm: each byte must come to the farthest host
+        over every link on the way, so the delays on that way and the message once over its slowest link.
+
+        Args:
+            root: host of the root.
+            hosts: all that have ranks.
+            size_bytes: of the message, without headers.
+        """
+        bound = 0.0
+        for host in hosts:
+            links = self.links_between(root, host)
+            if links:
+                slowest = min(link.rate_bytes_per_s for link in links)
+                bound = max(bound, self.delay_s(root, host) + size_bytes / slowest)
+        return bound

@@ -114,9 +114,7 @@ class LabTarget:
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
         with self.launching(told) as launch:
-            run_program(
-                self.command(launch.line([str(executable), *arguments])), program, self._environment()
-            )
+            run_program(self.command(launch.line([str(executable), *arguments])), program, self._variables())
         output = Path(arguments[list(arguments).index("--output") + 1])
         check = check_probe if program == "isochrone-probe" else check_bench
         check(output, self.lab.network, self.ranks.hosts)
@@ -142,7 +140,11 @@ class LabTarget:
         """The command line that starts a launcher in the lab, on its first host."""
         return self.lab.command(self.lab.network.host_names[0], line)
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """Ours, and what the launcher needs beside it."""
+        return os.environ | self._variables()
+
+    def _variables(self) -> dict[str, str]:
         environment = {**self.library.environment}
         if self.library.vendor == "Open MPI":
             # Who starts a lab is root in it, and its hosts have as many slots as they are given ranks.
@@ -161,8 +163,6 @@ class LabTarget:
         """
         with self.launching() as launch:
             try:
-                return subprocess.run(
-                    self.command(launch.line(program)), env=os.environ | self._environment()
-                ).returncode
+                return subprocess.run(self.command(launch.line(program)), env=self.environment()).returncode
             except OSError as error:
                 raise IsochroneError(f"cannot be started: {error.strerror}", "nsenter") from None

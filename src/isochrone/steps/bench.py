@@ -14,8 +14,12 @@ SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287,
 """1 B to 4 MiB, odd ones among them."""
 
 
-PATIENCE_S = 3.0
-"""For one case: over slow links large messages are repeated less often."""
+RIVAL_REPETITIONS = 7
+"""Of each algorithm that the library can be told to use: a median with a 95 % interval."""
+PATIENCE_S = 4.0
+"""For one case: over slow links large messages are repeated less often, but not less than this:"""
+LEAST_REPETITIONS = 12
+"""A difference of the medians can be proven with so many, even if forty comparisons are made."""
 
 
 def run_bench(
@@ -26,8 +30,11 @@ def run_bench(
     plan: Path | None = None,
     repetitions: int = 10,
     seed: int = 1,
+    patient: bool = False,
 ) -> Bench:
     """Times the cases, each recipe in turn, and reads what came of it.
+
+    Where times are slow there are fewer repetitions, unless ``patient``.
 
     Raises:
         IsochroneError: the benchmark fails; a recipe that leaves wrong bytes is such a failure.
@@ -35,8 +42,19 @@ def run_bench(
     with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
         work = Path(folder) / "work.json"
         warmup = 0 if target.exact else 1
-        patience_s = None if target.simulated else PATIENCE_S
-        write_work(work, Work("bcast", repetitions, warmup, seed, tuple(cases), patience_s))
+        write_work(
+            work,
+            Work(
+                collective="bcast",
+                repetitions=repetitions,
+                warmup=warmup,
+                seed=seed,
+                cases=tuple(cases),
+                rival_repetitions=min(repetitions, RIVAL_REPETITIONS),
+                patience_s=None if target.simulated or patient else PATIENCE_S,
+                least_repetitions=min(repetitions, LEAST_REPETITIONS),
+            ),
+        )
         arguments = ["--work", str(work), "--output", str(output.resolve())]
         if topology is not None:
             arguments += ["--topology", str(topology.resolve())]

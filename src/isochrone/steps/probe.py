@@ -12,7 +12,7 @@ from isochrone.launch.target import Target
 SIZES_BYTES = (0, 1024, 65536, 1048576)
 REPETITIONS = 20
 EXACT_REPETITIONS = 1
-PATIENCE_S = 0.25
+PATIENCE_S = 0.1
 """For one size of one pair: over slow links large messages are sent less often, or not at all."""
 
 

@@ -62,7 +62,7 @@ class Effort:
     verify: int
 
 
-NOISY = Effort(candidates=6, screen=5, confirm=25, verify=25)
+NOISY = Effort(candidates=8, screen=5, confirm=25, verify=25)
 EXACT = Effort(candidates=5, screen=1, confirm=1, verify=1)
 """Where times have no noise one repetition tells all, and the first round proves already."""
 

@@ -12,7 +12,7 @@ measuring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -93,9 +93,22 @@ def candidates(
 
     segments = segments_for(size_bytes, most_segments)
     finalists = [_descend(start, segments, price) for start in _starts(dividing_levels(layout), segments)]
-    best_of_family = sorted({form.text() for form in finalists}, key=prices.__getitem__)
-    others = sorted(set(prices) - set(best_of_family), key=prices.__getitem__)
-    return [*best_of_family, *others][:most]
+    best = sorted({form.text(): form for form in finalists}.values(), key=price)
+    # Where the model errs most is how dear each message is: so the best also in segments of other sizes.
+    resized = sorted((replace(best[0], segment_bytes=segment) for segment in segments), key=price)
+    few = [form.text() for form in (*best, *resized[:3])]
+    return _distinct([*few, *sorted(prices, key=prices.__getitem__)], prices)[:most]
+
+
+def _distinct(recipes: Iterable[str], prices: Mapping[str, float]) -> list[str]:
+    """Without those of equal price to the sixth digit, which are the same messages by another name: all trees
+    of two ranks are one.
+    """
+    seen: dict[str, str] = {}
+    for recipe in recipes:
+        key = f"{prices[recipe]:.6g}"
+        seen.setdefault(key, recipe)
+    return list(seen.values())
 
 
 def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI libraries side by side in a lab: each one surveyed in each placement, and its collectives on the plan
+against its own and against the least time that the links allow.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isochrone.errors import IsochroneError
+from isochrone.files import Case
+from isochrone.lab.labs import Lab
+from isochrone.lab.target import LabTarget, Ranks
+from isochrone.launch.library import MpiLibrary
+from isochrone.report import compare
+from isochrone.report.comparison import SizeComparison
+from isochrone.statistics import Interval
+from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench
+from isochrone.steps.detect import detect
+from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
+from isochrone.steps.probe import probe
+from isochrone.steps.tune import tune
+
+STARTED_WITH: dict[str, dict[str, dict[str, str]]] = {
+    "Open MPI": {"han": {"OMPI_MCA_coll_han_priority": "100"}},
+    # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": the broadcasts by number.
+    "Intel MPI": {f"I_MPI_ADJUST_BCAST={k}": {"I_MPI_ADJUST_BCAST": str(k)} for k in range(1, 12)},
+}
+"""What a library can be told only by variables, when it is started."""
+UPLINK_BYTES = 1 << 20
+UPLINK_CALLS = 10
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One library, placement and message size; times in seconds of the slowest rank.
+
+    Attributes:
+        best_native: the fastest algorithm that the library can be told to use, and its time; the library's
+            own choice where nothing it can be told is faster.
+        bound_s: what the links allow at least (``Network.bound_s``).
+    """
+
+    mpi: str
+    placement: str
+    collective: str
+    size_bytes: int
+    root: int
+    native: Interval
+    isochrone: Interval
+    speedup: Interval
+    best_native: tuple[str, float]
+    bound_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of ``results``."""
+        return {
+            "mpi": self.mpi,
+            "placement": self.placement,
+            "collective": self.collective,
+            "size_bytes": self.size_bytes,
+            "root": self.root,
+            "native_s": self.native.estimate,
+            "native_ci_s": [self.native.low, self.native.high],
+            "isochrone_s": self.isochrone.estimate,
+            "isochrone_ci_s": [self.isochrone.low, self.isochrone.high],
+            "best_native": self.best_native[0],
+            "best_native_s": self.best_native[1],
+            "speedup": self.speedup.estimate,
+            "speedup_ci": [self.speedup.low, self.speedup.high],
+            "bound_s": self.bound_s,
+            "native_over_bound": self.native.estimate / self.bound_s,
+            "isochrone_over_bound": self.isochrone.estimate / self.bound_s,
+        }
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one library in one placement.
+
+    Attributes:
+        accuracy: of detection, by level.
+        probe_s: what the probe took.
+        uplinks: bytes over each link above the hosts, up and down, of one broadcast of ``UPLINK_BYTES``:
+            link, direction and what ran (``native`` or ``isochrone``) to bytes.
+    """
+
+    mpi: str
+    placement: str
+    rows: tuple[Row, ...]
+    accuracy: Mapping[str, float]
+    probe_s: float
+    uplinks: Mapping[str, Mapping[str, Mapping[str, float]]]
+    idle_wait: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The survey's facts, without the rows."""
+        return {
+            "mpi": self.mpi,
+            "placement": self.placement,
+            "accuracy": dict(self.accuracy),
+            "probe_seconds": self.probe_s,
+            "idle_wait": self.idle_wait,
+            "uplink_bytes": {link: dict(by) for link, by in self.uplinks.items()},
+        }
+
+
+def study(
+    lab: Lab,
+    libraries: Sequence[MpiLibrary],
+    placements: Sequence[Ranks],
+    folder: Path,
+    idle_wait: bool | None = None,
+    sizes_bytes: Sequence[int] = SIZES_BYTES,
+) -> Iterator[Outcome]:
+    """Surveys each library in each placement into a folder of its own, and yields what came of it.
+
+    A survey that is complete there already is not made again.
+
+    Raises:
+        IsochroneError: a step fails.
+    """
+    for library in libraries:
+        for ranks in placements:
+            target = LabTarget(lab, library, ranks, idle_wait)
+            _log.info("%s", target.name)
+            yield _survey(target, open_folder(folder / f"{library.name}-{ranks.placement}"), sizes_bytes)
+
+
+def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outcome:
+    measurements = probe(target, folder / MEASUREMENTS)
+    topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
+    _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, sizes_bytes)
+    roots = {root for _, root in bench.cases}
+    rows = []
+    for root in sorted(roots):
+        samples = {key: times for key, times in bench.slowest_s.items() if key.root == root}
+        comparison = compare(samples, bench.collective)
+        if comparison is not None:
+            told = _told_at_start(target, folder, root, [size.size_bytes for size in comparison.sizes])
+            rows += [_row(target, bench.collective, root, size, told) for size in comparison.sizes]
+    return Outcome(
+        mpi=target.library.name,
+        placement=target.ranks.placement,
+        rows=tuple(rows),
+        accuracy=topology.accuracy,
+        probe_s=measurements.elapsed_s,
+        uplinks=_uplinks(target, folder, min(roots, default=0)),
+        idle_wait=target.idle_wait,
+    )
+
+
+def _told_at_start(
+    target: LabTarget, folder: Path, root: int, sizes_bytes: Sequence[int]
+) -> dict[str, dict[int, float]]:
+    """Times of what a library can be told only when it is started, by name and size; each in a run of its
+    own. What the library refuses is left out.
+    """
+    found: dict[str, dict[int, float]] = {}
+    output = folder / "told.jsonl"
+    for name, setting in STARTED_WITH.get(target.library.vendor, {}).items():
+        started = LabTarget(target.lab, target.library, target.ranks, target.idle_wait, setting)
+        cases = [Case(size, root, ("native",)) for size in sizes_bytes]
+        try:
+            bench = run_bench(started, cases, output, repetitions=RIVAL_REPETITIONS)
+        except IsochroneError as error:
+            _log.info("%s is left out: %s", name, error)
+            continue
+        finally:
+            output.unlink(missing_ok=True)
+        found[name] = {key.size_bytes: float(np.median(times)) for key, times in bench.slowest_s.items()}
+    return found
+
+
+def _row(
+    target: LabTarget,
+    collective: str,
+    root: int,
+    size: SizeComparison,
+    told: Mapping[str, Mapping[int, float]],
+) -> Row:
+    if size.plan_s is None or size.speedup is None:
+        raise IsochroneError("a broadcast was not measured", f"{size.size_bytes} bytes")
+    best = ("native", size.native_s.estimate)
+    if size.rival is not None and size.rival.time_s.estimate < best[1]:
+        best = (size.rival.name, size.rival.time_s.estimate)
+    for name, times in told.items():
+        best = min(best, (name, times[size.size_bytes]), key=lambda rival: rival[1])
+    hosts = target.ranks.hosts
+    return Row(
+        mpi=target.library.name,
+        placement=target.ranks.placement,
+        collective=collective,
+        size_bytes=size.size_bytes,
+        root=root,
+        native=size.native_s,
+        isochrone=size.plan_s,
+        speedup=size.speedup,
+        best_native=best,
+        bound_s=target.lab.network.bound_s(hosts[root], hosts, size.size_bytes),
+    )
+
+
+def _uplinks(target: LabTarget, folder: Path, root: int) -> dict[str, dict[str, dict[str, float]]]:
+    """Runs broadcasts of one kind by themselves, few and then many: the difference of the traffic is that of
+    the broadcasts, without starting and ending.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for what, recipe in (("native", "native"), ("isochrone", "plan")):
+        before = _traffic(target.lab)
+        few = _broadcasts(target, folder, root, recipe, 2)
+        middle = _traffic(target.lab)
+        many = _broadcasts(target, folder, root, recipe, 2 + UPLINK_CALLS)
+        after = _traffic(target.lab)
+        for key, count in after.items():
+            link, direction = key
+            more = (count - middle[key]) - (middle[key] - before[key])
+            found.setdefault(link, {}).setdefault(direction, {})[what] = more / max(1, many - few)
+    return found
+
+
+def _broadcasts(target: LabTarget, folder: Path, root: int, recipe: str, repetitions: int) -> int:
+    """How many were run."""
+    cases = [Case(UPLINK_BYTES, root, (recipe,))]
+    output = folder / "uplinks.jsonl"
+    try:
+        bench = run_bench(target, cases, output, folder / TOPOLOGY, folder / PLAN, repetitions, patient=True)
+    finally:
+        output.unlink(missing_ok=True)
+    return bench.calls or 0
+
+
+def _traffic(lab: Lab) -> dict[tuple[str, str], int]:
+    """Bytes so far over each link of a switch, by link and direction."""
+    switches = {node.name for node in lab.network.nodes if node.kind != "host"}
+    return {
+        (link["name"], direction): int(link[direction]["bytes"])
+        for link in lab.status()["links"]
+        if link["name"] in switches
+        for direction in ("up", "down")
+    }

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MPI libraries in a lab: ranks where the placement has them, racks found, impossible results refused."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isochrone.errors import GateError, UsageError
+from isochrone.files import Bench, BenchKey, Place, read_measurements, write_bench, write_measurements
+from isochrone.files import MpiLibrary as MpiIdentity
+from isochrone.lab.guard import check_bench, check_probe
+from isochrone.lab.labs import Lab
+from isochrone.lab.launch import PLACEMENTS, place_ranks
+from isochrone.lab.network import Network
+from isochrone.lab.target import LabTarget, Ranks
+from isochrone.launch.library import MpiLibrary
+from isochrone.steps.detect import detect
+from isochrone.steps.probe import probe
+
+PLACE = Place(host="h0", cpus=None, signature="1x2x1")
+MPI = MpiIdentity(library="MPICH Version: 5.0.2", version="4.1", abi="libmpi.so.12")
+
+
+def test_block_fills_hosts_and_cyclic_deals_out() -> None:
+    assert place_ranks(4, 6, 2, "block", 1) == [0, 0, 1, 1, 2, 2]
+    assert place_ranks(4, 6, 2, "cyclic", 1) == [0, 1, 2, 0, 1, 2]
+    assert place_ranks(4, 5, 2, "cyclic", 1) == [0, 1, 2, 0, 1]
+
+
+def test_random_depends_on_the_seed_only() -> None:
+    assert place_ranks(8, 16, 2, "random", 5) == place_ranks(8, 16, 2, "random", 5)
+    assert place_ranks(8, 16, 2, "random", 5) != place_ranks(8, 16, 2, "random", 6)
+    assert sorted(place_ranks(8, 16, 2, "random", 5)) == place_ranks(8, 16, 2, "block", 5)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "per_host", "placement"), [(9, 2, "block"), (0, 2, "block"), (2, 2, "nearby")]
+)
+def test_what_does_not_fit_is_a_usage_error(ranks: int, per_host: int, placement: str) -> None:
+    with pytest.raises(UsageError):
+        place_ranks(4, ranks, per_host, placement, 1)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_ranks_run_where_the_placement_has_them(
+    lab: Lab, library: MpiLibrary, hello: Path, placement: str
+) -> None:
+    ranks = Ranks.on(lab.network, 10, 2, placement, 3)
+    target = LabTarget(lab, library, ranks)
+    with target.launching() as launch:
+        line = target.command(launch.line([str(hello)]))
+        done = subprocess.run(line, env=target.environment(), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = {int(r): (h, int(n)) for r, h, n in re.findall(r"rank (\d+) on (\S+) with (\d+)", done.stdout)}
+    # Each rank shares memory with the other one on its host, and with no one else.
+    assert found == {rank: (f"h{host}", 2) for rank, host in enumerate(ranks.hosts)}
+
+
+def test_racks_are_found_and_impossible_times_are_refused(
+    lab: Lab, library: MpiLibrary, tmp_path: Path
+) -> None:
+    ranks = Ranks.on(lab.network, 10, 2, "random", 4)
+    target = LabTarget(lab, library, ranks)
+    path = tmp_path / "measurements.jsonl"
+    measurements = probe(target, path, sizes_bytes=(0, 1024), repetitions=5)
+    assert measurements.complete
+    topology = detect(path, tmp_path / "topology.json", target.truth)
+    assert topology.accuracy["rack"] == 1.0
+
+    # The same as if the library had found a way around the network.
+    far = next(rank for rank, host in enumerate(ranks.hosts) if host != ranks.hosts[0])
+    faster = measurements.rtt_min_s.copy()
+    faster[0, far] = faster[far, 0] = 1e-5
+    write_measurements(path, replace(measurements, rtt_min_s=faster))
+    with pytest.raises(GateError, match="goes around the lab's network"):
+        check_probe(path, lab.network, ranks.hosts)
+
+
+def test_a_broadcast_that_beats_the_links_is_refused(small: Network, tmp_path: Path) -> None:
+    hosts = (0, 1, 2, 3)
+    bound_s = small.bound_s(0, hosts, 100_000)
+    path = tmp_path / "bench.jsonl"
+
+    def write(time_s: float) -> None:
+        places = tuple(replace(PLACE, host=f"h{host}") for host in hosts)
+        times = {BenchKey(100_000, 0, "native"): np.array([time_s, 2 * time_s])}
+        write_bench(path, Bench("bcast", places, MPI, "clock", 1e-6, True, False, times, 1.0))
+
+    write(bound_s * 1.01)
+    check_bench(path, small, hosts)
+    write(bound_s * 0.9)
+    with pytest.raises(GateError, match="goes around the lab's network"):
+        check_bench(path, small, hosts)
+
+
+def test_measurements_that_left_a_size_out_are_read_back(
+    tmp_path: Path, lab: Lab, library: MpiLibrary
+) -> None:
+    target = LabTarget(lab, library, Ranks.on(lab.network, 2, 1, "block", 1))
+    path = tmp_path / "measurements.jsonl"
+    # 100 MB take 16 s to and fro over the cables: longer than the probe's patience.
+    measurements = probe(target, path, sizes_bytes=(0, 100_000, 100_000_000), repetitions=3)
+    assert measurements.complete
+    assert (measurements.rtt_min_s[0, 1, :2] > 0).all()
+    assert str(measurements.rtt_min_s[0, 1, 2]) == "nan"
+    write_measurements(path, measurements)
+    assert str(read_measurements(path).rtt_min_s[0, 1, 2]) == "nan"
