@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab import labs
 from isochrone.lab.labs import Lab
 from isochrone.lab.network import Network
@@ -180,6 +180,50 @@ def test_a_second_lab_of_one_name_says_what_is_in_the_way(small: Network, name: 
     with pytest.raises(IsochroneError, match=f"the lab '{name}' is up already; isochrone lab down {name}"):
         labs.up(small, name)
     assert labs.find_lab(name) == first
+
+
+@pytest.mark.parametrize("wrong", ["../other", "/tmp/other", "", "a b", "x" * 60, "."])
+def test_a_name_that_is_a_path_is_refused_and_nothing_is_removed(
+    small: Network, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labs, "labs_folder", lambda: tmp_path / "isochrone" / "labs")
+    kept = tmp_path / "isochrone" / "other" / "file"
+    kept.parent.mkdir(parents=True)
+    (tmp_path / "isochrone" / "labs").mkdir()
+    kept.touch()
+    assert labs.find_lab(wrong) is None
+    assert not labs.remove_traces(wrong)
+    if wrong:  # none is the network's own
+        with pytest.raises(UsageError, match="is no name for a lab"):
+            labs.up(small, wrong)
+    assert kept.exists()
+
+
+def test_a_folder_that_others_may_write_to_is_not_trusted(
+    small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "labs"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setattr(labs, "labs_folder", lambda: folder)
+    with pytest.raises(IsochroneError, match="is not ours alone"):
+        labs.up(small)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_lab_that_cannot_start_leaves_nothing(
+    small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labs, "labs_folder", lambda: tmp_path / "isochrone" / "labs")
+    program = tmp_path / "isochrone-lab"
+    program.write_text("#!/bin/sh\necho 'isochrone-lab: h0: /dev/net/tun cannot be opened: No' >&2; exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(labs, "lab_program", lambda: program)
+    with pytest.raises(
+        IsochroneError, match=r"/dev/net/tun cannot be opened: No; a lab needs the kernel's TUN"
+    ):
+        labs.up(small)
+    assert not (tmp_path / "isochrone" / "labs" / "small").exists()
 
 
 def test_two_labs_do_not_see_each_other(lab: Lab, small: Network, name: str) -> None:

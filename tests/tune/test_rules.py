@@ -21,7 +21,7 @@ def _noisy(center: float, seed: int, count: int = 25) -> np.ndarray:
 
 
 def test_a_recipe_that_is_twice_as_fast_gets_a_rule() -> None:
-    decision = decide(64, {"native": _noisy(2e-6, 1), "chain": _noisy(1e-6, 2)}, 14, False)
+    decision = decide(64, [{"native": _noisy(2e-6, 1), "chain": _noisy(1e-6, 2)}], 14, False)
     assert decision.recipe == "chain"
     assert decision.evidence.speedup_ci[0] > 1.5
 
@@ -29,18 +29,27 @@ def test_a_recipe_that_is_twice_as_fast_gets_a_rule() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_recipe_that_is_as_fast_as_the_librarys_own_gets_none(seed: int) -> None:
     times = {"native": _noisy(1e-6, seed), "chain": _noisy(1e-6, seed + 100)}
-    assert decide(64, times, 14, False).recipe == "native"
+    assert decide(64, [times], 14, False).recipe == "native"
 
 
 def test_few_noisy_repetitions_prove_nothing() -> None:
     times = {"native": np.array([2e-6, 2e-6]), "chain": np.array([1e-6, 1e-6])}
-    assert decide(64, times, 1, False).recipe == "native"
-    assert decide(64, times, 1, True).recipe == "chain"
+    assert decide(64, [times], 1, False).recipe == "native"
+    assert decide(64, [times], 1, True).recipe == "chain"
 
 
 def test_the_fastest_of_several_recipes_is_chosen() -> None:
     times = {"native": np.array([3.0]), "flat": np.array([2.0]), "chain": np.array([1.0])}
-    assert decide(64, times, 1, True).recipe == "chain"
+    assert decide(64, [times], 1, True).recipe == "chain"
+
+
+def test_a_gain_from_one_root_is_enough_where_nothing_is_lost_from_another() -> None:
+    good = {"native": _noisy(2e-6, 1), "chain": _noisy(1e-6, 2)}
+    even = {"native": np.full(25, 1e-6), "chain": np.full(25, 1e-6)}
+    bad = {"native": _noisy(1e-6, 3), "chain": _noisy(1.5e-6, 4)}
+    assert decide(64, [good, even], 14, False).recipe == "chain"
+    assert decide(64, [good, bad], 14, False).recipe == "native"
+    assert decide(64, [even, even], 14, False).recipe == "native"
 
 
 def test_a_plan_that_is_slower_beyond_the_margin_is_found_out() -> None:

@@ -26,8 +26,9 @@ SETTINGS = {
 
 
 def info(as_json: AsJson = False) -> None:
-    """Show the version, algorithms, MPI libraries, simulated clusters and settings."""
+    """Show the version, algorithms, MPI libraries, simulated clusters, labs and settings."""
     from isochrone import _core
+    from isochrone.lab.description import shipped_networks
     from isochrone.launch.folders import cache_folder, config_folder
     from isochrone.launch.registry import all_libraries
     from isochrone.sim.description import shipped_systems
@@ -41,6 +42,7 @@ def info(as_json: AsJson = False) -> None:
         "mpi_libraries": [library.to_json() for library in libraries],
         "broken_mpi_libraries": broken,
         "simulated_clusters": shipped_systems(),
+        "labs": shipped_networks(),
         "settings": {name: os.environ.get(name) for name in SETTINGS},
         "cache_folder": str(cache_folder()),
         "config_folder": str(config_folder()),
@@ -53,6 +55,7 @@ def info(as_json: AsJson = False) -> None:
     _section("MPI libraries", library_lines(libraries) or ["none found"])
     _section("MPI libraries that do not work", broken)
     _section("simulated clusters", [", ".join(facts["simulated_clusters"])])
+    _section("labs", [", ".join(facts["labs"])])
     values = facts["settings"]
     _section("settings", [f"{n:<20}{values[n] or '-'}  ({SETTINGS[n]})" for n in SETTINGS])
     _section("folders", [f"cache   {facts['cache_folder']}", f"config  {facts['config_folder']}"])

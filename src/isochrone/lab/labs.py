@@ -11,10 +11,12 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import select
 import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -32,6 +34,8 @@ from isochrone.launch.process import end_with_parent
 _TIMEOUT_S = 60
 _MOST_STATUS_BYTES = 1 << 22
 _PROGRAM = "isochrone-lab"
+_TEMPORARY = "temporary"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,40}")
 
 # Each host's holder is found by name in the lab's own numbering of processes.
 _ENTER = """\
@@ -72,6 +76,7 @@ class Lab:
         network: that it emulates.
         process: that is the lab; everything in it ends with it.
         rootless: whether it is in a user namespace.
+        temporary: whether it belongs to a command that is running, and ends with it.
     """
 
     name: str
@@ -79,6 +84,7 @@ class Lab:
     network: Network
     process: int
     rootless: bool
+    temporary: bool
 
     @property
     def agent(self) -> Path:
@@ -127,14 +133,19 @@ def running_labs() -> list[Lab]:
 def find_lab(name: str) -> Lab | None:
     """The lab of that name, if it is up."""
     folder = labs_folder() / name
+    # Anything else is a path, and may lead anywhere.
+    if not _NAME.fullmatch(name) or not _is_ours(labs_folder()):
+        return None
     answer = _ask(folder)
     if answer is None:
         return None
-    return Lab(name, folder, _read_network(folder), answer[0], os.geteuid() != 0)
+    return Lab(
+        name, folder, _read_network(folder), answer[0], os.geteuid() != 0, (folder / _TEMPORARY).exists()
+    )
 
 
 def the_lab(name: str | None) -> Lab:
-    """The lab of that name, or the only one.
+    """The lab of that name, or the only one that was brought up to stay.
 
     Raises:
         UsageError: there is none, or several and no name.
@@ -145,10 +156,14 @@ def the_lab(name: str | None) -> Lab:
             up = ", ".join(lab.name for lab in running_labs()) or "none"
             raise UsageError(f"no lab {name!r} is up", todo=f"up are: {up}; start it with: isochrone lab up")
         return lab
-    labs = running_labs()
+    labs = [lab for lab in running_labs() if not lab.temporary]
     if len(labs) != 1:
         what = "no lab is up" if not labs else "several labs are up"
-        todo = "isochrone lab up two-racks" if not labs else "name one of " + ", ".join(x.name for x in labs)
+        todo = (
+            "start one with: isochrone lab up two-racks"
+            if not labs
+            else "name one of " + ", ".join(x.name for x in labs)
+        )
         raise UsageError(what, todo=todo)
     return labs[0]
 
@@ -176,6 +191,7 @@ def temporary_lab(network: Network) -> Iterator[Lab]:
     name = f"{network.name}-{os.getpid()}"
     with contextlib.ExitStack() as stack:
         with _making(network, name) as folder:
+            (folder / _TEMPORARY).touch()
             starter = stack.enter_context(_starter(folder, ["--stay"]))
             stack.callback(remove_traces, name)
             stack.callback(starter.kill)
@@ -210,6 +226,8 @@ def down(lab: Lab) -> None:
 
 def remove_traces(name: str) -> bool:
     """Removes the folder of a lab that is not up; says whether there was one."""
+    if not _NAME.fullmatch(name) or not _is_ours(labs_folder()):
+        return False
     folder = labs_folder() / name
     existed = folder.is_dir()
     shutil.rmtree(folder, ignore_errors=True)
@@ -231,21 +249,41 @@ def _write_files(network: Network, folder: Path) -> None:
 
 @contextlib.contextmanager
 def _making(network: Network, name: str) -> Iterator[Path]:
-    """The folder of a lab that is about to be started, with its files."""
+    """The folder of a lab that is about to be started, with its files; gone again if it can't be."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a lab", "--name", "use letters, digits and hyphens")
     folder = labs_folder() / name
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for parent in (folder.parent.parent, folder.parent):
+            parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _is_ours(folder.parent):
+            raise IsochroneError(
+                "is not ours alone", str(folder.parent), "set XDG_RUNTIME_DIR to a folder of your own"
+            )
         with _locked(folder.with_name(f".{name}.lock")):
             if find_lab(name) is not None:
                 raise IsochroneError(f"the lab {name!r} is up already", todo=f"isochrone lab down {name}")
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
-            _write_files(network, folder)
-            yield folder
+            try:
+                _write_files(network, folder)
+                yield folder
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
     except OSError as error:
         raise IsochroneError(f"the lab cannot be started: {error.strerror}", str(error.filename)) from None
     except subprocess.TimeoutExpired:
         raise IsochroneError("the lab does not come up", str(folder)) from None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else can put files there: what is in it is run."""
+    try:
+        found = [os.lstat(path) for path in (folder.parent, folder)]
+    except OSError:
+        return False
+    return all(stat.S_ISDIR(f.st_mode) and f.st_uid == os.geteuid() and not f.st_mode & 0o022 for f in found)
 
 
 def _starter(folder: Path, options: Sequence[str]) -> subprocess.Popen[str]:

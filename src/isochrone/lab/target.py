@@ -50,7 +50,12 @@ class Ranks:
         placement = placement or "block"
         count = len(network.hosts)
         return Ranks(
-            tuple(place_ranks(count, ranks or count * per_host, per_host, placement, seed or 1)), placement
+            tuple(
+                place_ranks(
+                    count, ranks or count * per_host, per_host, placement, 1 if seed is None else seed
+                )
+            ),
+            placement,
         )
 
 

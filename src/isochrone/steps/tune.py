@@ -17,8 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from isochrone import _core
 from isochrone.files import (
     Bench,
@@ -35,7 +33,7 @@ from isochrone.launch.target import Target
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, run_bench
 from isochrone.tune.candidates import MOST_SEGMENTS, candidates, predicted_s
-from isochrone.tune.rules import NATIVE, Decision, decide, is_slower, rules_for
+from isochrone.tune.rules import NATIVE, Decision, decide, fastest, is_slower, rules_for
 
 PLAN_RECIPE = "plan"
 MOST_SHAPES = 3
@@ -53,26 +51,28 @@ class Effort:
 
     Attributes:
         candidates: recipes a size that the model passes on.
+        roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
         screen, confirm, verify: repetitions of the three rounds.
     """
 
     candidates: int
+    roots: int
     screen: int
     confirm: int
     verify: int
 
 
-NOISY = Effort(candidates=8, screen=5, confirm=25, verify=25)
-EXACT = Effort(candidates=5, screen=1, confirm=1, verify=1)
+NOISY = Effort(candidates=8, roots=2, screen=3, confirm=25, verify=25)
+EXACT = Effort(candidates=5, roots=1, screen=1, confirm=1, verify=1)
 """Where times have no noise one repetition tells all, and the first round proves already."""
 
 
 @dataclass(frozen=True)
 class ShapeRoots:
-    """Roots that give the communicator one shape: one to tune on, one to verify on."""
+    """Roots that give the communicator one shape: some to tune on, one to verify on."""
 
     shape: str
-    tuned: int
+    tuned: tuple[int, ...]
     verified: int
 
 
@@ -92,7 +92,7 @@ def tune(
     topology = read_topology(topology_file)
     layout = layout_of(topology, topology_file)
     effort = EXACT if target.exact else NOISY
-    shapes = shapes_of(layout)
+    shapes = shapes_of(layout, effort.roots)
     scratch = bench_file.with_name(bench_file.name + ".tuning")
     try:
         decisions, identity = _decide_all(
@@ -126,9 +126,9 @@ def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
     )
 
 
-def shapes_of(layout: _core.Layout) -> list[ShapeRoots]:
+def shapes_of(layout: _core.Layout, tuned: int = 1) -> list[ShapeRoots]:
     """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single
-    rank: none.
+    rank: none. Each has up to `tuned` roots to tune on.
     """
     if layout.size < 2:
         return []
@@ -136,7 +136,12 @@ def shapes_of(layout: _core.Layout) -> list[ShapeRoots]:
     for root in range(layout.size):
         roots.setdefault(layout.shape(root), []).append(root)
     frequent = sorted(roots.items(), key=lambda item: -len(item[1]))[:MOST_SHAPES]
-    return [ShapeRoots(shape, ranks[0], ranks[-1]) for shape, ranks in frequent]
+    return [
+        ShapeRoots(
+            shape, tuple(dict.fromkeys(ranks[k * len(ranks) // tuned] for k in range(tuned))), ranks[-1]
+        )
+        for shape, ranks in frequent
+    ]
 
 
 def verify(
@@ -178,35 +183,44 @@ def _decide_all(
 ) -> tuple[dict[str, list[Decision]], Bench]:
     most_segments = max(16, SIMULATED_MESSAGES // layout.size) if target.simulated else MOST_SEGMENTS
     most_segments = min(most_segments, MOST_SEGMENTS)
-    pairs = [(shape.tuned, size) for shape in shapes for size in sizes_bytes]
+    pairs = [(shape, size) for shape in shapes for size in sizes_bytes]
     # The simulator leaves Python's lock to others while it works.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(
-            lambda pair: candidates(layout, pair[0], pair[1], effort.candidates, most_segments), pairs
+            lambda pair: candidates(layout, pair[0].tuned[0], pair[1], effort.candidates, most_segments),
+            pairs,
         )
-        cases = [Case(size, root, (NATIVE, *few)) for (root, size), few in zip(pairs, found, strict=True)]
-    bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.screen, seed=seed)
+        recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
+    bench = run_bench(target, _cases(recipes), scratch, topology_file, repetitions=effort.screen, seed=seed)
     if effort.confirm > effort.screen:
-        cases = [Case(case.size_bytes, case.root, (NATIVE, _fastest(bench, case))) for case in cases]
-        bench = run_bench(target, cases, scratch, topology_file, repetitions=effort.confirm, seed=seed + 1)
+        recipes = {pair: (fastest(_times(bench, *pair, few)),) for pair, few in recipes.items()}
+        bench = run_bench(
+            target, _cases(recipes), scratch, topology_file, repetitions=effort.confirm, seed=seed + 1
+        )
     decisions: dict[str, list[Decision]] = {}
-    shape_of = {shape.tuned: shape.shape for shape in shapes}
-    for case in cases:
-        times = _times(bench, case)
-        decision = decide(case.size_bytes, times, len(cases), target.exact)
-        price = predicted_s(layout, decision.recipe, case.root, case.size_bytes)
+    for (shape, size), few in recipes.items():
+        decision = decide(size, _times(bench, shape, size, few), len(recipes), target.exact)
+        price = predicted_s(layout, decision.recipe, shape.tuned[0], size)
         decision = replace(decision, evidence=replace(decision.evidence, predicted_s=price))
-        decisions.setdefault(shape_of[case.root], []).append(decision)
+        decisions.setdefault(shape.shape, []).append(decision)
     return decisions, bench
 
 
-def _times(bench: Bench, case: Case) -> Mapping[str, FloatArray]:
-    return {recipe: bench.slowest_s[BenchKey(case.size_bytes, case.root, recipe)] for recipe in case.recipes}
+def _cases(recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]]) -> list[Case]:
+    """From every root, the recipes against the library's own."""
+    return [
+        Case(size, root, (NATIVE, *few)) for (shape, size), few in recipes.items() for root in shape.tuned
+    ]
 
 
-def _fastest(bench: Bench, case: Case) -> str:
-    times = _times(bench, case)
-    return min((r for r in case.recipes if r != NATIVE), key=lambda recipe: float(np.median(times[recipe])))
+def _times(
+    bench: Bench, shape: ShapeRoots, size_bytes: int, recipes: Sequence[str]
+) -> list[Mapping[str, FloatArray]]:
+    """For each root, recipe to times."""
+    return [
+        {recipe: bench.slowest_s[BenchKey(size_bytes, root, recipe)] for recipe in (NATIVE, *recipes)}
+        for root in shape.tuned
+    ]
 
 
 def _without_slower(plan: Plan, bench: Bench, shapes: Sequence[ShapeRoots], exact: bool) -> Plan:

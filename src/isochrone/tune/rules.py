@@ -10,7 +10,7 @@ from math import isqrt
 import numpy as np
 
 from isochrone.files import Evidence, Rule
-from isochrone.statistics import FloatArray, Interval, ratio_ci
+from isochrone.statistics import FloatArray, ratio_ci
 
 NATIVE = "native"
 MARGIN = 1.01
@@ -28,38 +28,49 @@ class Decision:
 
 def decide(
     size_bytes: int,
-    times: Mapping[str, FloatArray],
+    times: Sequence[Mapping[str, FloatArray]],
     comparisons: int,
     exact: bool,
 ) -> Decision:
-    """Chooses among recipes that were timed in turn with ``native``.
+    """Chooses among recipes that were timed in turn with ``native``, from one or more roots of one shape.
+
+    The fastest over all roots is chosen if it is proven faster than the library's own from one of them, and
+    slower from none: libraries do well from some roots and worse from others.
 
     Args:
-        times: recipe to the slowest rank's time of each repetition, in seconds; ``native`` among them.
+        times: for each root, recipe to the slowest rank's time of each repetition, in seconds; the same
+            recipes for each, ``native`` among them.
         comparisons: how many such choices are made together: the 95 % are divided among them (Bonferroni).
         exact: times have no noise, so that few repetitions prove as much as many.
     """
-    native = times[NATIVE]
-    best = min(
-        (recipe for recipe in times if recipe != NATIVE),
-        key=lambda r: float(np.median(times[r])),
-        default=NATIVE,
-    )
-    ratio = ratio_ci(native, times[best], 1 - 0.05 / comparisons)
-    proven = ratio.low > MARGIN and (exact or ratio.confidence >= 0.95)
-    recipe = best if proven else NATIVE
-    if recipe == NATIVE:
-        ratio = Interval(1.0, 1.0, 1.0, 1.0)
+    best = fastest(times)
+    confidence = 1 - 0.05 / (comparisons * len(times))
+    ratios = [ratio_ci(by_recipe[NATIVE], by_recipe[best], confidence) for by_recipe in times]
+    proven = [ratio.low > MARGIN and (exact or ratio.confidence >= 0.95) for ratio in ratios]
+    recipe = best if any(proven) and all(ratio.estimate >= 1 for ratio in ratios) else NATIVE
+    native, chosen = (np.concatenate([by_recipe[name] for by_recipe in times]) for name in (NATIVE, recipe))
+    ratio = ratio_ci(native, chosen, 1 - 0.05 / comparisons)
     return Decision(
         size_bytes,
         recipe,
         Evidence(
             native_s=float(np.median(native)),
-            recipe_s=float(np.median(times[recipe])),
+            recipe_s=float(np.median(chosen)),
             speedup=ratio.estimate,
             speedup_ci=(ratio.low, ratio.high),
             repetitions=len(native),
         ),
+    )
+
+
+def fastest(times: Sequence[Mapping[str, FloatArray]]) -> str:
+    """The recipe with the least geometric mean, over the roots, of its medians; ``native`` if there is no
+    other.
+    """
+    return min(
+        (recipe for recipe in times[0] if recipe != NATIVE),
+        key=lambda recipe: float(sum(np.log(max(np.median(t[recipe]), 1e-12)) for t in times)),
+        default=NATIVE,
     )
 
 
