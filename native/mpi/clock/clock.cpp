@@ -73,10 +73,6 @@ void sleep_until(double time_s, const Occupancy&) {
 
 #else
 
-namespace {
-
-/// The ranks that run on one machine, whatever hosts it pretends to be: they were started since the same
-/// boot.
 MPI_Comm split_by_machine(MPI_Comm comm) {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string boot;
@@ -92,8 +88,6 @@ MPI_Comm split_by_machine(MPI_Comm comm) {
     }
     return machine;
 }
-
-}  // namespace
 
 Occupancy occupancy(MPI_Comm comm) {
     MPI_Comm host = split_by_machine(comm);

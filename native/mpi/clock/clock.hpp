@@ -30,6 +30,10 @@ struct Occupancy {
     [[nodiscard]] bool oversubscribed() const { return ranks > cpus; }
 };
 
+/// The ranks that run on one machine, whatever hosts it pretends to be: they were started since the same
+/// boot. To be freed. Collective over `comm`.
+[[nodiscard]] MPI_Comm split_by_machine(MPI_Comm comm);
+
 /// Collective over `comm`. Under SimGrid every rank has a core of its own.
 [[nodiscard]] Occupancy occupancy(MPI_Comm comm);
 

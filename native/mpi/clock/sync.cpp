@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clock/sync.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,7 +51,8 @@ void answer(MPI_Comm comm, int child, int exchanges, const Offset& own) {
     }
 }
 
-Offset measure(MPI_Comm comm, int exchanges) {
+/// By a binomial tree of ping-pongs.
+Offset measure_by_messages(MPI_Comm comm, int exchanges) {
     const int rank = comm::rank_in(comm);
     const int size = comm::size_of(comm);
     exchanges = std::max(exchanges, 1);
@@ -63,6 +66,48 @@ Offset measure(MPI_Comm comm, int exchanges) {
     }
     return own;
 }
+
+#ifndef ISOCHRONE_SMPI
+
+/// What to add to the system's clock to get this rank's now(). Not the monotonic clock: containers may have
+/// one of their own.
+Offset read_system_clock() {
+    constexpr int reads = 50;
+    constexpr time_t recent = 1'700'000'000;  // seconds since 1970 would leave a double 0.2 us
+    Offset best{0, std::numeric_limits<double>::infinity()};
+    for (int i = 0; i < reads; ++i) {
+        timespec time{};
+        const double before_s = now();
+        clock_gettime(CLOCK_REALTIME, &time);
+        const double after_s = now();
+        const double error_s = (after_s - before_s) / 2;
+        if (error_s >= best.error_s) continue;
+        const double system_s =
+            static_cast<double>(time.tv_sec - recent) + static_cast<double>(time.tv_nsec) * 1e-9;
+        best = {before_s + error_s - system_s, error_s};
+    }
+    return best;
+}
+
+Offset measure(MPI_Comm comm, int exchanges) {
+    if (comm::size_of(comm) == 1) return {};
+    MPI_Comm machine = split_by_machine(comm);
+    MPI_Comm leaders = MPI_COMM_NULL;
+    const bool leads = comm::rank_in(machine) == 0;
+    comm::check(MPI_Comm_split(comm, leads ? 0 : MPI_UNDEFINED, 0, &leaders), "MPI_Comm_split");
+    const Offset own = read_system_clock();
+    std::array<double, 2> shared{};  // what to add to the system's clock to get rank 0's, and the error
+    if (leads) {
+        const Offset across = measure_by_messages(leaders, exchanges);
+        shared = {own.offset_s + across.offset_s, own.error_s + across.error_s};
+        comm::check(MPI_Comm_free(&leaders), "MPI_Comm_free");
+    }
+    comm::check(MPI_Bcast(shared.data(), 2, MPI_DOUBLE, 0, machine), "MPI_Bcast");
+    comm::check(MPI_Comm_free(&machine), "MPI_Comm_free");
+    return {shared[0] - own.offset_s, shared[1] + own.error_s};
+}
+
+#endif
 
 double largest(MPI_Comm comm, double value) {
     comm::check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");

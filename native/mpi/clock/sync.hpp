@@ -2,6 +2,9 @@
 //
 // One time for all ranks: each rank's offset to the clock of rank 0.
 //
+// Ranks on one machine have the system's clock in common, and each reads it beside its own: they differ by
+// less than a microsecond. Between machines the first rank of each does the following.
+//
 // A rank reads the clock of its parent in a binomial tree by ping-pongs and keeps the exchange that took
 // least: the parent read its clock somewhere within that round trip, so taking its middle errs by half of it
 // at most (F. Cristian, "Probabilistic clock synchronization", Distributed Computing 3, 1989). Offsets and

@@ -125,6 +125,7 @@ def bench(
 
 
 def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json: bool) -> None:
+    from isochrone.files import provenance
     from isochrone.lab.launch import PLACEMENTS
     from isochrone.lab.study import study
     from isochrone.lab.target import Ranks, open_lab
@@ -155,6 +156,7 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
             "cores": os.cpu_count(),
             "surveys": surveys,
             "results": results,
+            "provenance": provenance(),
         }
     path = folder / "results.json"
     path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
