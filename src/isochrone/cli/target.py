@@ -103,7 +103,8 @@ class TargetOptions:
         for name, places in belongs.items():
             if getattr(self, name) is not None and here not in places:
                 option = spelled.get(name, f"--{name}")
-                raise UsageError(f"{option} is for {' and '.join(f'--{p}' for p in places)} only")
+                where = " or ".join(f"--{place} NAME" for place in places)
+                raise UsageError(f"{option} is for another place to run", todo=f"add {where}")
 
 
 @contextlib.contextmanager
