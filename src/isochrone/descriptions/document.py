@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import yaml
 
+from isochrone.descriptions.quantity import Kind, parse_quantity
 from isochrone.errors import IsochroneError
 
 _MAX_BYTES = 1 << 20
@@ -34,6 +36,40 @@ class Document:
         name = spell(steps)
         text = f"{name}: {what}" if name else what
         return IsochroneError(text, where=f"{self.file}:{self.lines.get(known, 1)}", todo=todo)
+
+    def check(self, schema: dict[str, Any], steps: Sequence[str | int] = ()) -> None:
+        """Raises IsochroneError if the value at ``steps``, the whole unless given, is not of a JSON
+        Schema's form.
+        """
+        validator = jsonschema.Draft202012Validator(schema)
+        error = jsonschema.exceptions.best_match(validator.iter_errors(self.value(steps)))
+        if error is not None:
+            message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
+            raise self.error(message, (*steps, *error.absolute_path), todo="mend the description")
+
+    def has(self, steps: Sequence[str | int]) -> bool:
+        """Whether there is a value at ``steps``."""
+        return tuple(steps) in self.lines
+
+    def value(self, steps: Sequence[str | int]) -> Any:
+        """The value at ``steps``, which must be there."""
+        value: Any = self.data
+        for step in steps:
+            value = value[step]
+        return value
+
+    def quantity(self, steps: Sequence[str | int], kind: Kind, default: float | None = None) -> float:
+        """The quantity at ``steps`` in its kind's first unit, or the default where there is none.
+
+        Raises:
+            IsochroneError: it is no such quantity; with file and line.
+        """
+        if default is not None and not self.has(steps):
+            return default
+        try:
+            return parse_quantity(self.value(steps), kind)
+        except ValueError as error:
+            raise self.error(str(error), steps) from None
 
 
 def spell(steps: Sequence[str | int]) -> str:

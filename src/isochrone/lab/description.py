@@ -29,10 +29,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from isochrone.descriptions.document import Document, read_document
-from isochrone.descriptions.quantity import RATE, SIZE, TIME, Kind, parse_quantity
+from isochrone.descriptions.quantity import RATE, SIZE, TIME
 from isochrone.errors import IsochroneError
 from isochrone.lab.network import Link, Network, Node
 
@@ -76,11 +74,7 @@ def read_network(path: Path) -> Network:
     """
     document = read_document(path)
     schema = json.loads((resources.files("isochrone.lab") / "lab.schema.json").read_text(encoding="utf-8"))
-    validator = jsonschema.Draft202012Validator(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(document.data))
-    if error is not None:
-        message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
-        raise document.error(message, tuple(error.absolute_path), todo="mend the description")
+    document.check(schema)
     return _Reader(document).network()
 
 
@@ -135,17 +129,6 @@ class _Reader:
             self._fill(here, entry, len(self._nodes) - 1, own)
 
     def _link(self, steps: Steps) -> Link:
-        rate = self._quantity((*steps, "rate"), RATE)
-        queue = self._quantity((*steps, "queue"), SIZE, _DEFAULT_QUEUE_BYTES)
-        return Link(rate or math.inf, self._quantity((*steps, "delay"), TIME), int(queue))
-
-    def _quantity(self, steps: Steps, kind: Kind, default: float | None = None) -> float:
-        if default is not None and steps not in self._document.lines:
-            return default
-        value: Any = self._document.data
-        for step in steps:
-            value = value[step]
-        try:
-            return parse_quantity(value, kind)
-        except ValueError as error:
-            raise self._document.error(str(error), steps) from None
+        rate = self._document.quantity((*steps, "rate"), RATE)
+        queue = self._document.quantity((*steps, "queue"), SIZE, _DEFAULT_QUEUE_BYTES)
+        return Link(rate or math.inf, self._document.quantity((*steps, "delay"), TIME), int(queue))

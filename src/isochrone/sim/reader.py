@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from isochrone.descriptions.document import Document, read_document
-from isochrone.descriptions.quantity import RATE, SIZE, TIME, Kind, parse_quantity
+from isochrone.descriptions.quantity import RATE, SIZE, TIME
 from isochrone.sim.networks.base import Link, Network, Steps
 from isochrone.sim.networks.dragonfly import Dragonfly
 from isochrone.sim.networks.fat_tree import FatTree
@@ -35,19 +33,11 @@ def read_system(path: Path) -> System:
     """
     document = read_document(path)
     schema = json.loads((resources.files("isochrone.sim") / "system.schema.json").read_text(encoding="utf-8"))
-    _check(document, document.data, schema, ())
-    kind = document.data.get("network", {}).get("kind", "star")
-    network = document.data.get("network", {"kind": kind})
-    _check(document, network, {"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]}, ("network",))
+    document.check(schema)
+    if document.has(("network",)):
+        kind = document.value(("network", "kind"))
+        document.check({"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]}, ("network",))
     return _Reader(document).system()
-
-
-def _check(document: Document, data: Any, schema: dict[str, Any], steps: Steps) -> None:
-    validator = jsonschema.Draft202012Validator(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
-    if error is not None:
-        message = error.message if len(error.message) <= 200 else f"{error.message[:200]}…"
-        raise document.error(message, (*steps, *error.absolute_path), todo="mend the description")
 
 
 def _core_capacity(innermost: Link, links: Iterable[Link]) -> float:
@@ -91,9 +81,11 @@ class _Reader:
             placement=data.get("placement", "block"),
             seed=self._integer(("seed",), 1),
             noise=self._noise(),
-            send_overhead_s=self._quantity(("send_overhead",), TIME, default_overhead_s),
-            receive_overhead_s=self._quantity(("receive_overhead",), TIME, default_overhead_s),
-            eager_limit_bytes=int(self._quantity(("eager_limit",), SIZE, _DEFAULT_EAGER_LIMIT_BYTES)),
+            send_overhead_s=self._document.quantity(("send_overhead",), TIME, default_overhead_s),
+            receive_overhead_s=self._document.quantity(("receive_overhead",), TIME, default_overhead_s),
+            eager_limit_bytes=int(
+                self._document.quantity(("eager_limit",), SIZE, _DEFAULT_EAGER_LIMIT_BYTES)
+            ),
             core_capacity_bytes_per_s=_core_capacity(groups[0].link, links.values()),
         )
         for steps, link in links.items():
@@ -160,7 +152,7 @@ class _Reader:
 
     def _fat_tree(self, nearest: Link) -> FatTree:
         down, up = self._integers(("network", "down")), self._integers(("network", "up"))
-        levels = len(self._value(("network", "uplinks")))
+        levels = len(self._document.value(("network", "uplinks")))
         if not len(down) == len(up) == levels + 1:
             what = f"{len(down)} numbers down, {len(up)} up and {levels} uplinks"
             raise self._document.error(
@@ -182,45 +174,30 @@ class _Reader:
 
     def _link(self, steps: Steps, default_capacity: float = 1.0) -> Link:
         """``default_capacity`` counts in bandwidths."""
-        if not self._has(steps):
+        if not self._document.has(steps):
             raise self._document.error(
                 f"{steps[-1]} is missing", steps[:-1], "give its latency and bandwidth"
             )
-        latency_s = self._quantity((*steps, "latency"), TIME)
+        latency_s = self._document.quantity((*steps, "latency"), TIME)
         bandwidth = self._positive((*steps, "bandwidth"))
         capacity = bandwidth * default_capacity
-        if self._has((*steps, "capacity")):
+        if self._document.has((*steps, "capacity")):
             capacity = self._positive((*steps, "capacity"))
             if capacity < bandwidth:
                 raise self._document.error("is less than the bandwidth of one pair", (*steps, "capacity"))
         return Link(latency_s, bandwidth, capacity)
 
     def _positive(self, steps: Steps) -> float:
-        value = self._quantity(steps, RATE)
+        value = self._document.quantity(steps, RATE)
         if value < 1:
             raise self._document.error("is less than 1 byte/s", steps)
         return value
 
-    def _quantity(self, steps: Steps, kind: Kind, default: float | None = None) -> float:
-        if default is not None and not self._has(steps):
-            return default
-        try:
-            return parse_quantity(self._value(steps), kind)
-        except ValueError as error:
-            raise self._document.error(str(error), steps) from None
-
     def _integer(self, steps: Steps, default: int | None = None) -> int:
         """A number that the schema found to be an integer, which ``4.0`` is too."""
-        return default if default is not None and not self._has(steps) else int(self._value(steps))
+        if default is not None and not self._document.has(steps):
+            return default
+        return int(self._document.value(steps))
 
     def _integers(self, steps: Steps) -> tuple[int, ...]:
-        return tuple(int(value) for value in self._value(steps))
-
-    def _has(self, steps: Sequence[str | int]) -> bool:
-        return tuple(steps) in self._document.lines
-
-    def _value(self, steps: Steps) -> Any:
-        value: Any = self._data
-        for step in steps:
-            value = value[step]
-        return value
+        return tuple(int(value) for value in self._document.value(steps))
