@@ -153,6 +153,21 @@ def test_srun_exports_the_variables_beside_what_the_user_exports(
     assert with_variables(line, {"LD_PRELOAD": "/p"}) == tuple(expected.split())
 
 
+@pytest.mark.parametrize("vendor", ["MPICH"], indirect=True)
+def test_what_srun_is_to_export_is_not_in_its_own_environment(
+    vendor: str, tiny_native: Path, launcher: MakeLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher("slurm", "srun")
+    plan = _plan_for(_library(vendor), tmp_path)
+    monkeypatch.setenv("ISOCHRONE_MPI", str(shutil.which(f"mpicc.{DEBIAN[vendor]}")))
+    monkeypatch.setenv("ISOCHRONE_EXPLAIN", "1")
+    monkeypatch.setenv("LD_PRELOAD", "/profiler.so")
+    start = prepare(read_launch_line(["srun", "sh"]), plan)
+    assert start.refusal is None
+    assert start.withheld == {"LD_PRELOAD", "ISOCHRONE_EXPLAIN"}
+    assert ":/profiler.so,ISOCHRONE_" in start.argv[1]
+
+
 def test_what_srun_cannot_pass_on_is_refused(launcher: MakeLauncher) -> None:
     launcher("slurm", "srun")
     with pytest.raises(IsochroneError, match="commas"):

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
-from isochrone.cli.target import TargetOptions, open_target
+from isochrone.cli import lab_slurm
+from isochrone.cli.options import AsJson, LabName, print_json
+from isochrone.cli.target import TargetOptions, open_lab_target, with_lab_options
 
 if TYPE_CHECKING:
     from isochrone.lab.labs import Lab
 
 app = typer.Typer(help="A cluster of namespaces on an emulated network, for real MPI libraries.")
 
-LabName = Annotated[
-    str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
-]
+app.add_typer(lab_slurm.app, name="slurm")
 
 
 @app.command()
@@ -111,46 +110,15 @@ def down(name: LabName = None, as_json: AsJson = False) -> None:
 
 
 @app.command("mpi")
+@with_lab_options
 def run_mpi(
     program: Annotated[list[str], typer.Argument(metavar="-- PROGRAM ...", show_default=False)],
-    name: Annotated[
-        str | None, typer.Option("--lab", metavar="NAME|FILE", help="Not needed where one lab is up.")
-    ] = None,
-    mpi: Annotated[
-        str | None, typer.Option("--mpi", metavar="NAME", help="A name of: isochrone mpi list")
-    ] = None,
-    ranks: Annotated[int | None, typer.Option("-n", min=1, help="Ranks (default: all hosts full).")] = None,
-    per_host: Annotated[
-        int | None, typer.Option("--ppn", min=1, help="Ranks on each host (default: 2).")
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option("--placement", metavar="block|cyclic|random", help="Of the ranks.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of random placement.")] = None,
-    idle_wait: Annotated[
-        bool | None,
-        typer.Option(
-            "--idle-wait/--no-idle-wait",
-            help="Whether waiting ranks leave their core to others (default: where ranks outnumber cores).",
-        ),
-    ] = None,
+    options: TargetOptions,
 ) -> None:
-    """Run an MPI program in a lab."""
+    """Run an MPI program in a lab; without --lab, in the one that is up."""
     from isochrone.lab.labs import the_lab
-    from isochrone.lab.target import LabTarget
 
-    lab = name or the_lab(None).name
-    options = TargetOptions(
-        lab=lab,
-        mpi=mpi,
-        ranks=ranks,
-        per_host=per_host,
-        placement=placement,
-        seed=seed,
-        idle_wait=idle_wait,
-    )
-    with open_target(options) as target:
-        assert isinstance(target, LabTarget)  # noqa: S101
+    with open_lab_target(options, options.lab or the_lab(None).name) as target:
         code = target.execute(program)
     raise typer.Exit(code)
 

@@ -10,6 +10,9 @@ import typer
 
 from isochrone.errors import UsageError
 
+LabName = Annotated[
+    str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

@@ -44,7 +44,12 @@ def run(
     start = prepare(understood, plan / "plan.json" if plan.is_dir() else plan)
     if as_json:
         print_json(
-            {"command": list(start.argv), "environment": dict(start.environment), "refusal": start.refusal}
+            {
+                "command": list(start.argv),
+                "environment": dict(start.environment),
+                "withheld": sorted(start.withheld),
+                "refusal": start.refusal,
+            }
         )
         return
     if start.refusal is not None:

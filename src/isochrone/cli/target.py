@@ -15,7 +15,20 @@ import typer
 from isochrone.errors import UsageError
 
 if TYPE_CHECKING:
+    from isochrone.lab.target import LabTarget
     from isochrone.launch.target import Target
+
+
+_BELONGS = {
+    "placement": ("sim", "lab"),
+    "seed": ("sim", "lab"),
+    "noise": ("sim",),
+    "mpi": ("lab",),
+    "ranks": ("lab",),
+    "per_host": ("lab",),
+    "idle_wait": ("lab",),
+}
+"""What places to run an option is for, if not for all."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,9 @@ class TargetOptions:
     ] = None
     lab: Annotated[
         str | None,
-        typer.Option("--lab", metavar="NAME|FILE", help="A lab instead of a launcher: see isochrone lab."),
+        typer.Option(
+            "--lab", metavar="NAME|FILE", help="A lab that is up, or one to start: see isochrone lab."
+        ),
     ] = None
     placement: Annotated[
         str | None,
@@ -90,17 +105,8 @@ class TargetOptions:
                 todo="end the command with, for example: -- mpiexec -n 4, or try: --sim demo",
             )
         here = given[0]
-        belongs = {
-            "placement": ("sim", "lab"),
-            "seed": ("sim", "lab"),
-            "noise": ("sim",),
-            "mpi": ("lab",),
-            "ranks": ("lab",),
-            "per_host": ("lab",),
-            "idle_wait": ("lab",),
-        }
         spelled = {"ranks": "-n", "per_host": "--ppn", "idle_wait": "--idle-wait"}
-        for name, places in belongs.items():
+        for name, places in _BELONGS.items():
             if getattr(self, name) is not None and here not in places:
                 option = spelled.get(name, f"--{name}")
                 where = " or ".join(f"--{place} NAME" for place in places)
@@ -123,17 +129,29 @@ def open_target(options: TargetOptions) -> Iterator[Target]:
         system = load_system(options.sim, options.placement, options.seed, options.noise)
         yield SimTarget(system, options.sim_baseline)
     elif options.lab is not None:
-        from isochrone.lab.target import LabTarget, Ranks, open_lab
-        from isochrone.launch.registry import find_library
-
-        library = find_library(options.mpi)
-        with open_lab(options.lab) as lab:
-            ranks = Ranks.on(lab.network, options.ranks, options.per_host, options.placement, options.seed)
-            yield LabTarget(lab, library, ranks, options.idle_wait)
+        with open_lab_target(options, options.lab) as target:
+            yield target
     else:
         from isochrone.launch.target import LocalTarget
 
         yield LocalTarget(options.launch or [])
+
+
+@contextlib.contextmanager
+def open_lab_target(options: TargetOptions, name_or_file: str) -> Iterator[LabTarget]:
+    """The ranks that a command line asks for in a lab, which ends with the command if it was started for it.
+
+    Raises:
+        UsageError: when the ranks do not fit, or there is no such library.
+        IsochroneError: when there is no such description, or the lab cannot be started.
+    """
+    from isochrone.lab.target import LabTarget, Ranks, open_lab
+    from isochrone.launch.registry import find_library
+
+    library = find_library(options.mpi)
+    with open_lab(name_or_file) as lab:
+        ranks = Ranks.on(lab.network, options.ranks, options.per_host, options.placement, options.seed)
+        yield LabTarget(lab, library, ranks, options.idle_wait)
 
 
 def on_target(command: Callable[..., None]) -> Callable[..., None]:
@@ -153,16 +171,25 @@ def with_target_options(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(command, "options", command)
 
 
+def with_lab_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Like ``with_target_options``, with those for labs only."""
+    return _with_options(command, "options", command, lambda name: "lab" in (name, *_BELONGS.get(name, ())))
+
+
 def _with_options(
-    command: Callable[..., None], replaced: str, call: Callable[..., None]
+    command: Callable[..., None],
+    replaced: str,
+    call: Callable[..., None],
+    wanted: Callable[[str], bool] = lambda _: True,
 ) -> Callable[..., None]:
-    """The command as Typer is to see it: with the options in the place of the parameter `replaced`."""
+    """The command as Typer is to see it: with the wanted options in the place of the parameter `replaced`."""
     hints = get_type_hints(TargetOptions, include_extras=True)
     offered = {
         field.name: inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
         for field in fields(TargetOptions)
+        if wanted(field.name)
     }
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)

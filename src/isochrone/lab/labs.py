@@ -48,6 +48,9 @@ if [ -z "$process" ]; then
     echo "no host $host in this lab" >&2
     exit 255
 fi
+if [ -f '{folder}/slurm/slurm.conf' ]; then
+    export SLURM_CONF='{folder}/slurm/slurm.conf'
+fi
 exec nsenter --target "$process" --net --uts --mount --ipc -- env --chdir="$folder" "$@"
 """
 _AGENT = """\

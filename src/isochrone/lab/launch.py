@@ -17,7 +17,8 @@ from isochrone.lab.labs import Lab
 from isochrone.launch.library import MpiLibrary
 
 PLACEMENTS = ("block", "cyclic", "random")
-_CARD = "eth0"
+CARD = "eth0"
+"""The network card of each host."""
 _RANKMAP_SINCE = (4, 2)
 _log = logging.getLogger(__name__)
 
@@ -84,33 +85,20 @@ class Launch:
     def _open_mpi(self, launcher: str, program: Sequence[str]) -> list[str]:
         hostfile = self.folder / "hosts"
         if _number(self.library) >= (5,):
-            agent = ["--prtemca", "plm_ssh_agent", str(self.lab.agent), "--prtemca", "prte_if_include", _CARD]
-            shared_memory = "sm"
+            agent = ["--prtemca", "plm_ssh_agent", str(self.lab.agent), "--prtemca", "prte_if_include", CARD]
         else:
-            agent = ["--mca", "plm_rsh_agent", str(self.lab.agent), "--mca", "oob_tcp_if_include", _CARD]
-            shared_memory = "vader"
+            agent = ["--mca", "plm_rsh_agent", str(self.lab.agent), "--mca", "oob_tcp_if_include", CARD]
         # One line for each rank: the sequential mapper goes through them in order.
         hostfile.write_text("".join(f"{host}\n" for host in self.hosts), encoding="ascii")
-        variables = [word for item in self.environment.items() for word in ("-x", "=".join(item))]
+        variables = [word for item in self._variables().items() for word in ("-x", "=".join(item))]
         return [
             *(launcher, *agent, "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none"),
-            *("-n", str(len(self.hosts)), "--mca", "pml", "ob1", "--mca", "btl", f"tcp,{shared_memory},self"),
-            *("--mca", "btl_tcp_if_include", _CARD, *variables, *program),
+            *("-n", str(len(self.hosts)), *variables, *program),
         ]
 
     def _hydra(self, launcher: str, program: Sequence[str]) -> list[str]:
-        # Left to itself UCX finds that all hosts are one machine, and goes around the network.
-        settings = {
-            "UCX_TLS": "tcp,self",
-            "UCX_NET_DEVICES": _CARD,
-            "FI_PROVIDER": "tcp",
-            "FI_TCP_IFACE": _CARD,
-        }
-        if self.library.vendor == "Intel MPI":
-            settings |= {"I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0"}
-        settings |= self.environment
-        variables = [word for name, value in settings.items() for word in ("-genv", name, value)]
-        start = [launcher, "-launcher", "ssh", "-launcher-exec", str(self.lab.agent), "-iface", _CARD]
+        variables = [word for name, value in self._variables().items() for word in ("-genv", name, value)]
+        start = [launcher, "-launcher", "ssh", "-launcher-exec", str(self.lab.agent), "-iface", CARD]
         count = str(len(self.hosts))
         if self.library.vendor == "Intel MPI":
             # It takes a host for each part between colons, and finds out by itself who shares memory.
@@ -130,6 +118,30 @@ class Launch:
         hostfile = self.folder / "hosts"
         hostfile.write_text("".join(f"{host}:1\n" for host in self.hosts), encoding="ascii")
         return [*start, "-f", str(hostfile), "-n", count, *variables, *program]
+
+    def _variables(self) -> dict[str, str]:
+        return {**network_variables(self.library), **self.environment}
+
+
+def network_variables(library: MpiLibrary) -> dict[str, str]:
+    """Variables for the ranks, that send their messages over the lab's network."""
+    if library.vendor == "Open MPI":
+        shared_memory = "sm" if _number(library) >= (5,) else "vader"
+        return {
+            "OMPI_MCA_pml": "ob1",
+            "OMPI_MCA_btl": f"tcp,{shared_memory},self",
+            "OMPI_MCA_btl_tcp_if_include": CARD,
+        }
+    # Left to itself UCX finds that all hosts are one machine, and goes around the network.
+    settings = {
+        "UCX_TLS": "tcp,self",
+        "UCX_NET_DEVICES": CARD,
+        "FI_PROVIDER": "tcp",
+        "FI_TCP_IFACE": CARD,
+    }
+    if library.vendor == "Intel MPI":
+        settings |= {"I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0"}
+    return settings
 
 
 def _number(library: MpiLibrary) -> tuple[int, ...]:

@@ -35,11 +35,13 @@ class Start:
         argv: the launcher's command line.
         environment: variables for the launcher beyond our own.
         refusal: why it runs without the plan; None when it runs with it.
+        withheld: our variables that the launcher must not have.
     """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     refusal: str | None
+    withheld: frozenset[str] = frozenset()
 
 
 def prepare(line: LaunchLine, plan: Path) -> Start:
@@ -51,12 +53,15 @@ def prepare(line: LaunchLine, plan: Path) -> Start:
     except IsochroneError as error:
         plain = (str(line.executable), *line.argv[1:])
         return Start(plain, environment, f"{error}; running without a plan")
-    return Start(argv, environment, None)
+    # For srun a variable of its own comes before what --export gives it.
+    withheld = frozenset(settings) & os.environ.keys() if line.family is Family.SLURM else frozenset()
+    return Start(argv, environment, None, withheld)
 
 
 def execute(start: Start) -> None:
     """Becomes the launcher, so that its exit code and the signals sent to us are its own. Does not return."""
-    os.execve(start.argv[0], start.argv, {**os.environ, **start.environment})  # noqa: S606
+    ours = {name: value for name, value in os.environ.items() if name not in start.withheld}
+    os.execve(start.argv[0], start.argv, {**ours, **start.environment})  # noqa: S606
 
 
 def _settings(line: LaunchLine, plan_path: Path) -> dict[str, str]:

@@ -128,10 +128,9 @@ def _write(libraries: list[MpiLibrary]) -> None:
 def library_of(line: LaunchLine) -> MpiLibrary:
     """The MPI library that a launch line's ranks will use.
 
-    That is the one that ``ISOCHRONE_MPI`` names (a name of ``isochrone mpi list``, or the path of an
-    ``mpicc``); else one that was added with this launcher; else the one beside the launcher. For ``srun``,
-    which belongs to no MPI library, it is the only one that was added, or else that of the ``mpicc`` on the
-    PATH.
+    That is the one that ``ISOCHRONE_MPI`` names (as in ``find_library``, or by the path of an ``mpicc``);
+    else one that was added with this launcher; else the one beside the launcher. For ``srun``, which belongs
+    to no MPI library, it is the only one that was added, or else that of the ``mpicc`` on the PATH.
 
     Raises:
         IsochroneError: when none is found.
@@ -158,7 +157,7 @@ def library_of(line: LaunchLine) -> MpiLibrary:
     return identify(Path(mpicc).absolute(), "PATH", line.executable)
 
 
-def find_library(name: str | None) -> MpiLibrary:
+def find_library(name: str | None, where: str = "--mpi") -> MpiLibrary:
     """The library at hand that a name stands for: a name of ``isochrone mpi list``, or ``openmpi``, ``mpich``
     or ``intel`` for the newest of those. Without a name, the first.
 
@@ -174,15 +173,11 @@ def find_library(name: str | None) -> MpiLibrary:
     fitting = [library for library in libraries if library.vendor == _VENDORS.get(name or "")]
     if not fitting:
         what = "no MPI library is at hand" if name is None else f"no MPI library {name!r} is at hand"
-        raise UsageError(what, "--mpi", "see: isochrone mpi list, and isochrone mpi add")
+        raise UsageError(what, where, "see: isochrone mpi list, and isochrone mpi add")
     return max(fitting, key=lambda library: [int(n) for n in re.findall(r"\d+", library.version)])
 
 
 def _named(name: str, line: LaunchLine) -> MpiLibrary:
     if os.sep in name:
         return identify(Path(name).absolute(), "added", line.executable)
-    libraries, _ = all_libraries()
-    for library in libraries:
-        if library.name == name:
-            return replace(library, launcher=str(line.executable))
-    raise UsageError(f"no MPI library is named {name!r}", "ISOCHRONE_MPI", "see: isochrone mpi list")
+    return replace(find_library(name, "ISOCHRONE_MPI"), launcher=str(line.executable))
