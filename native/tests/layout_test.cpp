@@ -5,6 +5,8 @@
 
 #include <stdexcept>
 
+#include "place/window.hpp"
+
 namespace isochrone::tests {
 namespace {
 
@@ -137,6 +139,31 @@ TEST(LevelsThatDivideAlike, AreNamedOnceInAShape) {
 TEST(AShape, IsTheSameForAnyOrderOfTheRanks) {
     const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
     EXPECT_EQ(place::shape(layout, 1), place::shape(layout.restricted_to({3, 1, 0, 2}), 2));
+}
+
+/// Two hosts of two places, 2 ms and 100 MB/s apart; 1 us and 10 GB/s inside.
+Layout far_apart(const std::vector<Place>& ranks) {
+    Topology topology;
+    topology.places = {{"a", "0", "x"}, {"a", "1", "x"}, {"b", "0", "x"}, {"b", "1", "x"}};
+    topology.levels = {
+        {"machine", {{0, 1, 2, 3}}, {.latency_s = 2e-3, .gap_s = {{{0, 0}, {1'000'000, 1e-2}}}}},
+        {"node", {{0, 1}, {2, 3}}, {.latency_s = 1e-6, .gap_s = {{{0, 0}, {1'000'000, 1e-4}}}}}};
+    return place::match(topology, ranks);
+}
+
+TEST(TheWindow, KeepsTheFarthestLinkBusy) {
+    const auto across = far_apart({{"a", "0", "x"}, {"b", "0", "x"}});
+    // 32 KiB take 0.328 ms, and a rendezvous four times 2 ms.
+    EXPECT_EQ(place::window(across, 32768), 26);
+    EXPECT_EQ(place::window(across, 1024), place::largest_window);
+    EXPECT_EQ(place::window(across, 1'000'000), place::least_window);
+    EXPECT_EQ(place::window(across, 0), place::least_window);
+}
+
+TEST(TheWindow, KnowsOnlyLinksBetweenItsRanks) {
+    const auto inside = far_apart({{"a", "0", "x"}, {"a", "1", "x"}});
+    EXPECT_EQ(place::window(inside, 32768), place::least_window);
+    EXPECT_EQ(place::window(inside, 1024), 41);
 }
 
 }  // namespace

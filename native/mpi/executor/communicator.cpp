@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "comm/check.hpp"
+#include "place/window.hpp"
 
 namespace isochrone::mpi::executor {
 
@@ -81,7 +82,10 @@ void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t byte
 
 void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
                        const Buffers& buffers) {
-    const Stage stage{.comm = comm_, .tag = next_tag(), .group = [this](int level) { return group(level); }};
+    const Stage stage{.comm = comm_,
+                      .tag = next_tag(),
+                      .window = core::place::window(layout_, extents.segment * buffers.unit_bytes),
+                      .group = [this](int level) { return group(level); }};
     executor::run(schedule, extents, buffers, stage, scratch_);
 }
 

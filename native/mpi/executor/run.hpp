@@ -31,7 +31,7 @@ using Scratch = std::vector<std::vector<std::byte>>;
 struct Stage {
     MPI_Comm comm = MPI_COMM_NULL;
     int tag = 0;
-    int window = 8;  ///< operations under way towards one peer, 1 to 64
+    int window = 1;  ///< operations under way towards one peer, 1 to 64
     /// The communicator of this rank's group at a level of the topology; for library collectives.
     std::function<MPI_Comm(int level)> group;
 };
