@@ -157,6 +157,27 @@ def test_any_tree_is_found_exactly_without_noise(tree):
         assert np.array_equal(labels[:, None] == labels[None, :], truth[:, None] == truth[None, :])
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+@pytest.mark.parametrize("faster", [1.0, 4.0])
+def test_ranks_of_a_host_are_a_level_only_if_some_message_is_faster_there(
+    faster, noise, make_regular, make_measurements, same
+):
+    """Ranks that are not bound, whose smallest messages are as slow on one host as between hosts."""
+    cluster = make_regular([2, 4, 2], np.array([2000, 200, 200]) * US).shuffled(3)
+    hosts = cluster.paths[2]
+    measurements = make_measurements(
+        cluster, noise=noise, hosts=[f"n{host}" for host in hosts], cpus=[None] * cluster.ranks
+    )
+    measurements.rtt_min_s[:, :, 2][hosts[:, None] == hosts[None, :]] /= faster
+    topology, _ = detect(measurements)
+    expected = [paths for k, paths in enumerate(cluster.paths) if k < 2 or faster > 1]
+    assert len(topology.levels) == len(expected)
+    assert all(
+        same(topology.labels(level), labels.tolist())
+        for level, labels in zip(topology.levels, expected, strict=True)
+    )
+
+
 def test_512_ranks_take_seconds(make_regular, make_measurements):
     """A bound so wide that only another order of growth can break it."""
     measurements = make_measurements(

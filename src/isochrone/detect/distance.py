@@ -77,14 +77,42 @@ def distances(measurements: Measurements) -> Distances:
     place_of = np.array(distinct_places(measurements.places)[1], dtype=np.int64)
     i, j = np.triu_indices(measurements.ranks, 1)
     places = np.sort(np.stack([place_of[i], place_of[j]]), axis=0)
+    together = places[0] == places[1]
     smallest = int(np.argmin(measurements.sizes_bytes))
     median = measurements.rtt_median_s[i, j, smallest] / 2
     least = matrix[i, j]
     spread = np.log(np.maximum(median, least) / least)
+    log_s = np.log(least)
+    log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
     return Distances(
         place_of=place_of,
         first=places[0],
         second=places[1],
-        log_s=np.log(least),
+        log_s=log_s,
         noise=_NOISE_OF_MINIMUM * float(np.median(spread)) if len(spread) else 0.0,
     )
+
+
+def _log_s_within_places(
+    measurements: Measurements, matrix: Floats, place_of: Ints, first: Ints, second: Ints
+) -> Floats:
+    """[pair], logarithm of the distance of two ranks of one place.
+
+    That they are together is known. How near they are to each other is told by the size at which they are
+    nearest, compared with the nearest rank elsewhere: where ranks share cores the smallest message may only
+    show how long a rank takes to wake up.
+    """
+    apart = place_of[:, None] != place_of[None, :]
+    found: Floats = np.log(matrix[first, second])
+    if len(first) == 0 or not apart.any():
+        return found
+    nearest = np.min(matrix, axis=1, where=apart, initial=np.inf)[first]
+    for size in range(len(measurements.sizes_bytes)):
+        one_way_s = measurements.rtt_min_s[:, :, size] / 2
+        # Sizes that took too long between far ranks are not measured there.
+        known = apart & (one_way_s > 0)
+        elsewhere = np.min(one_way_s, axis=1, where=known, initial=np.inf)[first]
+        within = one_way_s[first, second]
+        told = (within > 0) & np.isfinite(elsewhere)
+        found[told] = np.minimum(found[told], np.log((nearest * within / elsewhere)[told]))
+    return found
