@@ -8,7 +8,7 @@ import json
 import pytest
 
 from isochrone import _core
-from isochrone.tune.candidates import candidates, dividing_levels
+from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -59,12 +59,34 @@ SHAPES = [(3, 2, 5), (7, 1, 3), (1, 2, 4), (4, 2, 4), (2, 1, 1), (1, 1, 5)]
 @pytest.mark.parametrize("size", [1, 4099, 65536, 4194304])
 def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size: int) -> None:
     layout = _layout(*shape)
-    found = candidates(layout, 0, size, 6)
+    found = candidates(layout, (0,), size, 6)
     assert 1 <= len(found) <= 6
     assert len(set(found)) == len(found)
     for recipe in found:
         assert recipe == _core.parse_recipe(recipe)
         assert _core.predict_bcast(layout, recipe, layout.size - 1, size) > 0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", [1, 4099, 65536, 4194304])
+def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], size: int) -> None:
+    layout = _layout(*shape)
+    for recipe in candidates(layout, (0,), size, 6):
+        form = Form.of(recipe)
+        assert form.text() == recipe
+        near = neighbours(layout, recipe, (0, layout.size - 1), size, 4)
+        assert len(set(near)) == len(near)
+        for text in near:
+            other = Form.of(text)
+            assert (other.levels, other.ordered) == (form.levels, form.ordered)
+            algorithms = sum(a != b for a, b in zip(form.algorithms, other.algorithms, strict=True))
+            assert algorithms + (form.segment_bytes != other.segment_bytes) == 1
+            assert _core.predict_bcast(layout, text, layout.size - 1, size) > 0
+
+
+def test_neighbours_have_every_size_of_segment() -> None:
+    near = neighbours(_layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0)
+    assert {Form.of(text).segment_bytes for text in near} == {0, 8192, 16384, 65536, 131072, 262144}
 
 
 def test_levels_that_divide_no_further_are_left_out() -> None:
@@ -76,6 +98,6 @@ def test_levels_that_divide_no_further_are_left_out() -> None:
 
 def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> None:
     layout = _layout(4, 2, 4)
-    best = candidates(layout, 0, 1048576, 1)[0]
+    best = candidates(layout, (0,), 1048576, 1)[0]
     assert best.startswith(("hierarchical", "ordered"))
     assert _core.predict_bcast(layout, best, 0, 1048576) < _core.predict_bcast(layout, "binomial", 0, 1048576)

@@ -18,8 +18,8 @@ RIVAL_REPETITIONS = 7
 """Of each algorithm that the library can be told to use: a median with a 95 % interval."""
 PATIENCE_S = 4.0
 """For one case: over slow links large messages are repeated less often, but not less than this:"""
-LEAST_REPETITIONS = 12
-"""A difference of the medians can be proven with so many, even if forty comparisons are made."""
+LEAST_REPETITIONS = 15
+"""A difference of the medians can be proven with so many, even if two hundred comparisons are made."""
 
 
 def run_bench(

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tune: from a topology and measured broadcasts to ``plan.json``.
 
-First all candidates of the model are timed a few times, then the best of each size against the library's
-own with as many
-repetitions as a proof needs, then the plan as a whole against the library at its best, on roots that were
-not tuned on.
-A rule that turns out slower there is taken back.
+First all candidates of the model are timed a few times, and the neighbours of the best of each size. Then
+the best of these are timed against the library's own with as many repetitions as a proof needs, then the
+plan as a whole against the library at its best, on roots that were not tuned on. A rule that turns out
+slower there is taken back.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, run_bench
-from isochrone.tune.candidates import MOST_SEGMENTS, candidates, predicted_s
-from isochrone.tune.rules import NATIVE, Decision, decide, fastest, is_slower, rules_for
+from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, predicted_s
+from isochrone.tune.rules import NATIVE, Decision, decide, fastest, is_slower, ranked, rules_for
 
 PLAN_RECIPE = "plan"
 MOST_SHAPES = 3
@@ -51,19 +50,24 @@ class Effort:
 
     Attributes:
         candidates: recipes a size that the model passes on.
+        neighbours: of the best of these, how many with another algorithm are screened too, beside all with
+            other segments; 0: none at all.
+        finalists: recipes a size that are confirmed.
         roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
         screen, confirm, verify: repetitions of the three rounds.
     """
 
     candidates: int
+    neighbours: int
+    finalists: int
     roots: int
     screen: int
     confirm: int
     verify: int
 
 
-NOISY = Effort(candidates=8, roots=2, screen=3, confirm=25, verify=25)
-EXACT = Effort(candidates=5, roots=1, screen=1, confirm=1, verify=1)
+NOISY = Effort(candidates=8, neighbours=4, finalists=2, roots=2, screen=3, confirm=25, verify=25)
+EXACT = Effort(candidates=5, neighbours=0, finalists=1, roots=1, screen=1, confirm=1, verify=1)
 """Where times have no noise one repetition tells all, and the first round proves already."""
 
 
@@ -128,7 +132,7 @@ def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
 
 def shapes_of(layout: _core.Layout, tuned: int = 1) -> list[ShapeRoots]:
     """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single
-    rank: none. Each has up to `tuned` roots to tune on.
+    rank: none. Each has up to `tuned` roots to tune on, far from each other.
     """
     if layout.size < 2:
         return []
@@ -136,12 +140,23 @@ def shapes_of(layout: _core.Layout, tuned: int = 1) -> list[ShapeRoots]:
     for root in range(layout.size):
         roots.setdefault(layout.shape(root), []).append(root)
     frequent = sorted(roots.items(), key=lambda item: -len(item[1]))[:MOST_SHAPES]
-    return [
-        ShapeRoots(
-            shape, tuple(dict.fromkeys(ranks[k * len(ranks) // tuned] for k in range(tuned))), ranks[-1]
-        )
-        for shape, ranks in frequent
-    ]
+    return [ShapeRoots(shape, _far_apart(layout, ranks, tuned), ranks[-1]) for shape, ranks in frequent]
+
+
+def _far_apart(layout: _core.Layout, ranks: Sequence[int], count: int) -> tuple[int, ...]:
+    """The first of some ranks, and up to `count` in all that share the fewest groups with those before; of
+    equal ones not the first, which often has the first's part in a group as well.
+    """
+    chosen = [ranks[0]]
+    while len(chosen) < min(count, len(ranks)):
+        shared = {
+            rank: max(sum(group[rank] == group[other] for group in layout.group_of) for other in chosen)
+            for rank in ranks
+            if rank not in chosen
+        }
+        farthest = [rank for rank, groups in shared.items() if groups == min(shared.values())]
+        chosen.append(farthest[len(farthest) * 2 // 3])
+    return tuple(chosen)
 
 
 def verify(
@@ -187,23 +202,46 @@ def _decide_all(
     # The simulator leaves Python's lock to others while it works.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(
-            lambda pair: candidates(layout, pair[0].tuned[0], pair[1], effort.candidates, most_segments),
+            lambda pair: candidates(layout, pair[0].tuned, pair[1], effort.candidates, most_segments),
             pairs,
         )
         recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
     bench = run_bench(target, _cases(recipes), scratch, topology_file, repetitions=effort.screen, seed=seed)
+    if effort.neighbours:
+        recipes = {pair: _around_best(layout, pair, few, bench, effort) for pair, few in recipes.items()}
+        bench = run_bench(
+            target, _cases(recipes), scratch, topology_file, repetitions=effort.screen, seed=seed
+        )
     if effort.confirm > effort.screen:
-        recipes = {pair: (fastest(_times(bench, *pair, few)),) for pair, few in recipes.items()}
+        recipes = {
+            pair: tuple(ranked(_times(bench, *pair, few))[: effort.finalists])
+            for pair, few in recipes.items()
+        }
         bench = run_bench(
             target, _cases(recipes), scratch, topology_file, repetitions=effort.confirm, seed=seed + 1
         )
+    comparisons = sum(map(len, recipes.values())) if effort.finalists > 1 else len(recipes)
     decisions: dict[str, list[Decision]] = {}
     for (shape, size), few in recipes.items():
-        decision = decide(size, _times(bench, shape, size, few), len(recipes), target.exact)
+        decision = decide(size, _times(bench, shape, size, few), comparisons, target.exact)
         price = predicted_s(layout, decision.recipe, shape.tuned[0], size)
         decision = replace(decision, evidence=replace(decision.evidence, predicted_s=price))
         decisions.setdefault(shape.shape, []).append(decision)
     return decisions, bench
+
+
+def _around_best(
+    layout: _core.Layout,
+    pair: tuple[ShapeRoots, int],
+    measured: Sequence[str],
+    bench: Bench,
+    effort: Effort,
+) -> tuple[str, ...]:
+    """The best of what was measured, and its neighbours that were not."""
+    shape, size = pair
+    best = fastest(_times(bench, shape, size, measured))
+    near = neighbours(layout, best, shape.tuned, size, effort.neighbours)
+    return (best, *(recipe for recipe in near if recipe not in measured))
 
 
 def _cases(recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]]) -> list[Case]:

@@ -12,7 +12,7 @@ measuring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -50,6 +50,19 @@ class Form:
             recipe = f"ordered({self.algorithms[0]})" if self.ordered else self.algorithms[0]
         return f"{recipe}@{self.segment_bytes}" if self.segment_bytes else recipe
 
+    @staticmethod
+    def of(text: str) -> Form:
+        """The parts of a recipe that ``text`` wrote."""
+        recipe, _, segment = text.partition("@")
+        segment_bytes = int(segment or 0)
+        kind, opened, inside = recipe.removesuffix(")").partition("(")
+        if not opened:
+            return Form((), (recipe,), segment_bytes)
+        if kind == "ordered":
+            return Form((), (inside,), segment_bytes, ordered=True)
+        levels, algorithms = zip(*(part.split("=") for part in inside.split(",")), strict=True)
+        return Form(levels, algorithms, segment_bytes)
+
 
 def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
     """The levels at which parts of the communicator meet: from the innermost that holds all ranks inwards,
@@ -75,39 +88,90 @@ def segments_for(size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
 
 
 def candidates(
-    layout: _core.Layout, root: int, size_bytes: int, most: int, most_segments: int = MOST_SEGMENTS
+    layout: _core.Layout,
+    roots: Sequence[int],
+    size_bytes: int,
+    most: int,
+    most_segments: int = MOST_SEGMENTS,
 ) -> list[str]:
     """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
 
     Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree
-    order; flat in
-    rank order. `native` is not among them: it is measured always.
+    order; flat in rank order. `native` is not among them: it is measured always. They are searched from the
+    first root and ranked by the dearest: what leaves levels out may be lucky from one of them.
     """
-    prices: dict[str, float] = {}
-
-    def price(form: Form) -> float:
-        recipe = form.text()
-        if recipe not in prices:
-            prices[recipe] = _price(layout, form, root, size_bytes)
-        return prices[recipe]
-
+    prices = _Prices(layout, roots, size_bytes)
     segments = segments_for(size_bytes, most_segments)
-    finalists = [_descend(start, segments, price) for start in _starts(dividing_levels(layout), segments)]
-    best = sorted({form.text(): form for form in finalists}.values(), key=price)
+    finalists = [
+        _descend(start, segments, prices.first) for start in _starts(dividing_levels(layout), segments)
+    ]
+    best = sorted(set(finalists), key=prices.dearest)
     # Where the model errs most is how dear each message is: so the best also in segments of other sizes.
-    resized = sorted((replace(best[0], segment_bytes=segment) for segment in segments), key=price)
-    few = [form.text() for form in (*best, *resized[:3])]
-    return _distinct([*few, *sorted(prices, key=prices.__getitem__)], prices)[:most]
+    resized = sorted((replace(best[0], segment_bytes=segment) for segment in segments), key=prices.dearest)
+    others = sorted(prices.known(), key=prices.first)[: 4 * most]
+    few = [*best, *resized[:3], *sorted(others, key=prices.dearest)]
+    return _distinct(few, prices)[:most]
 
 
-def _distinct(recipes: Iterable[str], prices: Mapping[str, float]) -> list[str]:
+def neighbours(
+    layout: _core.Layout,
+    recipe: str,
+    roots: Sequence[int],
+    size_bytes: int,
+    most: int,
+    most_segments: int = MOST_SEGMENTS,
+) -> list[str]:
+    """Recipes that differ from one in one part: in every segment size, and in up to `most` algorithms, the
+    cheapest by the model first.
+
+    The model knows nothing of cores that ranks share, nor of what one message costs a library. Where that
+    decides, the best recipe measured so far is a better start than the model's best.
+    """
+    prices = _Prices(layout, roots, size_bytes)
+    form = Form.of(recipe)
+    segments, *parts = _neighbourhoods(form, segments_for(size_bytes, most_segments))
+    resized = sorted(segments, key=prices.dearest)
+    others = sorted((other for part in parts for other in part), key=prices.dearest)
+    found = _distinct([form, *resized, *others], prices)[1:]
+    wanted = {other.text() for other in resized}
+    wanted |= set([text for text in found if text not in wanted][:most])
+    return [text for text in found if text in wanted]
+
+
+class _Prices:
+    """The model's times of recipes for one size, each worked out once."""
+
+    def __init__(self, layout: _core.Layout, roots: Sequence[int], size_bytes: int) -> None:
+        self._layout = layout
+        self._roots = roots
+        self._size_bytes = size_bytes
+        self._prices: dict[tuple[Form, int], float] = {}
+
+    def first(self, form: Form) -> float:
+        """From the first root."""
+        return self._of(form, self._roots[0])
+
+    def dearest(self, form: Form) -> float:
+        """From the root from which it takes longest."""
+        return max(self._of(form, root) for root in self._roots)
+
+    def known(self) -> list[Form]:
+        """All that were asked for."""
+        return list(dict.fromkeys(form for form, _ in self._prices))
+
+    def _of(self, form: Form, root: int) -> float:
+        if (form, root) not in self._prices:
+            self._prices[form, root] = _price(self._layout, form, root, self._size_bytes)
+        return self._prices[form, root]
+
+
+def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
     """Without those of equal price to the sixth digit, which are the same messages by another name: all trees
     of two ranks are one.
     """
     seen: dict[str, str] = {}
-    for recipe in recipes:
-        key = f"{prices[recipe]:.6g}"
-        seen.setdefault(key, recipe)
+    for form in forms:
+        seen.setdefault(f"{prices.dearest(form):.6g}", form.text())
     return list(seen.values())
 
 

@@ -64,13 +64,17 @@ def decide(
 
 
 def fastest(times: Sequence[Mapping[str, FloatArray]]) -> str:
-    """The recipe with the least geometric mean, over the roots, of its medians; ``native`` if there is no
-    other.
+    """The first of ``ranked``; ``native`` if there is no other."""
+    return next(iter(ranked(times)), NATIVE)
+
+
+def ranked(times: Sequence[Mapping[str, FloatArray]]) -> list[str]:
+    """The recipes other than ``native``, by the geometric mean, over the roots, of their medians; the least
+    first.
     """
-    return min(
+    return sorted(
         (recipe for recipe in times[0] if recipe != NATIVE),
         key=lambda recipe: float(sum(np.log(max(np.median(t[recipe]), 1e-12)) for t in times)),
-        default=NATIVE,
     )
 
 
