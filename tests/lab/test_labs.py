@@ -16,7 +16,8 @@ import pytest
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab import labs
-from isochrone.lab.labs import Lab
+from isochrone.lab import start as starting
+from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.network import Network
 
 ECHO = """
@@ -69,15 +70,20 @@ def name() -> Iterator[str]:
     """A name for a lab that no other test has; nothing of it is left afterwards, however the test ends."""
     name = f"test-{os.getpid()}"
     yield name
-    lab = labs.find_lab(name)
+    lab = find_lab(name)
     if lab is not None:
-        labs.down(lab)
-    labs.remove_traces(name)
+        starting.down(lab)
+    starting.remove_traces(name)
+
+
+def keep_labs_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (labs, starting):
+        monkeypatch.setattr(module, "labs_folder", lambda: folder)
 
 
 def start(network: Network, name: str) -> Lab:
     try:
-        return labs.up(network, name)
+        return starting.up(network, name)
     except IsochroneError as error:
         if os.environ.get("CI") == "true" or "is up already" in str(error):
             raise
@@ -178,24 +184,24 @@ def test_no_stream_is_faster_than_the_rate_and_every_byte_is_counted(lab: Lab) -
 def test_a_second_lab_of_one_name_says_what_is_in_the_way(small: Network, name: str) -> None:
     first = start(small, name)
     with pytest.raises(IsochroneError, match=f"the lab '{name}' is up already; isochrone lab down {name}"):
-        labs.up(small, name)
-    assert labs.find_lab(name) == first
+        starting.up(small, name)
+    assert find_lab(name) == first
 
 
 @pytest.mark.parametrize("wrong", ["../other", "/tmp/other", "", "a b", "x" * 60, "."])
 def test_a_name_that_is_a_path_is_refused_and_nothing_is_removed(
     small: Network, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labs, "labs_folder", lambda: tmp_path / "isochrone" / "labs")
+    keep_labs_in(tmp_path / "isochrone" / "labs", monkeypatch)
     kept = tmp_path / "isochrone" / "other" / "file"
     kept.parent.mkdir(parents=True)
     (tmp_path / "isochrone" / "labs").mkdir()
     kept.touch()
-    assert labs.find_lab(wrong) is None
-    assert not labs.remove_traces(wrong)
+    assert find_lab(wrong) is None
+    assert not starting.remove_traces(wrong)
     if wrong:  # none is the network's own
         with pytest.raises(UsageError, match="is no name for a lab"):
-            labs.up(small, wrong)
+            starting.up(small, wrong)
     assert kept.exists()
 
 
@@ -205,24 +211,24 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(
     folder = tmp_path / "labs"
     folder.mkdir()
     folder.chmod(0o777)
-    monkeypatch.setattr(labs, "labs_folder", lambda: folder)
+    keep_labs_in(folder, monkeypatch)
     with pytest.raises(IsochroneError, match="is not ours alone"):
-        labs.up(small)
+        starting.up(small)
     assert list(folder.iterdir()) == []
 
 
 def test_a_lab_that_cannot_start_leaves_nothing(
     small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labs, "labs_folder", lambda: tmp_path / "isochrone" / "labs")
+    keep_labs_in(tmp_path / "isochrone" / "labs", monkeypatch)
     program = tmp_path / "isochrone-lab"
     program.write_text("#!/bin/sh\necho 'isochrone-lab: h0: /dev/net/tun cannot be opened: No' >&2; exit 1\n")
     program.chmod(0o755)
-    monkeypatch.setattr(labs, "lab_program", lambda: program)
+    monkeypatch.setattr(starting, "lab_program", lambda: program)
     with pytest.raises(
         IsochroneError, match=r"/dev/net/tun cannot be opened: No; a lab needs the kernel's TUN"
     ):
-        labs.up(small)
+        starting.up(small)
     assert not (tmp_path / "isochrone" / "labs" / "small").exists()
 
 
@@ -249,9 +255,9 @@ def test_down_ends_all_that_runs_and_leaves_nothing(small: Network, name: str) -
         time.sleep(0.05)
     processes = processes_of(lab)
     assert len(processes) >= 9  # the lab, five hosts, the shell and two sleepers
-    labs.down(lab)
+    starting.down(lab)
     inside.wait(20)
-    assert labs.find_lab(name) is None
+    assert find_lab(name) is None
     assert not lab.folder.exists()
     deadline = time.monotonic() + 20
     while any(map(is_alive, processes)) and time.monotonic() < deadline:
@@ -263,9 +269,9 @@ def test_after_a_crash_the_name_is_free_again(small: Network, name: str) -> None
     lab = start(small, name)
     os.kill(lab.process, signal.SIGKILL)
     deadline = time.monotonic() + 20
-    while labs.find_lab(name) is not None and time.monotonic() < deadline:
+    while find_lab(name) is not None and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert labs.find_lab(name) is None
+    assert find_lab(name) is None
     again = start(small, name)
     assert again.process != lab.process
 
@@ -275,7 +281,7 @@ def test_a_temporary_lab_ends_with_whoever_started_it(small: Network, tmp_path: 
     description.write_text(json.dumps(small.to_json()), encoding="utf-8")
     script = (
         "import json, sys, time\n"
-        "from isochrone.lab.labs import temporary_lab\n"
+        "from isochrone.lab.start import temporary_lab\n"
         "from isochrone.lab.network import Network\n"
         "network = Network.from_json(json.load(open(sys.argv[1])))\n"
         "with temporary_lab(network) as lab:\n"
@@ -293,7 +299,7 @@ def test_a_temporary_lab_ends_with_whoever_started_it(small: Network, tmp_path: 
     while is_alive(int(process)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not is_alive(int(process))
-    labs.remove_traces(name)
+    starting.remove_traces(name)
 
 
 def test_a_command_in_a_lab_ends_with_whoever_started_it(lab: Lab) -> None:

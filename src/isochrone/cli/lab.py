@@ -30,7 +30,7 @@ def up(
 ) -> None:
     """Start a lab. It stays up until: isochrone lab down."""
     from isochrone.lab.description import load_network
-    from isochrone.lab.labs import up as start
+    from isochrone.lab.start import up as start
 
     lab = start(load_network(network), name)
     if as_json:
@@ -93,8 +93,9 @@ def execute(
 @app.command()
 def down(name: LabName = None, as_json: AsJson = False) -> None:
     """End a lab and everything that runs in it. Nothing of it stays behind, also after a crash."""
-    from isochrone.lab.labs import down as end
-    from isochrone.lab.labs import find_lab, remove_traces, the_lab
+    from isochrone.lab.labs import find_lab, the_lab
+    from isochrone.lab.start import down as end
+    from isochrone.lab.start import remove_traces
 
     if name is not None and find_lab(name) is None and remove_traces(name):
         typer.echo(f"{name} was not up any more; its files are removed", err=as_json)

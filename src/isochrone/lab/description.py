@@ -31,7 +31,7 @@ from typing import Any
 
 from isochrone.descriptions.document import Document, read_document
 from isochrone.descriptions.quantity import RATE, SIZE, TIME
-from isochrone.errors import IsochroneError
+from isochrone.descriptions.shipped import load_description, shipped_names
 from isochrone.lab.network import Link, Network, Node
 
 _NETWORKS = resources.files("isochrone.lab") / "networks"
@@ -43,7 +43,7 @@ Steps = tuple[str | int, ...]
 
 def shipped_networks() -> list[str]:
     """Names of the labs that come with Isochrone."""
-    return sorted(e.name.removesuffix(".yaml") for e in _NETWORKS.iterdir() if e.name.endswith(".yaml"))
+    return shipped_names(_NETWORKS)
 
 
 def load_network(name_or_path: str) -> Network:
@@ -55,15 +55,7 @@ def load_network(name_or_path: str) -> Network:
     Raises:
         IsochroneError: there is no such lab, or the file is wrong; with file and line.
     """
-    path = Path(name_or_path)
-    if path.name == name_or_path and not path.suffix:
-        with resources.as_file(_NETWORKS / f"{name_or_path}.yaml") as shipped:
-            if shipped.is_file():
-                return read_network(shipped)
-        if not path.is_file():
-            names = ", ".join(shipped_networks())
-            raise IsochroneError(f"no lab {name_or_path!r}", todo=f"use one of {names}, or a YAML file")
-    return read_network(path)
+    return load_description(_NETWORKS, name_or_path, read_network, "lab")
 
 
 def read_network(path: Path) -> Network:

@@ -14,9 +14,10 @@ from pathlib import Path
 from isochrone.errors import IsochroneError
 from isochrone.lab.description import load_network
 from isochrone.lab.guard import check_bench, check_probe
-from isochrone.lab.labs import Lab, find_lab, temporary_lab
+from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.launch import Launch, place_ranks
 from isochrone.lab.network import Network
+from isochrone.lab.start import temporary_lab
 from isochrone.launch.build import build_for
 from isochrone.launch.launcher import core_count
 from isochrone.launch.library import MpiLibrary

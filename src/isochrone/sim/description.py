@@ -44,9 +44,9 @@ from __future__ import annotations
 
 import dataclasses
 from importlib import resources
-from pathlib import Path
 from typing import Any, get_args
 
+from isochrone.descriptions.shipped import load_description, shipped_names
 from isochrone.errors import IsochroneError
 from isochrone.sim.reader import read_system
 from isochrone.sim.system import PLACEMENTS, Placement, System
@@ -56,9 +56,7 @@ _SYSTEMS = resources.files("isochrone.sim") / "systems"
 
 def shipped_systems() -> list[str]:
     """Names of the systems that come with Isochrone."""
-    return sorted(
-        entry.name.removesuffix(".yaml") for entry in _SYSTEMS.iterdir() if entry.name.endswith(".yaml")
-    )
+    return shipped_names(_SYSTEMS)
 
 
 def load_system(
@@ -92,18 +90,5 @@ def load_system(
                 f"{noise} is no noise", "--noise", "use a number from 0 to 2, such as 0.1 for 10 %"
             )
         overrides["noise"] = float(noise)
-    return dataclasses.replace(_load(name_or_path), **overrides)
-
-
-def _load(name_or_path: str) -> System:
-    path = Path(name_or_path)
-    if path.name == name_or_path and not path.suffix:
-        with resources.as_file(_SYSTEMS / f"{name_or_path}.yaml") as shipped:
-            if shipped.is_file():
-                return read_system(shipped)
-        if not path.is_file():
-            names = ", ".join(shipped_systems())
-            raise IsochroneError(
-                f"no simulated system {name_or_path!r}", "--sim", f"use one of {names}, or a YAML file"
-            )
-    return read_system(path)
+    system = load_description(_SYSTEMS, name_or_path, read_system, "simulated system", "--sim")
+    return dataclasses.replace(system, **overrides)
