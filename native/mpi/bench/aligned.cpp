@@ -70,7 +70,7 @@ AlignedTimer::AlignedTimer(MPI_Comm comm)
 
 double AlignedTimer::time(const std::function<void()>& operation) {
     // Where ranks wait for a processor, some are late however often one tries.
-    const int tries = oversubscribed_ ? 2 : 5;
+    const int tries = oversubscribed_ ? 1 : 5;
     for (int attempt = 1;; ++attempt) {
         double start = clock_.to_global(clock::now());
         maximum(comm_, &start, 1);

@@ -51,10 +51,11 @@ class Effort:
     Attributes:
         candidates: recipes a size that the model passes on.
         neighbours: of the best of these, how many with another algorithm are screened too, beside all with
-            other segments; 0: none at all.
-        finalists: recipes a size that are confirmed.
+            other segments.
+        finalists: recipes a size that are left after screening.
         roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
-        screen, confirm, verify: repetitions of the three rounds.
+        screen, confirm, verify: repetitions of the three rounds; with none of the first, all candidates
+            are confirmed.
     """
 
     candidates: int
@@ -67,8 +68,8 @@ class Effort:
 
 
 NOISY = Effort(candidates=8, neighbours=4, finalists=2, roots=2, screen=3, confirm=25, verify=25)
-EXACT = Effort(candidates=5, neighbours=0, finalists=1, roots=1, screen=1, confirm=1, verify=1)
-"""Where times have no noise one repetition tells all, and the first round proves already."""
+EXACT = Effort(candidates=5, neighbours=0, finalists=0, roots=1, screen=0, confirm=1, verify=1)
+"""Where times have no noise one repetition tells all."""
 
 
 @dataclass(frozen=True)
@@ -206,24 +207,34 @@ def _decide_all(
             pairs,
         )
         recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
-    bench = run_bench(target, _cases(recipes), scratch, topology_file, repetitions=effort.screen, seed=seed)
-    if effort.neighbours:
+
+    def measure(screening: bool) -> Bench:
+        return run_bench(
+            target,
+            [
+                Case(size, root, few if screening else (NATIVE, *few))
+                for (shape, size), few in recipes.items()
+                for root in shape.tuned
+            ],
+            scratch,
+            topology_file,
+            repetitions=effort.screen if screening else effort.confirm,
+            seed=seed if screening else seed + 1,
+        )
+
+    if effort.screen:
+        bench = measure(screening=True)
         recipes = {pair: _around_best(layout, pair, few, bench, effort) for pair, few in recipes.items()}
-        bench = run_bench(
-            target, _cases(recipes), scratch, topology_file, repetitions=effort.screen, seed=seed
-        )
-    if effort.confirm > effort.screen:
+        bench = measure(screening=True)
         recipes = {
-            pair: tuple(ranked(_times(bench, *pair, few))[: effort.finalists])
-            for pair, few in recipes.items()
+            (shape, size): tuple(ranked(_times(bench, shape, size, few))[: effort.finalists])
+            for (shape, size), few in recipes.items()
         }
-        bench = run_bench(
-            target, _cases(recipes), scratch, topology_file, repetitions=effort.confirm, seed=seed + 1
-        )
-    comparisons = sum(map(len, recipes.values())) if effort.finalists > 1 else len(recipes)
+    bench = measure(screening=False)
+    comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
     decisions: dict[str, list[Decision]] = {}
     for (shape, size), few in recipes.items():
-        decision = decide(size, _times(bench, shape, size, few), comparisons, target.exact)
+        decision = decide(size, _times(bench, shape, size, (NATIVE, *few)), comparisons, target.exact)
         price = predicted_s(layout, decision.recipe, shape.tuned[0], size)
         decision = replace(decision, evidence=replace(decision.evidence, predicted_s=price))
         decisions.setdefault(shape.shape, []).append(decision)
@@ -244,19 +255,12 @@ def _around_best(
     return (best, *(recipe for recipe in near if recipe not in measured))
 
 
-def _cases(recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]]) -> list[Case]:
-    """From every root, the recipes against the library's own."""
-    return [
-        Case(size, root, (NATIVE, *few)) for (shape, size), few in recipes.items() for root in shape.tuned
-    ]
-
-
 def _times(
     bench: Bench, shape: ShapeRoots, size_bytes: int, recipes: Sequence[str]
 ) -> list[Mapping[str, FloatArray]]:
     """For each root, recipe to times."""
     return [
-        {recipe: bench.slowest_s[BenchKey(size_bytes, root, recipe)] for recipe in (NATIVE, *recipes)}
+        {recipe: bench.slowest_s[BenchKey(size_bytes, root, recipe)] for recipe in recipes}
         for root in shape.tuned
     ]
 
