@@ -91,28 +91,30 @@ std::int64_t next_batch(std::int64_t steps, double elapsed_s, int hosts) {
     return std::clamp(static_cast<std::int64_t>(static_cast<double>(steps) * growth), std::int64_t{1}, limit);
 }
 
-/// Numbers for the host names of the ranks.
-std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
-    std::map<std::string, int> numbers;
-    std::vector<int> host_of_rank;
-    for (const comm::Place& place : places) {
-        host_of_rank.push_back(
-            numbers.try_emplace(place.host, static_cast<int>(numbers.size())).first->second);
+/// Labels as numbers from 0, in order of first appearance.
+template <class Label>
+std::vector<int> numbered(const std::vector<Label>& labels) {
+    std::map<Label, int> numbers;
+    std::vector<int> result;
+    for (const Label& label : labels) {
+        result.push_back(numbers.try_emplace(label, static_cast<int>(numbers.size())).first->second);
     }
-    return host_of_rank;
+    return result;
 }
 
-/// The same for their machines. Hosts that are one machine (namespaces, containers) take CPUs from each other
-/// where there are fewer than ranks: then their pairs don't take turns at once either.
+std::vector<int> number_hosts(const std::vector<comm::Place>& places) {
+    std::vector<std::string> hosts;
+    for (const comm::Place& place : places) hosts.push_back(place.host);
+    return numbered(hosts);
+}
+
+/// The same for machines. Hosts that are one machine (namespaces, containers) take CPUs from each other where
+/// there are fewer than ranks: then their pairs don't take turns at once either.
 std::vector<int> number_machines(MPI_Comm comm, const clock::Occupancy& occupancy) {
     std::vector<int> machine_of_rank(static_cast<std::size_t>(comm::size_of(comm)));
     comm::check(MPI_Allgather(&occupancy.machine, 1, MPI_INT, machine_of_rank.data(), 1, MPI_INT, comm),
                 "MPI_Allgather");
-    std::map<int, int> numbers;
-    for (int& machine : machine_of_rank) {
-        machine = numbers.try_emplace(machine, static_cast<int>(numbers.size())).first->second;
-    }
-    return machine_of_rank;
+    return numbered(machine_of_rank);
 }
 
 /// What rank 0 lays down for the next batch.
