@@ -121,4 +121,4 @@ def test_a_topology_of_other_hosts_is_refused(lab: Lab, library: MpiLibrary, tmp
     places = (Place(host="elsewhere", cpus=None, signature="1x1"),)
     with pytest.raises(IsochroneError, match="elsewhere"):
         slurm.up(lab, library, 2, Topology(places, (0,), (Level("machine", ((0,),), None, None),)))
-    assert not slurm.is_up(lab)
+    assert not slurm.down(lab)

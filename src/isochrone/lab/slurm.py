@@ -97,11 +97,6 @@ def missing_packages() -> list[str]:
     return missing + ([] if _pmi_library() is not None else [_PMI])
 
 
-def is_up(lab: Lab) -> bool:
-    """Whether Slurm was started on the lab."""
-    return (_folder(lab) / "slurm.conf").exists()
-
-
 def up(lab: Lab, library: MpiLibrary, cpus: int, topology: Topology | None) -> None:
     """Starts Slurm on a lab, or starts it anew.
 
@@ -134,7 +129,7 @@ def up(lab: Lab, library: MpiLibrary, cpus: int, topology: Topology | None) -> N
             f"--{name}={folder}/munge.{name[:-5]}"
             for name in ("key-file", "pid-file", "log-file", "seed-file")
         ]
-        # Its socket is not for everyone: the lab's folder is ours alone.
+        # By force, as its socket is not for everyone: the lab's folder is ours alone.
         _start(lab, hosts[0], ["munged", "--force", f"--socket={folder}/munge.socket", *munge])
         _start(lab, hosts[0], ["slurmctld"])
         for host in hosts:
