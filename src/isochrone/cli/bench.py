@@ -135,31 +135,31 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
     options.check()
     libraries = [find_library(name) for name in (options.mpi.split(",") if options.mpi else [None])]
     sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
-    results, surveys = [], []
+    path = folder / "results.json"
     with open_lab(options.lab or "") as lab:
         placements = [
             Ranks.on(lab.network, options.ranks, options.per_host, placement, options.seed)
             for placement in ([options.placement] if options.placement else PLACEMENTS)
         ]
-        if not as_json:
-            typer.echo(f"{lab.network.name}: {lab.network.description}")
-        for outcome in study(lab, libraries, placements, folder, options.idle_wait, sizes_bytes):
-            results += [row.to_json() for row in outcome.rows]
-            surveys.append(outcome.to_json())
-            if not as_json:
-                for line in _lab_lines(outcome):
-                    typer.echo(line)
-        document = {
+        document: dict[str, Any] = {
             "lab": lab.network.name,
             "description": lab.network.description,
             "ranks": len(placements[0].hosts),
             "cores": os.cpu_count(),
-            "surveys": surveys,
-            "results": results,
+            "surveys": [],
+            "results": [],
             "provenance": provenance(),
         }
-    path = folder / "results.json"
-    path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        if not as_json:
+            typer.echo(f"{lab.network.name}: {lab.network.description}")
+        for outcome in study(lab, libraries, placements, folder, options.idle_wait, sizes_bytes):
+            document["surveys"].append(outcome.to_json())
+            document["results"] += [row.to_json() for row in outcome.rows]
+            # After each, so that nothing is lost if the next one fails.
+            path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            if not as_json:
+                for line in _lab_lines(outcome):
+                    typer.echo(line)
     if as_json:
         print_json(document)
     else:
