@@ -92,8 +92,10 @@ void configure(const std::vector<HostName>& hosts, int number) {
     std::strncpy(request.ifr_name, card, IFNAMSIZ - 1);
     request.ifr_hwaddr = ethernet_address(number);
     require(ioctl(socket, SIOCSIFHWADDR, &request) == 0, "a network card cannot be given its address");
+    // For root of the machine only. In a user namespace the queue stays as it is, which bursts of whole
+    // messages rarely fill.
     request.ifr_qlen = longest_queue;
-    require(ioctl(socket, SIOCSIFTXQLEN, &request) == 0, "a network card cannot be given its queue");
+    (void)ioctl(socket, SIOCSIFTXQLEN, &request);
     request.ifr_addr = internet_address(hosts[number].address.c_str());
     require(ioctl(socket, SIOCSIFADDR, &request) == 0, "a host cannot be given its address");
     request.ifr_netmask = internet_address("255.255.0.0");

@@ -145,9 +145,11 @@ TEST(AShape, IsTheSameForAnyOrderOfTheRanks) {
 Layout far_apart(const std::vector<Place>& ranks) {
     Topology topology;
     topology.places = {{"a", "0", "x"}, {"a", "1", "x"}, {"b", "0", "x"}, {"b", "1", "x"}};
-    topology.levels = {
-        {"machine", {{0, 1, 2, 3}}, {.latency_s = 2e-3, .gap_s = {{{0, 0}, {1'000'000, 1e-2}}}}},
-        {"node", {{0, 1}, {2, 3}}, {.latency_s = 1e-6, .gap_s = {{{0, 0}, {1'000'000, 1e-4}}}}}};
+    topology.levels = {{"machine", {{0, 1, 2, 3}}, {}}, {"node", {{0, 1}, {2, 3}}, {}}};
+    topology.levels[0].links.latency_s = 2e-3;
+    topology.levels[0].links.gap_s.points = {{0, 0}, {1'000'000, 1e-2}};
+    topology.levels[1].links.latency_s = 1e-6;
+    topology.levels[1].links.gap_s.points = {{0, 0}, {1'000'000, 1e-4}};
     return place::match(topology, ranks);
 }
 
