@@ -12,20 +12,33 @@ from isochrone.cli.options import AsJson, print_json
 
 
 def detect(
-    measurements: Annotated[Path, typer.Argument(help="measurements.jsonl, or the folder it is in.")],
+    measurements: Annotated[
+        Path,
+        typer.Argument(
+            help="measurements.jsonl, or the folder it is in; or a plain matrix of latencies, .csv or .npy, "
+            "full or one triangle of it."
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write; beside the measurements if not given."),
     ] = None,
+    unit: Annotated[
+        str, typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers.")
+    ] = "ns",
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
+    from isochrone.errors import UsageError
+    from isochrone.files.matrix import UNITS_S
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
 
+    if unit not in UNITS_S:
+        raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
-    topology = run_detect(source, path)
+    topology = run_detect(source, path, unit=unit)
     members = {
         level.name: [
             [rank for rank, place in enumerate(topology.ranks) if place in set(group)]
