@@ -65,7 +65,10 @@ def _read_npy(path: Path) -> Array:
         values = np.load(path, allow_pickle=False)
     except OSError as error:
         raise IsochroneError(f"cannot be read: {error.strerror or error}", str(path)) from None
-    except (ValueError, EOFError, SyntaxError, MemoryError, OverflowError) as error:
+    except IsochroneError:
+        raise
+    except Exception as error:
+        # NumPy lets out whatever Python's parser does.
         said = (str(error).splitlines() or ["damaged"])[0]
         raise IsochroneError(f"is no .npy file of numbers: {said}", str(path)) from None
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "fiu":
