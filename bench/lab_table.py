@@ -38,7 +38,7 @@ def tables(document: dict[str, Any]) -> list[str]:
             f"**{survey['mpi']}, {survey['placement']} placement**; accuracy: {right}; probed in "
             f"{survey['probe_seconds']:.0f} s; {idle}; root {rows[0]['root']}",
             "",
-            "| bytes | native, ms | Isochrone, ms | speedup | best native, ms | bound, ms | Isochrone / bound |",
+            "| bytes | native, ms | Isochrone, ms | speedup | best native, ms | bound, ms | ours/bound |",
             "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
         ]
         for row in rows:
