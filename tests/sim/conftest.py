@@ -16,7 +16,7 @@ PING_PONG = Path(__file__).parent / "ping_pong.cpp"
 
 @pytest.fixture(scope="session")
 def simgrid_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """SimGrid, and a cache of this session's own, so that what is tested is what is built."""
+    """SimGrid, and a cache of the tests' own, so that what is tested is what is built."""
     if shutil.which("smpicxx") is None and os.environ.get("CI") != "true":
         pytest.skip("smpicxx is not installed")
     with pytest.MonkeyPatch.context() as patch:

@@ -52,6 +52,12 @@ int Communicator::next_tag() {
     return tag_;
 }
 
+int Communicator::window(std::int64_t segment_bytes) {
+    const auto [entry, is_new] = windows_.try_emplace(segment_bytes);
+    if (is_new) entry->second = core::place::window(layout_, segment_bytes);
+    return entry->second;
+}
+
 const Resolved& Communicator::resolve_bcast(const Recipe& recipe) {
     const std::string text = core::compose::to_text(recipe);
     const auto found = resolved_.find(text);
@@ -84,7 +90,7 @@ void Communicator::run(const core::schedule::Schedule& schedule, const core::sch
                        const Buffers& buffers) {
     const Stage stage{.comm = comm_,
                       .tag = next_tag(),
-                      .window = core::place::window(layout_, extents.segment * buffers.unit_bytes),
+                      .window = window(extents.segment * buffers.unit_bytes),
                       .group = [this](int level) { return group(level); }};
     executor::run(schedule, extents, buffers, stage, scratch_);
 }

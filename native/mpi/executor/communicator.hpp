@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,13 +50,15 @@ class Communicator {
   private:
     MPI_Comm group(int level);
     int next_tag();
+    int window(std::int64_t segment_bytes);
 
     MPI_Comm comm_ = MPI_COMM_NULL;
     core::place::Layout layout_;
     int rank_ = 0;
     int largest_tag_ = 32767;
     int tag_ = 0;
-    std::map<int, MPI_Comm> groups_;  // by level
+    std::map<int, MPI_Comm> groups_;       // by level
+    std::map<std::int64_t, int> windows_;  // by bytes of a segment
     std::map<std::string, core::compose::Resolved, std::less<>> resolved_;
     std::map<std::pair<const core::compose::Resolved*, int>, core::schedule::Schedule>
         schedules_;  // by recipe and root

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from isochrone.cli.options import AsJson, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
-from isochrone.errors import UsageError
+from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
     from isochrone.lab.study import Outcome
@@ -72,7 +71,8 @@ def bench(
     """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own.
 
     In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
-    each placement, or the one that is given, and set the plans beside the libraries and the links' bound.
+    each placement, or the one that is given, and set the plans beside the libraries and the links' bound. The
+    same command goes on with one that was interrupted.
     """
     if options.lab is not None and not recipes and plan is None:
         _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
@@ -126,6 +126,7 @@ def bench(
 
 def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json: bool) -> None:
     from isochrone.files import provenance
+    from isochrone.files.text import read_object, write_object
     from isochrone.lab.launch import PLACEMENTS
     from isochrone.lab.study import study
     from isochrone.lab.target import Ranks, open_lab
@@ -146,17 +147,23 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
             "description": lab.network.description,
             "ranks": len(placements[0].hosts),
             "cores": os.cpu_count(),
+            "sizes_bytes": list(sizes_bytes),
             "surveys": [],
             "results": [],
             "provenance": provenance(),
         }
+        if path.exists():
+            document = _gone_on_with(read_object(path), document, path)
+        done = {(survey["mpi"], survey["placement"]) for survey in document["surveys"]}
         if not as_json:
             typer.echo(f"{lab.network.name}: {lab.network.description}")
-        for outcome in study(lab, libraries, placements, folder, options.idle_wait, sizes_bytes):
+        for outcome in study(
+            lab, libraries, placements, folder, options.idle_wait, sizes_bytes, done
+        ):
             document["surveys"].append(outcome.to_json())
             document["results"] += [row.to_json() for row in outcome.rows]
             # After each, so that nothing is lost if the next one fails.
-            path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            write_object(path, document)
             if not as_json:
                 for line in _lab_lines(outcome):
                     typer.echo(line)
@@ -164,6 +171,23 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
         print_json(document)
     else:
         typer.echo(f"Results: {path}")
+
+
+def _gone_on_with(earlier: dict[str, Any], fresh: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The results of an earlier run of the same benchmark, which had not come to its end."""
+    for key in ("lab", "description", "ranks", "cores", "sizes_bytes"):
+        if earlier.get(key) != fresh[key]:
+            raise IsochroneError(
+                f"has results of another benchmark: {key} is {earlier.get(key)!r}, not {fresh[key]!r}",
+                str(path),
+                "choose another folder with -o",
+            )
+    for key in ("surveys", "results"):
+        if not isinstance(earlier.get(key), list):
+            raise IsochroneError(f"has no list of {key}", str(path), "choose another folder with -o")
+    if any(not {"mpi", "placement"} <= set(survey) for survey in earlier["surveys"]):
+        raise IsochroneError("has a survey without a library or placement", str(path), "choose another folder")
+    return earlier
 
 
 def _lab_lines(outcome: Outcome) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from isochrone.cli.options import AsJson, print_json
+from isochrone.errors import UsageError
 
 
 def detect(
@@ -29,7 +30,6 @@ def detect(
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
-    from isochrone.errors import UsageError
     from isochrone.files.matrix import UNITS_S
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder

@@ -51,7 +51,7 @@ def read_matrix(path: Path, unit: str) -> Measurements:
         mpi=MpiLibrary("none", "none", "none"),
         resolution_s=0.0,
         overhead_s=0.0,
-        simulated=True,
+        simulated=False,
         rtt_min_s=rtt_s,
         rtt_median_s=rtt_s,
         send_overhead_s=np.where(np.isnan(rtt_s), np.nan, 0.0),
@@ -142,7 +142,6 @@ def _symmetric(values: Array, path: Path) -> Array:
     Raises:
         IsochroneError: a pair has no value, or one that is not above 0.
     """
-    values = values.copy()
     np.fill_diagonal(values, np.nan)
     other = values.T
     both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, (values + other) / 2))

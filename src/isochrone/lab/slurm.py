@@ -22,7 +22,7 @@ from isochrone.files.topology import Topology
 from isochrone.lab.labs import Lab
 from isochrone.lab.launch import network_variables
 from isochrone.launch.build import build_for
-from isochrone.launch.launcher import core_count
+from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
 
 _PACKAGES = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge"}
@@ -125,10 +125,7 @@ def up(lab: Lab, library: MpiLibrary, cpus: int, topology: Topology | None) -> N
     try:
         _write_files(lab, library, cpus, topology)
         hosts = lab.network.host_names
-        munge = [
-            f"--{name}={folder}/munge.{name[:-5]}"
-            for name in ("key-file", "pid-file", "log-file", "seed-file")
-        ]
+        munge = [f"--{name}-file={folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
         # By force, as its socket is not for everyone: the lab's folder is ours alone.
         _start(lab, hosts[0], ["munged", "--force", f"--socket={folder}/munge.socket", *munge])
         _start(lab, hosts[0], ["slurmctld"])
@@ -201,7 +198,7 @@ def _prolog(library: MpiLibrary, idle_wait: bool) -> str:
     if library.vendor == "Intel MPI":
         variables["I_MPI_PMI_LIBRARY"] = str(_pmi_library())
     if library.vendor == "Open MPI":
-        variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        variables |= OPEN_MPI_AS_ROOT
     lines = [f"echo 'export {name}={value}'" for name, value in variables.items()]
     if idle_wait:
         idle = build_for(library).idle

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import select
@@ -19,6 +18,7 @@ from pathlib import Path
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab.labs import NAME, TEMPORARY, Lab, find_lab, is_ours, labs_folder
 from isochrone.lab.network import Network
+from isochrone.launch.lock import locked
 from isochrone.launch.process import end_with_parent
 
 _TIMEOUT_S = 60
@@ -148,7 +148,7 @@ def _making(network: Network, name: str) -> Iterator[Path]:
             raise IsochroneError(
                 "is not ours alone", str(folder.parent), "set XDG_RUNTIME_DIR to a folder of your own"
             )
-        with _locked(folder.with_name(f".{name}.lock")):
+        with locked(folder.with_name(f".{name}.lock")):
             if find_lab(name) is not None:
                 raise IsochroneError(f"the lab {name!r} is up already", todo=f"isochrone lab down {name}")
             shutil.rmtree(folder, ignore_errors=True)
@@ -213,10 +213,3 @@ def lab_program() -> Path:
     if found is None:
         raise IsochroneError(f"{_PROGRAM} was not found", todo="labs need Linux; install isochrone again")
     return Path(found)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

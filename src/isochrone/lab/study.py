@@ -6,7 +6,7 @@ against its own and against the least time that the links allow.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,16 +124,21 @@ def study(
     folder: Path,
     idle_wait: bool | None = None,
     sizes_bytes: Sequence[int] = SIZES_BYTES,
+    done: Collection[tuple[str, str]] = (),
 ) -> Iterator[Outcome]:
     """Surveys each library in each placement into a folder of its own, and yields what came of it.
 
-    A survey that is complete there already is not made again.
+    Args:
+        done: names of libraries and placements that are left out.
 
     Raises:
         IsochroneError: a step fails.
     """
     for library in libraries:
         for ranks in placements:
+            if (library.name, ranks.placement) in done:
+                _log.info("%s, %s placement: is there already", library.name, ranks.placement)
+                continue
             target = LabTarget(lab, library, ranks, idle_wait)
             _log.info("%s", target.name)
             yield _survey(target, open_folder(folder / f"{library.name}-{ranks.placement}"), sizes_bytes)

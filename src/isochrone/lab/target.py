@@ -19,7 +19,7 @@ from isochrone.lab.launch import Launch, place_ranks
 from isochrone.lab.network import Network
 from isochrone.lab.start import temporary_lab
 from isochrone.launch.build import build_for
-from isochrone.launch.launcher import core_count
+from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import run_program
 
@@ -154,11 +154,7 @@ class LabTarget:
         environment = {**self.library.environment}
         if self.library.vendor == "Open MPI":
             # Who starts a lab is root in it, and its hosts have as many slots as they are given ranks.
-            environment |= {
-                "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            }
+            environment |= {**OPEN_MPI_AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         return environment
 
     def execute(self, program: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import isochrone
 from isochrone.errors import IsochroneError
 from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import MpiLibrary
+from isochrone.launch.lock import locked
 
 _SOURCES = ("CMakeLists.txt", "cmake", "core", "mpi")
 _log = logging.getLogger(__name__)
@@ -87,7 +86,9 @@ def build_for(library: MpiLibrary) -> NativeBuild:
         return NativeBuild(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_name(f"{folder.name}.lock")):
+        with locked(
+            folder.with_name(f"{folder.name}.lock"), "waiting for another isochrone that builds the same"
+        ):
             if not folder.is_dir():
                 _build(library, sources, folder)
     except OSError as error:
@@ -114,17 +115,6 @@ def _source_files(sources: Path) -> Iterator[Path]:
     for name in _SOURCES:
         root = sources / name
         yield from sorted(path for path in ([root] if root.is_file() else root.rglob("*")) if path.is_file())
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _log.info("waiting for another isochrone that builds the same")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _build(library: MpiLibrary, sources: Path, folder: Path) -> None:

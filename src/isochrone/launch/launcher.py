@@ -15,6 +15,8 @@ from isochrone.errors import UsageError
 from isochrone.launch.options import Family, option_length, rank_count
 
 _TIMEOUT_S = 60
+OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Variables with which Open MPI's launchers start for root."""
 _CPUS = Path("/sys/devices/system/cpu")
 _FAMILIES = (
     (Family.OPENMPI, re.compile(r"\((?:Open MPI|OpenRTE|PRRTE)\) v?(\d[\w.]*)")),
@@ -168,7 +170,7 @@ def launch_environment(line: LaunchLine) -> dict[str, str]:
         return {}
     wanted: dict[str, str] = {}
     if os.geteuid() == 0:
-        wanted |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        wanted |= OPEN_MPI_AS_ROOT
     if _is_oversubscribed(line):
         wanted |= {
             "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4

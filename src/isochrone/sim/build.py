@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -12,8 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +19,7 @@ import isochrone
 from isochrone.errors import IsochroneError
 from isochrone.launch.build import native_source_folder
 from isochrone.launch.folders import cache_folder
+from isochrone.launch.lock import locked
 
 _INSTALL_SIMGRID = "install SimGrid: apt install libsimgrid-dev"
 # Each rank loads a copy of the program, so it should be small.
@@ -138,7 +137,7 @@ def _cached(
     work = folder.with_name(f"{name}-work-{_digest(f'{kind} {built_from}', [])}")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder.parent / f"{name}.lock"):
+        with locked(folder.parent / f"{name}.lock"):
             if not folder.is_dir():
                 _log.info("building the %s for SimGrid %s, once, into %s", name, tools.version, folder)
                 _build(folder, work, commands, {**os.environ, **(environment or {})})
@@ -155,13 +154,6 @@ def _digest(kind: str, built_from: Sequence[Path]) -> str:
                 digest.update(f"\n{path.relative_to(root.parent)}\n".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def _build(folder: Path, work: Path, commands: Commands, environment: Mapping[str, str]) -> None:

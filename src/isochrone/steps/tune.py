@@ -208,11 +208,11 @@ def _decide_all(
         )
         recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
 
-    def measure(screening: bool) -> Bench:
+    def measure(recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]], screening: bool) -> Bench:
         return run_bench(
             target,
             [
-                Case(size, root, few if screening else (NATIVE, *few))
+                Case(size, root, tuple(few) if screening else (NATIVE, *few))
                 for (shape, size), few in recipes.items()
                 for root in shape.tuned
             ],
@@ -223,14 +223,17 @@ def _decide_all(
         )
 
     if effort.screen:
-        bench = measure(screening=True)
-        recipes = {pair: _around_best(layout, pair, few, bench, effort) for pair, few in recipes.items()}
-        bench = measure(screening=True)
+        bench = measure(recipes, screening=True)
+        recipes = {
+            pair: _around_best(layout, pair, few, bench, effort.neighbours, most_segments)
+            for pair, few in recipes.items()
+        }
+        bench = measure(recipes, screening=True)
         recipes = {
             (shape, size): tuple(ranked(_times(bench, shape, size, few))[: effort.finalists])
             for (shape, size), few in recipes.items()
         }
-    bench = measure(screening=False)
+    bench = measure(recipes, screening=False)
     comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
     decisions: dict[str, list[Decision]] = {}
     for (shape, size), few in recipes.items():
@@ -246,12 +249,13 @@ def _around_best(
     pair: tuple[ShapeRoots, int],
     measured: Sequence[str],
     bench: Bench,
-    effort: Effort,
+    most: int,
+    most_segments: int,
 ) -> tuple[str, ...]:
     """The best of what was measured, and its neighbours that were not."""
     shape, size = pair
     best = fastest(_times(bench, shape, size, measured))
-    near = neighbours(layout, best, shape.tuned, size, effort.neighbours)
+    near = neighbours(layout, best, shape.tuned, size, most, most_segments)
     return (best, *(recipe for recipe in near if recipe not in measured))
 
 
