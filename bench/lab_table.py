@@ -54,9 +54,10 @@ def tables(document: dict[str, Any]) -> list[str]:
 
 
 def uplinks(surveys: list[dict[str, Any]]) -> list[str]:
-    """MiB over all uplinks together, up and down, for each broadcast of 1 MiB."""
+    """Over all uplinks together, up and down, in messages."""
     lines = [
-        "MiB that left and entered racks and sites for each broadcast of 1 MiB, by the network's counters:",
+        f"How often the message of a broadcast ({surveys[0]['uplink_message_bytes']} bytes) left and entered racks and "
+        "sites, by the network's counters:",
         "",
         "| library | placement | native | Isochrone |",
         "| --- | --- | ---: | ---: |",
@@ -66,7 +67,7 @@ def uplinks(surveys: list[dict[str, Any]]) -> list[str]:
         for directions in survey["uplink_bytes"].values():
             for by in directions.values():
                 for what in total:
-                    total[what] += by.get(what, 0.0) / 2**20
+                    total[what] += by.get(what, 0.0) / survey["uplink_message_bytes"]
         lines.append(
             f"| {survey['mpi']} | {survey['placement']} | {total['native']:.2f} | {total['isochrone']:.2f} |"
         )

@@ -157,9 +157,7 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
         done = {(survey["mpi"], survey["placement"]) for survey in document["surveys"]}
         if not as_json:
             typer.echo(f"{lab.network.name}: {lab.network.description}")
-        for outcome in study(
-            lab, libraries, placements, folder, options.idle_wait, sizes_bytes, done
-        ):
+        for outcome in study(lab, libraries, placements, folder, options.idle_wait, sizes_bytes, done):
             document["surveys"].append(outcome.to_json())
             document["results"] += [row.to_json() for row in outcome.rows]
             # After each, so that nothing is lost if the next one fails.
@@ -186,7 +184,8 @@ def _gone_on_with(earlier: dict[str, Any], fresh: dict[str, Any], path: Path) ->
         if not isinstance(earlier.get(key), list):
             raise IsochroneError(f"has no list of {key}", str(path), "choose another folder with -o")
     if any(not {"mpi", "placement"} <= set(survey) for survey in earlier["surveys"]):
-        raise IsochroneError("has a survey without a library or placement", str(path), "choose another folder")
+        what = "has a survey without a library or placement"
+        raise IsochroneError(what, str(path), "choose another folder with -o")
     return earlier
 
 
@@ -211,6 +210,6 @@ def _lab_lines(outcome: Outcome) -> list[str]:
             if max(by.values()) > 0:
                 lines.append(
                     f"  {link} {direction}: native {by['native'] / 2**20:.2f}, isochrone "
-                    f"{by['isochrone'] / 2**20:.2f} MiB for each broadcast of 1 MiB"
+                    f"{by['isochrone'] / 2**20:.2f} MiB for each broadcast of {outcome.uplink_bytes} bytes"
                 )
     return lines

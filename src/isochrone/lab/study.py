@@ -38,8 +38,9 @@ STARTED_WITH: dict[str, dict[str, dict[str, str]]] = {
     "Intel MPI": {f"I_MPI_ADJUST_BCAST={k}": {"I_MPI_ADJUST_BCAST": str(k)} for k in range(1, 12)},
 }
 """What a library can be told only by variables, when it is started."""
-UPLINK_BYTES = 1 << 20
 UPLINK_CALLS = 10
+_MOST_UPLINK_BYTES = 1 << 20
+_MOST_UPLINK_S = 0.2
 _log = logging.getLogger(__name__)
 
 
@@ -93,7 +94,7 @@ class Outcome:
     Attributes:
         accuracy: of detection, by level.
         probe_s: what the probe took.
-        uplinks: bytes over each link above the hosts, up and down, of one broadcast of ``UPLINK_BYTES``:
+        uplinks: bytes over each link above the hosts, up and down, of one broadcast of ``uplink_bytes``:
             link, direction and what ran (``native`` or ``isochrone``) to bytes.
     """
 
@@ -103,6 +104,7 @@ class Outcome:
     accuracy: Mapping[str, float]
     probe_s: float
     uplinks: Mapping[str, Mapping[str, Mapping[str, float]]]
+    uplink_bytes: int
     idle_wait: bool
 
     def to_json(self) -> dict[str, Any]:
@@ -113,6 +115,7 @@ class Outcome:
             "accuracy": dict(self.accuracy),
             "probe_seconds": self.probe_s,
             "idle_wait": self.idle_wait,
+            "uplink_message_bytes": self.uplink_bytes,
             "uplink_bytes": {link: dict(by) for link, by in self.uplinks.items()},
         }
 
@@ -156,13 +159,15 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
         if comparison is not None:
             told = _told_at_start(target, folder, root, [size.size_bytes for size in comparison.sizes])
             rows += [_row(target, bench.collective, root, size, told) for size in comparison.sizes]
+    size_bytes = _uplink_bytes(target, min(roots, default=0))
     return Outcome(
         mpi=target.library.name,
         placement=target.ranks.placement,
         rows=tuple(rows),
         accuracy=topology.accuracy,
         probe_s=measurements.elapsed_s,
-        uplinks=_uplinks(target, folder, min(roots, default=0)),
+        uplinks=_uplinks(target, folder, min(roots, default=0), size_bytes),
+        uplink_bytes=size_bytes,
         idle_wait=target.idle_wait,
     )
 
@@ -220,16 +225,27 @@ def _row(
     )
 
 
-def _uplinks(target: LabTarget, folder: Path, root: int) -> dict[str, dict[str, dict[str, float]]]:
+def _uplink_bytes(target: LabTarget, root: int) -> int:
+    """A message that the links carry in little time."""
+    size_bytes = _MOST_UPLINK_BYTES
+    hosts = target.ranks.hosts
+    while target.lab.network.bound_s(hosts[root], hosts, size_bytes) > _MOST_UPLINK_S and size_bytes > 1:
+        size_bytes //= 2
+    return size_bytes
+
+
+def _uplinks(
+    target: LabTarget, folder: Path, root: int, size_bytes: int
+) -> dict[str, dict[str, dict[str, float]]]:
     """Runs broadcasts of one kind by themselves, few and then many: the difference of the traffic is that of
     the broadcasts, without starting and ending.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for what, recipe in (("native", "native"), ("isochrone", "plan")):
         before = _traffic(target.lab)
-        few = _broadcasts(target, folder, root, recipe, 2)
+        few = _broadcasts(target, folder, root, size_bytes, recipe, 2)
         middle = _traffic(target.lab)
-        many = _broadcasts(target, folder, root, recipe, 2 + UPLINK_CALLS)
+        many = _broadcasts(target, folder, root, size_bytes, recipe, 2 + UPLINK_CALLS)
         after = _traffic(target.lab)
         for key, count in after.items():
             link, direction = key
@@ -238,9 +254,11 @@ def _uplinks(target: LabTarget, folder: Path, root: int) -> dict[str, dict[str, 
     return found
 
 
-def _broadcasts(target: LabTarget, folder: Path, root: int, recipe: str, repetitions: int) -> int:
+def _broadcasts(
+    target: LabTarget, folder: Path, root: int, size_bytes: int, recipe: str, repetitions: int
+) -> int:
     """How many were run."""
-    cases = [Case(UPLINK_BYTES, root, (recipe,))]
+    cases = [Case(size_bytes, root, (recipe,))]
     output = folder / "uplinks.jsonl"
     try:
         bench = run_bench(target, cases, output, folder / TOPOLOGY, folder / PLAN, repetitions, patient=True)
