@@ -38,9 +38,11 @@ def test_the_programs_first_own_line_explains_a_failure() -> None:
         run_program(_shell(script), "isochrone-probe", {})
 
 
-def test_without_an_own_line_the_last_telling_one_explains_a_failure() -> None:
-    script = "echo 'there are not enough slots' >&2; echo '-----' >&2; exit 1"
-    with pytest.raises(IsochroneError, match="not enough slots"):
+def test_without_an_own_line_the_last_paragraph_explains_a_failure() -> None:
+    script = (
+        "echo 'all is well'; printf '%s\\n' hello '-----' 'there are' ' not enough slots' '-----' >&2; exit 1"
+    )
+    with pytest.raises(IsochroneError, match=r"ended with exit code 1: there are not enough slots$"):
         run_program(_shell(script), "isochrone-probe", {})
 
 

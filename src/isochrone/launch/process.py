@@ -22,6 +22,7 @@ Progress = Callable[[int, int], None]
 
 _PATIENCE_S = 10
 _TAIL_LINES = 200
+_LONGEST_REASON = 400
 _PR_SET_PDEATHSIG = 1
 _log = logging.getLogger(__name__)
 
@@ -106,12 +107,15 @@ def _ending(code: int) -> str:
 
 
 def _reason(tail: Sequence[str], program: str) -> str:
-    """What went wrong: the program's own line if it wrote one, else the last line that says something."""
+    """What went wrong: the program's own line if it wrote one, else the last paragraph there is."""
     own = [line for line in tail if line.startswith(f"{program}:")]
     if own:
         return own[0].removeprefix(program)
-    telling = [line for line in tail if any(c.isalnum() for c in line)]
-    return f": {telling[-1]}" if telling else ""
+    lines = [line.strip() if any(c.isalnum() for c in line) else "" for line in tail]
+    while lines and not lines[-1]:
+        lines.pop()
+    start = max((k + 1 for k, line in enumerate(lines) if not line), default=0)
+    return f": {' '.join(lines[start:])[-_LONGEST_REASON:]}" if lines else ""
 
 
 @contextlib.contextmanager
