@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import isochrone
+from isochrone.files import read_measurements, write_measurements
 
 Line = dict[str, Any]
 SETTINGS = {"--repetitions": "3", "--warmup": "1", "--sizes": "0,1000"}
@@ -334,3 +335,112 @@ def test_two_probes_do_not_write_one_file(probe: Any, output: Path) -> None:
     assert ended.code == 1
     assert ["another probe" in message for message in ended.messages] == [True]
     assert output.read_bytes() == before
+
+
+PLOGP = ("--plogp", "--max-size", "64", "--sizes", "0", "--repetitions", "5", "--patience", "0.01")
+
+
+def parameters_of(path: Path) -> dict[tuple[int, int], Line]:
+    """By sender and receiver."""
+    found = {}
+    for line in lines_of(path):
+        for entry in line.get("plogp") or ():
+            if "from" in entry:
+                low, high = line["pair"]
+                found[entry["from"], low if entry["from"] == high else high] = entry
+    return found
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_parameters_of_every_pair_have_every_size_and_are_read_back(
+    probe: Any, output: Path, ranks: int
+) -> None:
+    ended = probe.run(ranks, "--output", str(output), *PLOGP)
+    assert (ended.code, ended.messages) == (0, [])
+    found = parameters_of(output)
+    assert sorted(tuple(sorted(pair)) for pair in found) == all_pairs(ranks)
+    for entry in found.values():
+        assert {0, 1, 2, 4, 8, 16, 32, 64} <= set(entry["sizes_bytes"])
+        assert entry["sizes_bytes"] == sorted(set(entry["sizes_bytes"]))
+        assert all(quartiles == sorted(quartiles) for quartiles in entry["rtt_s"])
+        lengths = {len(entry[name]) for name in ("rtt_s", "send_overhead_s", "receive_overhead_s", "gap_s")}
+        assert lengths == {len(entry["sizes_bytes"])}
+    read = read_measurements(output)
+    assert sorted(read.parameters) == sorted(found)
+    write_measurements(output.with_name("again.jsonl"), read)
+    again = read_measurements(output.with_name("again.jsonl"))
+    for pair, entry in found.items():
+        assert again.parameters[pair].document() == entry
+
+
+def test_both_directions_are_measured_when_asked_for(probe: Any, output: Path) -> None:
+    assert probe.run(3, "--output", str(output), *PLOGP, "--both").code == 0
+    assert sorted(parameters_of(output)) == sorted(itertools.permutations(range(3), 2))
+
+
+@pytest.mark.parametrize("probe", ["smpi"], indirect=True)
+def test_simulated_parameters_are_those_of_the_platform(probe: Any, output: Path) -> None:
+    large = ("--max-size", "131072", "--patience", "0")
+    assert (
+        probe.run(4, "--output", str(output), *PLOGP[:1], *large, *PLOGP[3:5], "--repetitions", "2").code == 0
+    )
+    places = [(place["host"], place["cpus"]) for place in lines_of(output)[0]["places"]]
+    for (sender, receiver), found in read_measurements(output).parameters.items():
+        latency_s = 0.5e-6 if places[sender][0] == places[receiver][0] else 1.5e-6
+        assert found.rtt_s[0, 2] == pytest.approx(2 * latency_s, abs=2e-9)
+        assert found.latency_s == pytest.approx(latency_s - found.gap_s[0], abs=1e-9)
+        assert {1 << k for k in range(18)} <= set(found.sizes_bytes)
+
+
+def test_only_the_pairs_asked_for_are_measured_and_others_later(probe: Any, output: Path) -> None:
+    arguments = ("--output", str(output), *QUICK)
+    ended = probe.run(4, *arguments, "--pairs", "0-3,1-2")
+    assert (ended.code, ended.messages) == (0, [])
+    assert sorted(pairs_of(output)) == [(0, 3), (1, 2)]
+    assert probe.run(4, *arguments, "--pairs", "0-1,0-3").code == 0
+    assert sorted(pairs_of(output)) == [(0, 1), (0, 3), (1, 2)]
+    assert probe.run(4, *arguments).code == 0
+    assert sorted(pairs_of(output)) == all_pairs(4)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ("0-9", "there is no rank 9"),
+        ("3-1", "no pair of ranks"),
+        ("1-1", "no pair"),
+        ("x", "no pair"),
+        ("-1-2", "no pair"),
+    ],
+)
+def test_pairs_that_there_are_not_are_refused(probe: Any, output: Path, pairs: str, said: str) -> None:
+    ended = probe.run(3, "--output", str(output), *QUICK, f"--pairs={pairs}")
+    assert ended.code == 2
+    assert said in ended.messages[0]
+
+
+def test_other_parameters_are_another_run(probe: Any, output: Path) -> None:
+    assert probe.run(2, "--output", str(output), *PLOGP).code == 0
+    ended = probe.run(2, "--output", str(output), *PLOGP, "--method", "thesis")
+    assert ended.code == 2
+    assert "measured otherwise (plogp is" in ended.messages[0]
+
+
+@pytest.mark.parametrize("together", ["none", "all"])
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_every_pair_is_measured_once_whatever_runs_at_once(
+    probe: Any, output: Path, ranks: int, together: str
+) -> None:
+    ended = probe.run(ranks, "--output", str(output), *QUICK, "--together", together)
+    assert (ended.code, ended.messages) == (0, [])
+    assert sorted(pairs_of(output)) == all_pairs(ranks)
+
+
+@pytest.mark.parametrize("probe", ["smpi"], indirect=True)
+def test_the_more_pairs_run_at_once_the_sooner_a_probe_is_done(probe: Any, tmp_path: Path) -> None:
+    elapsed_s = []
+    for together in ("none", "nodes", "all"):
+        path = tmp_path / f"{together}.jsonl"
+        assert probe.run(6, "--output", str(path), *QUICK, "--together", together).code == 0
+        elapsed_s.append(lines_of(path)[-1]["elapsed_s"])
+    assert elapsed_s[0] > elapsed_s[1] > elapsed_s[2]

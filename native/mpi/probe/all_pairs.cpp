@@ -3,17 +3,24 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "comm/check.hpp"
 #include "comm/program.hpp"
 #include "probe/pingpong.hpp"
+#include "probe/plogp.hpp"
 #include "probe/rounds.hpp"
+#include "probe/turn_list.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -22,8 +29,21 @@ namespace {
 constexpr double batch_s = 0.5;
 constexpr int batch_pairs = 2048;
 
-// A record on its way to rank 0: low, high, at_s, then the three lists. Ranks are exact in a double.
+// A record on its way to rank 0: low, high, at_s, the three lists, and how many sizes its parameters have;
+// then for each of those a size, the four numbers of its round trips, and three more. Parameters that the
+// responder measured come by themselves, with a not-a-number for at_s. Ranks and sizes are exact in a double.
 constexpr std::size_t leading_fields = 3;
+constexpr std::size_t parameter_fields = 8;
+
+void pack(const Parameters& found, std::vector<double>& packed) {
+    packed.insert(packed.end(),
+                  {static_cast<double>(found.from), static_cast<double>(found.sizes_bytes.size())});
+    for (std::size_t k = 0; k < found.sizes_bytes.size(); ++k) {
+        packed.push_back(static_cast<double>(found.sizes_bytes[k]));
+        packed.insert(packed.end(), found.rtt_s[k].begin(), found.rtt_s[k].end());
+        packed.insert(packed.end(), {found.send_overhead_s[k], found.receive_overhead_s[k], found.gap_s[k]});
+    }
+}
 
 void pack(const PairRecord& record, std::vector<double>& packed) {
     packed.insert(packed.end(),
@@ -32,23 +52,49 @@ void pack(const PairRecord& record, std::vector<double>& packed) {
          {&record.times.rtt_min_s, &record.times.rtt_median_s, &record.times.send_overhead_s}) {
         packed.insert(packed.end(), values->begin(), values->end());
     }
+    packed.push_back(static_cast<double>(record.parameters.size()));
+    for (const Parameters& found : record.parameters) pack(found, packed);
 }
 
-std::vector<PairRecord> unpack(const std::vector<double>& packed, std::size_t sizes) {
-    std::vector<PairRecord> records;
-    const std::size_t length = leading_fields + 3 * sizes;
-    for (std::size_t start = 0; start + length <= packed.size(); start += length) {
-        const double* const fields = packed.data() + start;
-        const double* const times = fields + leading_fields;
-        PairRecord record;
-        record.low = static_cast<int>(fields[0]);
-        record.high = static_cast<int>(fields[1]);
-        record.at_s = fields[2];
-        record.times.rtt_min_s.assign(times, times + sizes);
-        record.times.rtt_median_s.assign(times + sizes, times + 2 * sizes);
-        record.times.send_overhead_s.assign(times + 2 * sizes, times + 3 * sizes);
-        records.push_back(std::move(record));
+Parameters unpack_parameters(const double*& next) {
+    Parameters found;
+    found.from = static_cast<int>(*next++);
+    const auto sizes = static_cast<std::size_t>(*next++);
+    for (std::size_t k = 0; k < sizes; ++k, next += parameter_fields) {
+        found.sizes_bytes.push_back(static_cast<std::int64_t>(next[0]));
+        found.rtt_s.push_back({next[1], next[2], next[3], next[4]});
+        found.send_overhead_s.push_back(next[5]);
+        found.receive_overhead_s.push_back(next[6]);
+        found.gap_s.push_back(next[7]);
     }
+    return found;
+}
+
+/// `packed` holds what pack() has written, times of so many sizes. A record without times is the other
+/// direction of one that has them.
+std::vector<PairRecord> unpack(const std::vector<double>& packed, std::size_t sizes) {
+    std::map<std::pair<int, int>, PairRecord> by_pair;
+    const double* const end = packed.data() + packed.size();
+    for (const double* next = packed.data(); next < end;) {
+        const int low = static_cast<int>(next[0]);
+        const int high = static_cast<int>(next[1]);
+        PairRecord& record = by_pair[{low, high}];
+        record.low = low;
+        record.high = high;
+        const double at_s = next[2];
+        next += leading_fields;
+        if (!std::isnan(at_s)) {
+            record.at_s = at_s;
+            record.times.rtt_min_s.assign(next, next + sizes);
+            record.times.rtt_median_s.assign(next + sizes, next + 2 * sizes);
+            record.times.send_overhead_s.assign(next + 2 * sizes, next + 3 * sizes);
+            next += 3 * sizes;
+        }
+        for (auto more = static_cast<int>(*next++); more > 0; --more)
+            record.parameters.push_back(unpack_parameters(next));
+    }
+    std::vector<PairRecord> records;
+    for (auto& [pair, record] : by_pair) records.push_back(std::move(record));
     // They came rank by rank; the file is a record in time.
     std::sort(records.begin(), records.end(),
               [](const PairRecord& a, const PairRecord& b) { return a.at_s < b.at_s; });
@@ -117,6 +163,33 @@ std::vector<int> number_machines(MPI_Comm comm, const clock::Occupancy& occupanc
     return numbered(machine_of_rank);
 }
 
+/// Numbers of which ranks of one have their turns one after the other.
+std::vector<int> number_turns(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
+                              const clock::Occupancy& occupancy, bool crowded) {
+    if (options.together == "none") return std::vector<int>(places.size(), 0);
+    if (crowded) return number_machines(comm, occupancy);
+    if (options.together == "nodes") return number_hosts(places);
+    std::vector<int> ranks(places.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+}
+
+/// An order of the pairs that are missing: in rounds of all pairs, where those that are not missing pass as
+/// well, or a list of them if they are few.
+std::unique_ptr<const Order> make_order(const std::vector<int>& host_of_rank, const PairSet& done,
+                                        std::uint64_t seed) {
+    constexpr std::uint64_t few = 4;  // fewer than one in so many
+    if ((done.possible() - done.size()) * few >= done.possible())
+        return std::make_unique<const Rounds>(host_of_rank, seed);
+    std::vector<std::pair<int, int>> missing;
+    for (int low = 0; low < done.ranks(); ++low) {
+        for (int high = low + 1; high < done.ranks(); ++high) {
+            if (!done.contains(low, high)) missing.emplace_back(low, high);
+        }
+    }
+    return std::make_unique<const TurnList>(host_of_rank, std::move(missing), seed);
+}
+
 /// What rank 0 lays down for the next batch.
 struct Plan {
     int code = comm::success;  ///< another one: stop with it
@@ -130,29 +203,72 @@ Plan share(MPI_Comm comm, const Plan& plan) {
     return {static_cast<int>(fields[0]), static_cast<std::int64_t>(fields[1]), fields[2]};
 }
 
+/// The parameters of a pair, in one direction or both, or none.
+class Directions {
+  public:
+    Directions(MPI_Comm comm, const Options& options, double clock_overhead_s,
+               const clock::Occupancy& occupancy)
+        : both_(options.both) {
+        if (options.plogp) {
+            plogp_.emplace(comm,
+                           Plogp::Settings{options.max_bytes, options.repetitions, options.warmup,
+                                           options.patience_s, options.synchronous},
+                           clock_overhead_s, occupancy);
+        }
+    }
+
+    [[nodiscard]] std::vector<Parameters> initiate(int responder) {
+        if (!plogp_) return {};
+        std::vector<Parameters> found{plogp_->measure(responder)};
+        if (both_) plogp_->serve(responder);
+        return found;
+    }
+
+    void respond(int initiator, int rank, std::vector<double>& packed) {
+        if (!plogp_) return;
+        plogp_->serve(initiator);
+        if (!both_) return;
+        const Parameters found = plogp_->measure(initiator);
+        const auto [low, high] = std::minmax(rank, initiator);
+        packed.insert(packed.end(), {static_cast<double>(low), static_cast<double>(high),
+                                     std::numeric_limits<double>::quiet_NaN(), 1});
+        pack(found, packed);
+    }
+
+  private:
+    bool both_;
+    std::optional<Plogp> plogp_;
+};
+
 /// Takes this rank's turns in steps [first, last) and returns the records of those that it timed, packed.
-std::vector<double> measure_batch(const Rounds& rounds, PingPong& ping_pong, const PairSet& done, int rank,
-                                  std::int64_t first, std::int64_t last, double at_s) {
+std::vector<double> measure_batch(const Order& order, PingPong& ping_pong, Directions& directions,
+                                  const PairSet& done, int rank, std::int64_t first, std::int64_t last,
+                                  double at_s) {
     const double start_s = clock::now();
     std::vector<double> packed;
-    for (const Turn& turn : rounds.turns(rank, first, last)) {
+    for (const Turn& turn : order.turns(rank, first, last)) {
         const bool missing = !done.contains(turn.initiator, turn.responder);
         if (turn.responder == rank) {
-            if (missing) ping_pong.respond(turn.initiator);
+            if (missing) {
+                ping_pong.respond(turn.initiator);
+                directions.respond(turn.initiator, rank, packed);
+            }
             continue;
         }
         // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
         // alike.
-        for (const Turn& earlier : rounds.before(turn)) {
+        for (const Turn& earlier : order.before(turn)) {
             if (earlier.step >= first && earlier.initiator != rank)
                 ping_pong.await_token(earlier.initiator, turn.step);
         }
         if (missing) {
             PairTimes times = ping_pong.initiate(turn.responder);
+            std::vector<Parameters> parameters = directions.initiate(turn.responder);
             const auto [low, high] = std::minmax(rank, turn.responder);
-            pack({low, high, at_s + (clock::now() - start_s), std::move(times)}, packed);
+            pack({low, high, at_s + (clock::now() - start_s), std::move(times), std::move(parameters)},
+                 packed);
         }
-        for (const Turn& later : rounds.after(turn)) {
+        for (const Turn& later : order.after(turn)) {
             if (later.step < last && later.initiator != rank)
                 ping_pong.send_token(later.initiator, later.step);
         }
@@ -167,18 +283,20 @@ int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<c
                       const PairSet& done, const Sink& sink) {
     const double start_s = clock::now();
     const int rank = comm::rank_in(comm);
-    const std::vector<int> host_of_rank = crowded ? number_machines(comm, occupancy) : number_hosts(places);
+    const std::vector<int> host_of_rank = number_turns(comm, options, places, occupancy, crowded);
     const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
-    const Rounds rounds(host_of_rank, options.seed);
+    const std::unique_ptr<const Order> order = make_order(host_of_rank, done, options.seed);
     PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
                        calibration.overhead_s, occupancy);
+    Directions directions(comm, options, calibration.overhead_s, occupancy);
     Plan plan;
     for (std::int64_t first = 0;;) {
         plan.at_s = clock::now() - start_s;
         plan = share(comm, plan);
-        if (plan.code != comm::success || first == rounds.steps()) return plan.code;
-        const std::int64_t last = std::min(rounds.steps(), first + plan.steps);
-        std::vector<double> packed = measure_batch(rounds, ping_pong, done, rank, first, last, plan.at_s);
+        if (plan.code != comm::success || first == order->steps()) return plan.code;
+        const std::int64_t last = std::min(order->steps(), first + plan.steps);
+        std::vector<double> packed =
+            measure_batch(*order, ping_pong, directions, done, rank, first, last, plan.at_s);
         // In a crowd, ranks that are ready must not poll in MPI_Bcast while others measure. Else collecting
         // is enough.
         if (crowded) ping_pong.rest();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "probe/options.hpp"
 
+#include <charconv>
+#include <system_error>
+
 // SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
 #ifdef ISOCHRONE_SMPI
 #undef exit
@@ -29,6 +32,19 @@ std::string check_sizes(const std::vector<std::int64_t>& sizes_bytes) {
         if (sizes_bytes[i] <= sizes_bytes[i - 1]) return "sizes must ascend";
     }
     return {};
+}
+
+std::pair<int, int> parse_pair(const std::string& text) {
+    std::pair<int, int> pair;
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, pair.first);
+    if (first.ec == std::errc() && first.ptr != end && *first.ptr == '-') {
+        const auto second = std::from_chars(first.ptr + 1, end, pair.second);
+        const bool ranks = second.ec == std::errc() && second.ptr == end && pair.first >= 0;
+        if (ranks && pair.first < pair.second) return pair;
+    }
+    throw CLI::ValidationError("--pairs",
+                               "'" + text + "' is no pair of ranks: write the lesser first, as 0-5");
 }
 
 }  // namespace
@@ -67,10 +83,34 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(std::uint64_t{0}, max_seed))
         ->type_name("N")
         ->capture_default_str();
+    app.add_option(
+           "--together", options.together,
+           "Pairs that are measured at once: 'none', those that share no node, or 'all' that share no rank")
+        ->check(CLI::IsMember({"none", "nodes", "all"}))
+        ->capture_default_str();
+    app.add_flag(
+        "--plogp", options.plogp,
+        "All PLogP parameters of each pair too: round trips, overheads and gap for 0 bytes and powers "
+        "of two, and for sizes between where there is a step");
+    app.add_option("--max-size", options.max_bytes, "Largest size of --plogp")
+        ->check(CLI::Range(std::int64_t{1}, max_size_bytes))
+        ->type_name("BYTES")
+        ->capture_default_str();
+    std::string method = "default";
+    app.add_option("--method", method,
+                   "Of --plogp: with 'thesis', the send overhead is that of a synchronous send, which has a "
+                   "handshake in it")
+        ->check(CLI::IsMember({"default", "thesis"}))
+        ->capture_default_str();
+    app.add_flag("--both", options.both, "Parameters of --plogp in both directions");
+    std::vector<std::string> pairs;
+    app.add_option("--pairs", pairs, "Only these pairs")->delimiter(',')->type_name("RANK-RANK,...");
     try {
         app.parse(argc, argv);
         const std::string complaint = check_sizes(options.sizes_bytes);
         if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
+        for (const std::string& pair : pairs) options.pairs.push_back(parse_pair(pair));
+        options.synchronous = method == "thesis";
     } catch (const CLI::CallForHelp&) {
         return Leave{app.help(), comm::success};
     } catch (const CLI::CallForVersion&) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Options {
     int warmup = 2;                                            ///< ping-pongs before them that are not timed
     double patience_s = 0;                                     ///< for one size of one pair; 0: without end
     std::uint64_t seed = 1;
+    std::string together = "nodes";                  ///< which pairs are measured at once: none, nodes or all
+    bool plogp = false;                              ///< all PLogP parameters of each pair too
+    std::int64_t max_bytes = std::int64_t{1} << 21;  ///< of the sizes that they are measured for
+    bool synchronous = false;                        ///< send overhead around a synchronous send
+    bool both = false;                               ///< parameters in both directions
+    std::vector<std::pair<int, int>> pairs;          ///< only these, the lesser rank first; empty: all
 };
 
 /// A command line after which there is nothing to measure: what to print and the exit code.

@@ -3,6 +3,7 @@
 // A set of unordered pairs of ranks: one bit for each pair there is.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -15,9 +16,15 @@ class PairSet {
     explicit PairSet(int ranks)
         : ranks_(static_cast<std::uint64_t>(ranks)), bytes_(static_cast<std::size_t>((possible() + 7) / 8)) {}
 
+    [[nodiscard]] int ranks() const { return static_cast<int>(ranks_); }
+
     /// How many pairs there are, in the set or not.
     [[nodiscard]] std::uint64_t possible() const { return ranks_ * (ranks_ > 0 ? ranks_ - 1 : 0) / 2; }
-    [[nodiscard]] std::uint64_t size() const { return size_; }
+    [[nodiscard]] std::uint64_t size() const {
+        std::uint64_t count = 0;
+        for (const std::uint8_t byte : bytes_) count += static_cast<std::uint64_t>(std::popcount(byte));
+        return count;
+    }
 
     [[nodiscard]] bool contains(int a, int b) const {
         const std::uint64_t bit = position(a, b);
@@ -29,11 +36,10 @@ class PairSet {
         if (contains(a, b)) return false;
         const std::uint64_t bit = position(a, b);
         bytes_[bit / 8] = static_cast<std::uint8_t>(bytes_[bit / 8] | 1U << (bit % 8));
-        ++size_;
         return true;
     }
 
-    /// The bits, to send to other ranks; what is written there does not change size().
+    /// The bits, to send to other ranks.
     [[nodiscard]] std::vector<std::uint8_t>& bytes() { return bytes_; }
 
   private:
@@ -44,7 +50,6 @@ class PairSet {
     }
 
     std::uint64_t ranks_;
-    std::uint64_t size_ = 0;
     std::vector<std::uint8_t> bytes_;
 };
 

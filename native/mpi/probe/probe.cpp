@@ -57,6 +57,23 @@ Agreement agree(MPI_Comm comm, Agreement found) {
     return {fields[0], fields[1]};
 }
 
+/// Pairs that are not wanted count as done. Throws comm::Failure for one that there isn't.
+void leave_out_others(PairSet& done, const std::vector<std::pair<int, int>>& wanted) {
+    if (wanted.empty()) return;
+    PairSet missing(done.ranks());
+    for (const auto& [low, high] : wanted) {
+        if (high >= done.ranks()) {
+            throw comm::Failure(comm::usage_error, "--pairs: there is no rank " + std::to_string(high));
+        }
+        if (!done.contains(low, high)) missing.insert(low, high);
+    }
+    for (int low = 0; low < done.ranks(); ++low) {
+        for (int high = low + 1; high < done.ranks(); ++high) {
+            if (!missing.contains(low, high)) done.insert(low, high);
+        }
+    }
+}
+
 int report(const comm::Failure& failure) {
     std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
     return failure.code();
@@ -89,6 +106,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
                 options.output,
                 header_json(options, places, comm::library_identity(), calibration, std::move(provenance)));
             done = output->resume().done;
+            leave_out_others(done, options.pairs);
             agreement.complete = done.size() == done.possible() ? 1 : 0;
             const std::string& dropped = output->resume().dropped;
             if (!dropped.empty()) std::fprintf(stderr, "isochrone-probe: %s\n", dropped.c_str());

@@ -18,12 +18,19 @@ constexpr bool simulated = false;
 ordered_json header_json(const Options& options, const std::vector<comm::Place>& places,
                          const comm::Library& library, const clock::Calibration& calibration,
                          ordered_json provenance) {
+    ordered_json plogp = nullptr;
+    if (options.plogp) {
+        plogp = {{"max_bytes", options.max_bytes},
+                 {"method", options.synchronous ? "thesis" : "default"},
+                 {"both", options.both}};
+    }
     return {{"isochrone", "measurements"},
             {"schema_version", 1},
             {"ranks", places.size()},
             {"sizes_bytes", options.sizes_bytes},
             {"repetitions", options.repetitions},
             {"seed", options.seed},
+            {"plogp", std::move(plogp)},
             {"places", comm::places_json(places)},
             {"mpi", comm::library_json(library)},
             {"clock", {{"resolution_s", calibration.resolution_s}, {"overhead_s", calibration.overhead_s}}},
@@ -32,11 +39,19 @@ ordered_json header_json(const Options& options, const std::vector<comm::Place>&
 }
 
 std::string pair_line(const PairRecord& record) {
-    const ordered_json line = {{"pair", ordered_json::array({record.low, record.high})},
-                               {"rtt_min_s", record.times.rtt_min_s},
-                               {"rtt_median_s", record.times.rtt_median_s},
-                               {"send_overhead_s", record.times.send_overhead_s},
-                               {"at_s", record.at_s}};
+    ordered_json line = {{"pair", ordered_json::array({record.low, record.high})},
+                         {"rtt_min_s", record.times.rtt_min_s},
+                         {"rtt_median_s", record.times.rtt_median_s},
+                         {"send_overhead_s", record.times.send_overhead_s},
+                         {"at_s", record.at_s}};
+    for (const Parameters& found : record.parameters) {
+        line["plogp"].push_back({{"from", found.from},
+                                 {"sizes_bytes", found.sizes_bytes},
+                                 {"rtt_s", found.rtt_s},
+                                 {"send_overhead_s", found.send_overhead_s},
+                                 {"receive_overhead_s", found.receive_overhead_s},
+                                 {"gap_s", found.gap_s}});
+    }
     return comm::json_line(line) + '\n';
 }
 

@@ -13,6 +13,7 @@
 #include "comm/place.hpp"
 #include "probe/options.hpp"
 #include "probe/pingpong.hpp"
+#include "probe/plogp.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -22,6 +23,7 @@ struct PairRecord {
     int high = 0;
     double at_s = 0;  ///< since the run started
     PairTimes times;
+    std::vector<Parameters> parameters;  ///< one for each direction that was measured
 };
 
 /// The first line. `provenance` is an object of comm::provenance_json.

@@ -52,7 +52,7 @@ std::string describe(const json& value) {
 }
 
 std::string what_differs(const json& theirs, const json& ours) {
-    for (const char* key : {"ranks", "sizes_bytes", "repetitions", "seed", "simulated", "mpi"}) {
+    for (const char* key : {"ranks", "sizes_bytes", "repetitions", "seed", "plogp", "simulated", "mpi"}) {
         if (theirs.value(key, json()) != ours[key]) {
             return std::string(key) + " is " + describe(theirs.value(key, json())) + ", of this run " +
                    describe(ours[key]);

@@ -7,28 +7,13 @@
 #include <numeric>
 #include <random>
 
+#include "probe/random.hpp"
+
 namespace isochrone::mpi::probe {
 
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-// std::shuffle may give another order in another standard library; ranks and resumed runs must agree on one.
-template <typename T>
-void shuffle(std::vector<T>& values, std::mt19937_64& random) {
-    for (std::size_t left = values.size(); left > 1; --left) {
-        std::swap(values[left - 1], values[random() % left]);
-    }
-}
-
-/// The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number
-/// generators", 2014).
-std::uint64_t mix(std::uint64_t bits) {
-    bits += 0x9e3779b97f4a7c15ULL;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebULL;
-    return bits ^ (bits >> 31);
-}
 
 }  // namespace
 
@@ -154,9 +139,8 @@ Turn Rounds::turn(const Meeting& meeting, std::int64_t index) const {
     int low = members_[at(meeting.first)][at(column)];
     int high = members_[at(meeting.second)][at((column + shift) % ranks_of(meeting.second))];
     if (low > high) std::swap(low, high);
-    const std::uint64_t pair = static_cast<std::uint64_t>(low) << 32 | static_cast<std::uint64_t>(high);
-    const bool coin = (mix(seed_ ^ mix(pair)) & 1) != 0;
-    return {start_[at(meeting.round)] + index, coin ? low : high, coin ? high : low};
+    const bool first = coin(seed_, low, high);
+    return {start_[at(meeting.round)] + index, first ? low : high, first ? high : low};
 }
 
 std::pair<Rounds::Meeting, std::int64_t> Rounds::find(const Turn& turn) const {

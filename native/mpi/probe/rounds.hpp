@@ -23,34 +23,19 @@
 #include <utility>
 #include <vector>
 
+#include "probe/order.hpp"
+
 namespace isochrone::mpi::probe {
 
-/// A pair of ranks in its turn. A coin decides which one does the timing, so that no rank's clock and
-/// processor are behind a whole row of the matrix.
-struct Turn {
-    std::int64_t step = 0;  ///< pairs of one host have different steps and run in their order
-    int initiator = 0;
-    int responder = 0;
-
-    bool operator==(const Turn&) const = default;
-};
-
-class Rounds {
+class Rounds : public Order {
   public:
     /// `host_of_rank` holds for each rank any number that names its host; at least one rank.
     Rounds(const std::vector<int>& host_of_rank, std::uint64_t seed);
 
-    /// How many steps there are.
-    [[nodiscard]] std::int64_t steps() const { return start_.back(); }
-
-    /// The turns of a rank in steps [first, last), in their order.
-    [[nodiscard]] std::vector<Turn> turns(int rank, std::int64_t first, std::int64_t last) const;
-
-    /// The last turns on its hosts before this one: none, one, or one for each host.
-    [[nodiscard]] std::vector<Turn> before(const Turn& turn) const;
-
-    /// The first turns on its hosts after this one; before() of each of them holds this one.
-    [[nodiscard]] std::vector<Turn> after(const Turn& turn) const;
+    [[nodiscard]] std::int64_t steps() const override { return start_.back(); }
+    [[nodiscard]] std::vector<Turn> turns(int rank, std::int64_t first, std::int64_t last) const override;
+    [[nodiscard]] std::vector<Turn> before(const Turn& turn) const override;
+    [[nodiscard]] std::vector<Turn> after(const Turn& turn) const override;
 
   private:
     /// Two hosts, or one twice, in one round. `first` is never the greater.

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
 
 
@@ -24,21 +24,33 @@ def detect(
         Path | None,
         typer.Option("--output", "-o", help="File to write; beside the measurements if not given."),
     ] = None,
-    unit: Annotated[
-        str, typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers.")
-    ] = "ns",
+    unit: MatrixUnit = "ns",
+    distance: Annotated[
+        str,
+        typer.Option(
+            "--distance",
+            metavar="rtt|piecewise|linear|vectors",
+            help="Round trips of the smallest message; or, after probe --plogp, t(m) by either fit, or how "
+            "alike the ranks' parameters are.",
+        ),
+    ] = "rtt",
+    size: Annotated[
+        int, typer.Option("--size", min=0, metavar="BYTES", help="m of --distance, if that is not rtt.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
-    from isochrone.files.matrix import UNITS_S
+    from isochrone.plogp.predict import DISTANCES
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
 
-    if unit not in UNITS_S:
-        raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
+    check_unit(unit)
+    predicted = next(((each, size) for each in DISTANCES if each == distance), None)
+    if predicted is None and distance != "rtt":
+        raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
-    topology = run_detect(source, path, unit=unit)
+    topology = run_detect(source, path, unit=unit, predicted=predicted)
     members = {
         level.name: [
             [rank for rank, place in enumerate(topology.ranks) if place in set(group)]

@@ -13,7 +13,16 @@ from isochrone.errors import UsageError
 LabName = Annotated[
     str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
 ]
+MatrixUnit = Annotated[str, typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def check_unit(unit: str) -> None:
+    """Raises UsageError for what is no unit of ``--unit``."""
+    from isochrone.files.matrix import UNITS_S
+
+    if unit not in UNITS_S:
+        raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
 
 
 def parse_sizes(text: str) -> list[int]:

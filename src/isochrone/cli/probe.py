@@ -10,6 +10,7 @@ import typer
 
 from isochrone.cli.options import AsJson, parse_sizes, print_json
 from isochrone.cli.target import on_target
+from isochrone.errors import UsageError
 from isochrone.launch.target import Target
 
 
@@ -25,16 +26,60 @@ def probe(
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", min=1, help="Timed ping-pongs for each pair and size.")
     ] = None,
+    together: Annotated[
+        str,
+        typer.Option(
+            "--together",
+            metavar="none|nodes|all",
+            help="Pairs to measure at once: none, those that share no node, or all that share no rank.",
+        ),
+    ] = "nodes",
+    plogp: Annotated[
+        bool,
+        typer.Option(
+            "--plogp",
+            help="Measure all PLogP parameters of each pair too: latency, overheads and gap by message size.",
+        ),
+    ] = False,
+    max_size: Annotated[
+        int, typer.Option("--max-size", min=1, metavar="BYTES", help="Largest size of --plogp.")
+    ] = 1 << 21,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="default|thesis",
+            help="Of --plogp: with thesis, the send overhead is that of a synchronous send.",
+        ),
+    ] = "default",
+    both: Annotated[
+        bool, typer.Option("--both", help="Parameters of --plogp in both directions of a pair.")
+    ] = False,
+    pairs: Annotated[
+        str | None, typer.Option("--pairs", metavar="RANK-RANK,...", help="Only these pairs.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Time messages between all pairs of ranks.
 
     The same command goes on with a run that was interrupted: only what is missing is measured.
     """
-    from isochrone.steps.probe import SIZES_BYTES
+    from isochrone.steps.probe import SIZES_BYTES, TOGETHER, Plogp
     from isochrone.steps.probe import probe as run_probe
 
-    found = run_probe(target, output, parse_sizes(sizes) if sizes else SIZES_BYTES, repetitions)
+    if method not in ("default", "thesis"):
+        raise UsageError(f"{method!r} is no method", "--method", "use default or thesis")
+    if together not in TOGETHER:
+        raise UsageError(f"{together!r} is no such choice", "--together", f"use one of {', '.join(TOGETHER)}")
+    found = run_probe(
+        target,
+        output,
+        parse_sizes(sizes) if sizes else SIZES_BYTES,
+        repetitions,
+        together=together,
+        plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
+        pairs=_parse_pairs(pairs) if pairs else (),
+    )
     if as_json:
         print_json(
             {
@@ -43,6 +88,10 @@ def probe(
                 "pairs_measured": found.pairs_measured,
                 "pairs_total": found.pairs_total,
                 "probe_seconds": found.elapsed_s,
+                "parameters": [
+                    {"to": each.receiver, "latency_s": each.latency_s, **each.document()}
+                    for each in found.parameters.values()
+                ],
             }
         )
         return
@@ -51,3 +100,21 @@ def probe(
         f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks "
         f"in {found.elapsed_s:.3g} {clock}s: {output}"
     )
+    for each in found.parameters.values():
+        large = each.sizes_bytes[-1]
+        rate = f", {large / each.gap_s[-1] / 1e9:.3g} GB/s" if large > 0 and each.gap_s[-1] > 0 else ""
+        typer.echo(
+            f"{each.sender} to {each.receiver}: L {each.latency_s * 1e6:.3g} µs, "
+            f"o_s {each.send_overhead_s[0] * 1e6:.3g} µs, o_r {each.receive_overhead_s[0] * 1e6:.3g} µs, "
+            f"g {each.gap_s[0] * 1e6:.3g} µs{rate}"
+        )
+
+
+def _parse_pairs(text: str) -> list[tuple[int, int]]:
+    pairs = []
+    for word in text.split(","):
+        low, dash, high = word.partition("-")
+        if not (dash and low.isdecimal() and high.isdecimal() and int(low) < int(high)):
+            raise UsageError(f"{word!r} is no pair of ranks", "--pairs", "write the lesser first, as 0-5,2-3")
+        pairs.append((int(low), int(high)))
+    return pairs

@@ -7,6 +7,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 
 from isochrone.files.bench import Bench, BenchKey, read_bench, write_bench
 from isochrone.files.measurements import Measurements, read_measurements, write_measurements
+from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
@@ -22,6 +23,7 @@ __all__ = [
     "Links",
     "Measurements",
     "MpiLibrary",
+    "PairParameters",
     "Place",
     "Plan",
     "Rule",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isochrone.errors import IsochroneError
+from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import MpiLibrary, Place, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_lines, write_lines
@@ -40,6 +42,8 @@ class Measurements:
             that is not measured, on the diagonal, and for sizes that would have taken too long; never those
             for the first size.
         elapsed_s: time that the probe took, all its runs together.
+        plogp: how the parameters were measured; None if they were not.
+        parameters: all PLogP parameters, for pairs and directions that have them, by sender and receiver.
     """
 
     sizes_bytes: tuple[int, ...]
@@ -55,6 +59,8 @@ class Measurements:
     send_overhead_s: Array
     elapsed_s: float = 0.0
     provenance: Json = field(default_factory=dict)
+    plogp: Json | None = None
+    parameters: Mapping[tuple[int, int], PairParameters] = field(default_factory=dict)
 
     @property
     def ranks(self) -> int:
@@ -101,6 +107,7 @@ def read_measurements(path: Path | str) -> Measurements:
         )
     values = np.full((len(_VALUES), ranks, ranks, sizes), np.nan)
     clock = _Elapsed()
+    parameters: dict[tuple[int, int], PairParameters] = {}
     for number, line in lines:
         where = f"{path}:{number}"
         if "end" in line:
@@ -110,6 +117,9 @@ def read_measurements(path: Path | str) -> Measurements:
         first, second, at_s, numbers = _read_pair(line, ranks, sizes, where)
         clock.at(at_s)
         values[:, first, second] = values[:, second, first] = numbers
+        for entry in line.get("plogp", ()):
+            found = read_parameters(entry, (first, second), where, make_again("measurements"))
+            parameters[found.sender, found.receiver] = found
     return Measurements(
         sizes_bytes=tuple(int(size) for size in header["sizes_bytes"]),
         repetitions=int(header["repetitions"]),
@@ -124,6 +134,8 @@ def read_measurements(path: Path | str) -> Measurements:
         send_overhead_s=values[2],
         elapsed_s=clock.total_s(),
         provenance=header["provenance"],
+        plogp=header.get("plogp"),
+        parameters=parameters,
     )
 
 
@@ -136,6 +148,7 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
         "sizes_bytes": list(measurements.sizes_bytes),
         "repetitions": measurements.repetitions,
         "seed": measurements.seed,
+        "plogp": measurements.plogp,
         "places": [place.document() for place in measurements.places],
         "mpi": measurements.mpi.document(),
         "clock": {"resolution_s": measurements.resolution_s, "overhead_s": measurements.overhead_s},
@@ -152,6 +165,9 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
             for name, array in zip(_VALUES, arrays, strict=True)
         }
         documents.append({"pair": [i, j], **numbers, "at_s": measurements.elapsed_s})
+        directions = [measurements.parameters.get(each) for each in ((i, j), (j, i))]
+        if any(directions):
+            documents[-1]["plogp"] = [each.document() for each in directions if each is not None]
         _read_pair(
             documents[-1], measurements.ranks, len(measurements.sizes_bytes), f"{path}:{len(documents)}"
         )
@@ -197,7 +213,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         numbers = [line[name] for name in _VALUES]
         at_s = line["at_s"]
         well_formed = (
-            len(line) == 5
+            len(line) == 5 + ("plogp" in line)
             and type(first) is int
             and type(second) is int
             and _is_seconds(at_s)
@@ -209,8 +225,9 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         )
     except (KeyError, TypeError, ValueError):
         well_formed = False
-    if not well_formed:
+    if not well_formed or "plogp" in line:
         check(line, "measurements", where, "pair")
+    if not well_formed:
         raise IsochroneError("the numbers of a pair are malformed", where, make_again("measurements"))
     if not (0 <= first < ranks and 0 <= second < ranks and first != second):
         raise IsochroneError(

@@ -8,25 +8,37 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from isochrone.detect import detect as detect_topology
-from isochrone.files import Topology, read_measurements, write_topology
+from isochrone.files import Measurements, Topology, read_measurements, write_topology
 from isochrone.files.matrix import SUFFIXES, read_matrix
+from isochrone.plogp.predict import Distance, seen_by
 
 _log = logging.getLogger(__name__)
 
 
 def detect(
-    measurements: Path, output: Path, truth: Mapping[str, Sequence[int]] | None = None, unit: str = "ns"
+    measurements: Path,
+    output: Path,
+    truth: Mapping[str, Sequence[int]] | None = None,
+    unit: str = "ns",
+    predicted: tuple[Distance, int] | None = None,
 ) -> Topology:
     """Finds the topology and writes it. `truth` (level name to group label of each rank) names and judges
-    it only. `unit` is that of a plain matrix, if the measurements are one.
+    it only. `unit` is that of a plain matrix, if the measurements are one. `predicted` are distances from
+    PLogP parameters for a message size, instead of round trips.
 
     Raises:
         IsochroneError: the measurements are damaged, or pairs are missing.
     """
-    is_matrix = measurements.suffix in SUFFIXES
-    found = read_matrix(measurements, unit) if is_matrix else read_measurements(measurements)
+    found = read(measurements, unit)
+    if predicted is not None:
+        found = seen_by(found, *predicted)
     topology, report = detect_topology(found, truth)
     write_topology(output, topology)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
     return topology
+
+
+def read(path: Path, unit: str) -> Measurements:
+    """Measurements, or a plain matrix in that unit. Raises IsochroneError for what is neither."""
+    return read_matrix(path, unit) if path.suffix in SUFFIXES else read_measurements(path)

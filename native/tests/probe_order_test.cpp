@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "probe/rounds.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,11 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "probe/rounds.hpp"
+#include "probe/turn_list.hpp"
+
 namespace isochrone::tests {
 namespace {
 
+using mpi::probe::Order;
 using mpi::probe::Rounds;
 using mpi::probe::Turn;
+using mpi::probe::TurnList;
+using Pairs = std::vector<std::pair<int, int>>;
 
 constexpr int most_ranks = 40;
 
@@ -26,30 +30,47 @@ std::vector<int> random_hosts(int ranks, std::mt19937_64& random) {
 }
 
 /// The turns of all ranks, by rank.
-std::vector<std::vector<Turn>> all_turns(const Rounds& rounds, int ranks) {
+std::vector<std::vector<Turn>> all_turns(const Order& order, int ranks) {
     std::vector<std::vector<Turn>> turns;
-    for (int rank = 0; rank < ranks; ++rank) turns.push_back(rounds.turns(rank, 0, rounds.steps()));
+    for (int rank = 0; rank < ranks; ++rank) turns.push_back(order.turns(rank, 0, order.steps()));
     return turns;
 }
 
-/// Calls `test(rounds, hosts of the ranks)` for groups of every size on random hosts.
+/// Each pair of so many ranks with that chance.
+Pairs some_pairs(int ranks, double chance, std::mt19937_64& random) {
+    Pairs pairs;
+    for (int low = 0; low < ranks; ++low) {
+        for (int high = low + 1; high < ranks; ++high) {
+            if (std::uniform_real_distribution<>()(random) < chance) pairs.emplace_back(low, high);
+        }
+    }
+    return pairs;
+}
+
+/// Calls `test(order, hosts of the ranks, number of pairs)` for groups of every size on random hosts: with
+/// all pairs in rounds, and with lists of few, many and no pairs.
 template <typename Test>
-void for_many_groups(Test test) {
+void for_many_orders(Test test) {
     std::mt19937_64 random(1);
     for (int ranks = 1; ranks <= most_ranks; ++ranks) {
         for (int repetition = 0; repetition < 3; ++repetition) {
             const std::vector<int> hosts = random_hosts(ranks, random);
             SCOPED_TRACE(testing::Message() << ranks << " ranks, repetition " << repetition);
-            test(Rounds(hosts, random()), hosts);
+            test(Rounds(hosts, random()), hosts, static_cast<std::size_t>(ranks * (ranks - 1) / 2));
+            for (const double chance : {0.0, 0.1, 0.7}) {
+                const Pairs pairs = some_pairs(ranks, chance, random);
+                SCOPED_TRACE(testing::Message() << "a list of " << pairs.size() << " pairs");
+                test(TurnList(hosts, pairs, random()), hosts, pairs.size());
+            }
         }
     }
 }
 
-TEST(Rounds, HoldEveryPairOnceAndBothRanksKnowIt) {
-    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+TEST(AnOrder, HoldsEveryPairOnceAndBothRanksKnowIt) {
+    for_many_orders([](const Order& order, const std::vector<int>& hosts, std::size_t pairs) {
         const int ranks = static_cast<int>(hosts.size());
         std::map<std::pair<int, int>, int> seen;
-        const auto turns = all_turns(rounds, ranks);
+        const auto turns = all_turns(order, ranks);
         for (int rank = 0; rank < ranks; ++rank) {
             for (const Turn& turn : turns[static_cast<std::size_t>(rank)]) {
                 ASSERT_NE(turn.initiator, turn.responder);
@@ -60,20 +81,20 @@ TEST(Rounds, HoldEveryPairOnceAndBothRanksKnowIt) {
                 ++seen[std::minmax(turn.initiator, turn.responder)];
             }
         }
-        EXPECT_EQ(static_cast<int>(seen.size()), ranks * (ranks - 1) / 2);
+        EXPECT_EQ(seen.size(), pairs);
         for (const auto& [pair, times] : seen) EXPECT_EQ(times, 2) << pair.first << ' ' << pair.second;
     });
 }
 
-TEST(Rounds, GiveEachHostOnePairAtATime) {
-    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+TEST(AnOrder, GivesEachHostOnePairAtATime) {
+    for_many_orders([](const Order& order, const std::vector<int>& hosts, std::size_t) {
         const int ranks = static_cast<int>(hosts.size());
         std::set<std::pair<int, std::int64_t>> busy;
         for (int rank = 0; rank < ranks; ++rank) {
             std::int64_t previous = -1;
-            for (const Turn& turn : rounds.turns(rank, 0, rounds.steps())) {
+            for (const Turn& turn : order.turns(rank, 0, order.steps())) {
                 EXPECT_GT(turn.step, previous);
-                EXPECT_LT(turn.step, rounds.steps());
+                EXPECT_LT(turn.step, order.steps());
                 previous = turn.step;
                 if (turn.initiator != rank) continue;
                 for (const int host : std::set<int>{hosts[static_cast<std::size_t>(turn.initiator)],
@@ -86,24 +107,24 @@ TEST(Rounds, GiveEachHostOnePairAtATime) {
     });
 }
 
-TEST(Rounds, GiveTheSameTurnsInPiecesAsInOne) {
-    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+TEST(AnOrder, GivesTheSameTurnsInPiecesAsInOne) {
+    for_many_orders([](const Order& order, const std::vector<int>& hosts, std::size_t) {
         for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
             std::vector<Turn> pieces;
-            for (std::int64_t first = 0; first < rounds.steps(); first += 7) {
-                const auto piece = rounds.turns(rank, first, std::min(first + 7, rounds.steps()));
+            for (std::int64_t first = 0; first < order.steps(); first += 7) {
+                const auto piece = order.turns(rank, first, std::min(first + 7, order.steps()));
                 pieces.insert(pieces.end(), piece.begin(), piece.end());
             }
-            EXPECT_EQ(pieces, rounds.turns(rank, 0, rounds.steps()));
+            EXPECT_EQ(pieces, order.turns(rank, 0, order.steps()));
         }
     });
 }
 
-TEST(Rounds, KnowTheNeighboursOfEachTurnOnItsHosts) {
-    for_many_groups([](const Rounds& rounds, const std::vector<int>& hosts) {
+TEST(AnOrder, KnowsTheNeighboursOfEachTurnOnItsHosts) {
+    for_many_orders([](const Order& order, const std::vector<int>& hosts, std::size_t) {
         std::map<int, std::map<std::int64_t, Turn>> by_host;
         for (int rank = 0; rank < static_cast<int>(hosts.size()); ++rank) {
-            for (const Turn& turn : rounds.turns(rank, 0, rounds.steps())) {
+            for (const Turn& turn : order.turns(rank, 0, order.steps())) {
                 by_host[hosts[static_cast<std::size_t>(rank)]][turn.step] = turn;
             }
         }
@@ -122,8 +143,8 @@ TEST(Rounds, KnowTheNeighboursOfEachTurnOnItsHosts) {
         }
         for (const auto& [host, turns] : by_host) {
             for (const auto& [step, turn] : turns) {
-                const auto found_before = rounds.before(turn);
-                const auto found_after = rounds.after(turn);
+                const auto found_before = order.before(turn);
+                const auto found_after = order.after(turn);
                 const auto expected_before = before[{step, turn.initiator}];
                 const auto expected_after = after[{step, turn.initiator}];
                 ASSERT_EQ(found_before.size(), expected_before.size());
@@ -152,6 +173,24 @@ TEST(Rounds, FollowTheSeedAlone) {
     const std::vector<int> renamed = {7, 7, 3, 3, 9, 9, 9};
     EXPECT_EQ(all_turns(Rounds(hosts, 5), 7), all_turns(Rounds(renamed, 5), 7));
     EXPECT_NE(all_turns(Rounds(hosts, 5), 7), all_turns(Rounds(hosts, 6), 7));
+}
+
+TEST(AList, LosesNoTimeWhereHostsAreFree) {
+    // Five hosts of two ranks each: a perfect matching of four of them takes one step.
+    const std::vector<int> hosts = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4};
+    EXPECT_EQ(TurnList(hosts, {{0, 2}, {4, 6}}, 1).steps(), 1);
+    EXPECT_EQ(TurnList(hosts, {{0, 2}, {1, 4}}, 1).steps(), 2);
+    EXPECT_EQ(TurnList(hosts, {}, 1).steps(), 0);
+}
+
+TEST(AList, IsInRandomOrderThatFollowsTheSeed) {
+    const std::vector<int> hosts(most_ranks, 0);
+    std::mt19937_64 random(1);
+    const Pairs pairs = some_pairs(most_ranks, 1.0, random);
+    EXPECT_EQ(all_turns(TurnList(hosts, pairs, 5), most_ranks),
+              all_turns(TurnList(hosts, pairs, 5), most_ranks));
+    EXPECT_NE(all_turns(TurnList(hosts, pairs, 5), most_ranks),
+              all_turns(TurnList(hosts, pairs, 6), most_ranks));
 }
 
 }  // namespace
