@@ -15,11 +15,15 @@ Pair pair_of(const Json& json) {
     return {json.at("latency_s").get<double>(), json.at("bandwidth_bytes_per_s").get<double>()};
 }
 
-CoreGroups core_groups_of(const Json& json) {
-    CoreGroups groups{json.at("cores").get<std::size_t>(), pair_of(json), std::nullopt};
-    const Json& capacity = json.at("capacity_bytes_per_s");
-    if (!capacity.is_null()) groups.capacity_bytes_per_s = capacity.get<double>();
-    return groups;
+std::vector<CoreGroups> core_groups_of(const Json& json) {
+    std::vector<CoreGroups> result;
+    for (const Json& level : json) {
+        CoreGroups groups{level.at("cores").get<std::size_t>(), pair_of(level), std::nullopt};
+        const Json& capacity = level.at("capacity_bytes_per_s");
+        if (!capacity.is_null()) groups.capacity_bytes_per_s = capacity.get<double>();
+        result.push_back(groups);
+    }
+    return result;
 }
 
 /// Routes are the bulk of the file, so each is a bare list: from, to, pair, shared links.
@@ -33,8 +37,9 @@ Description description_of(const Json& json) {
     description.nodes = json.at("nodes").get<std::vector<std::string>>();
     description.core_capacity_bytes_per_s = json.at("core_capacity_bytes_per_s").get<double>();
     description.nic_capacity_bytes_per_s = json.at("nic_capacity_bytes_per_s").get<double>();
-    for (const Json& groups : json.at("core_groups"))
-        description.core_groups.push_back(core_groups_of(groups));
+    description.core_groups = core_groups_of(json.at("core_groups"));
+    for (const Json& slow : json.at("slow_nodes"))
+        description.slow_nodes[slow.at(0).get<std::size_t>()] = core_groups_of(slow.at(1));
     for (const Json& pair : json.at("pairs")) description.pairs.push_back(pair_of(pair));
     description.shared_link_capacity_bytes_per_s =
         json.at("shared_link_capacity_bytes_per_s").get<std::vector<double>>();
@@ -55,6 +60,12 @@ void check(const Description& description) {
     for (const CoreGroups& groups : description.core_groups) {
         require(groups.cores > 0 && groups.cores % cores == 0, "groups of cores that do not nest");
         cores = groups.cores;
+    }
+    for (const auto& [node, slow] : description.slow_nodes) {
+        require(node < description.nodes.size(), "an unknown slow node");
+        require(slow.size() == description.core_groups.size(), "a slow node of another form");
+        for (std::size_t level = 0; level < slow.size(); ++level)
+            require(slow[level].cores == description.core_groups[level].cores, "a slow node of another form");
     }
     for (const Route& route : description.routes) {
         const bool known = route.from < description.nodes.size() && route.to < description.nodes.size() &&

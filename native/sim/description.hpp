@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,8 @@ struct Description {
     double core_capacity_bytes_per_s = 0;
     double nic_capacity_bytes_per_s = 0;
     std::vector<CoreGroups> core_groups;  ///< Innermost first; the last is the whole node.
+    std::map<std::size_t, std::vector<CoreGroups>>
+        slow_nodes;  ///< By number: those whose links are other ones.
     std::vector<Pair> pairs;
     std::vector<double> shared_link_capacity_bytes_per_s;
     std::vector<Route> routes;

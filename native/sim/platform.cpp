@@ -64,15 +64,17 @@ Duplex duplex(s4u::NetZone* zone, const std::string& name, double capacity_bytes
 /// A node: its cores, the links between them, and a router as the way to the network card.
 class Node {
   public:
-    Node(const Description& description, const std::string& name, s4u::NetZone* cluster)
-        : groups_(description.core_groups), name_(name), zone_(s4u::create_full_zone(name)) {
+    Node(const Description& description, std::size_t number, s4u::NetZone* cluster)
+        : groups_(groups_of(description, number)),
+          name_(description.nodes[number]),
+          zone_(s4u::create_full_zone(name_)) {
         zone_->set_parent(cluster);
-        router_ = zone_->create_router(name + ".router");
+        router_ = zone_->create_router(name_ + ".router");
         add_cores(description.core_capacity_bytes_per_s);
         add_group_links();
         for (std::size_t from = 0; from < cores_.size(); ++from) add_routes_from(from);
         zone_->seal();
-        nic_ = duplex(cluster, name + ".nic", description.nic_capacity_bytes_per_s);
+        nic_ = duplex(cluster, name_ + ".nic", description.nic_capacity_bytes_per_s);
     }
 
     [[nodiscard]] simgrid::kernel::routing::NetPoint* netpoint() const { return zone_->get_netpoint(); }
@@ -81,6 +83,11 @@ class Node {
     [[nodiscard]] const std::string& name() const { return name_; }
 
   private:
+    static const std::vector<CoreGroups>& groups_of(const Description& description, std::size_t number) {
+        const auto slow = description.slow_nodes.find(number);
+        return slow == description.slow_nodes.end() ? description.core_groups : slow->second;
+    }
+
     void add_cores(double capacity_bytes_per_s) {
         for (std::size_t core = 0; core < groups_.back().cores; ++core) {
             const std::string name = name_ + ".c" + std::to_string(core);
@@ -207,7 +214,8 @@ void build(const Description& description) {
     s4u::NetZone* cluster = s4u::create_full_zone("cluster");
     std::vector<Node> nodes;
     nodes.reserve(description.nodes.size());
-    for (const std::string& name : description.nodes) nodes.emplace_back(description, name, cluster);
+    for (std::size_t number = 0; number < description.nodes.size(); ++number)
+        nodes.emplace_back(description, number, cluster);
     add_network(description, nodes, cluster);
     if (description.noise.sigma > 0) add_noise(description.noise, cluster);
     cluster->seal();

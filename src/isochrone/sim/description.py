@@ -38,6 +38,13 @@ have are allowed, and not used. Networks between the nodes::
     {kind: dragonfly, groups: 3, routers_per_group: 2, nodes_per_router: 2, local: LINK, global: LINK}
     # the latency of a hop is what each further hop adds
     {kind: torus, dimensions: [4, 2], hop: LINK}
+
+``faults`` plants what ``isochrone doctor`` should find. Nodes count from 0::
+
+    faults:
+      - {cable: 3, latency: 1.5}                # of node 3, to and from all others: half as long again
+      - {between: [2, 5], bandwidth: 0.5}       # the way between two nodes: half as fast
+      - {node: 4, slowdown: 2}                  # throttled: its own times are twice as long
 """
 
 from __future__ import annotations

@@ -8,8 +8,10 @@ the system's latency.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from isochrone.sim.faults import SlowNode, path_with
 from isochrone.sim.networks.base import Link
 from isochrone.sim.system import System, cores_of_ranks, host_name, node_name
 
@@ -29,7 +31,13 @@ def platform_description(system: System) -> dict[str, Any]:
         for destination in range(system.nodes):
             if source == destination:
                 continue
-            path = system.network.path(source, destination)
+            path = path_with(
+                system.faults,
+                source,
+                destination,
+                system.network.path(source, destination),
+                _overhead_s(system) / 2,
+            )
             pair = pairs.setdefault((path.latency_s, path.bandwidth_bytes_per_s), len(pairs))
             for name, capacity in path.shared:
                 if name not in shared:
@@ -40,19 +48,29 @@ def platform_description(system: System) -> dict[str, Any]:
         "nodes": [node_name(system, node) for node in range(system.nodes)],
         "core_capacity_bytes_per_s": system.core_capacity_bytes_per_s,
         "nic_capacity_bytes_per_s": min(system.network.network.capacity_bytes_per_s, _UNLIMITED_BYTES_PER_S),
-        "core_groups": [
-            {
-                "cores": group.cores,
-                **_pair(system, group.link.latency_s, group.link.bandwidth_bytes_per_s),
-                "capacity_bytes_per_s": _capacity(group.link),
-            }
-            for group in system.core_groups
+        "core_groups": _core_groups(system, [group.link for group in system.core_groups]),
+        "slow_nodes": [
+            [fault.node, _core_groups(system, [fault.within(group.link) for group in system.core_groups])]
+            for fault in system.faults
+            if isinstance(fault, SlowNode)
         ],
         "pairs": [_pair(system, latency_s, bandwidth) for latency_s, bandwidth in pairs],
         "shared_link_capacity_bytes_per_s": capacities,
         "routes": routes,
         "noise": {"sigma": system.noise, "seed": system.seed, "overhead_s": _overhead_s(system)},
     }
+
+
+def _core_groups(system: System, links: Sequence[Link]) -> list[dict[str, Any]]:
+    """The levels inside a node whose links are these, innermost first."""
+    return [
+        {
+            "cores": group.cores,
+            **_pair(system, link.latency_s, link.bandwidth_bytes_per_s),
+            "capacity_bytes_per_s": _capacity(link),
+        }
+        for group, link in zip(system.core_groups, links, strict=True)
+    ]
 
 
 def hostfile(system: System) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from isochrone.descriptions.document import Document, read_document
 from isochrone.descriptions.quantity import RATE, SIZE, TIME
+from isochrone.sim.faults import Fault, SlowLink, SlowNode
 from isochrone.sim.networks.base import Link, Network, Steps
 from isochrone.sim.networks.dragonfly import Dragonfly
 from isochrone.sim.networks.fat_tree import FatTree
@@ -87,12 +88,29 @@ class _Reader:
                 self._document.quantity(("eager_limit",), SIZE, _DEFAULT_EAGER_LIMIT_BYTES)
             ),
             core_capacity_bytes_per_s=_core_capacity(groups[0].link, links.values()),
+            faults=tuple(self._fault(("faults", index)) for index in range(len(data.get("faults", ())))),
         )
         for steps, link in links.items():
             if wire_latency_s(system, link.latency_s, link.bandwidth_bytes_per_s) < 0:
                 what = "is less than both overheads and the 16 bytes of a message's envelope take"
                 raise self._document.error(what, (*steps, "latency"), "raise it, or lower the overheads")
         return system
+
+    def _fault(self, steps: Steps) -> Fault:
+        fault = self._document.value(steps)
+        if "node" in fault:
+            return SlowNode(self._node((*steps, "node")), float(fault["slowdown"]))
+        if "cable" in fault:
+            nodes: tuple[int, ...] = (self._node((*steps, "cable")),)
+        else:
+            nodes = tuple(self._node((*steps, "between", end)) for end in range(2))
+        return SlowLink(nodes, float(fault.get("latency", 1)), float(fault.get("bandwidth", 1)))
+
+    def _node(self, steps: Steps) -> int:
+        node, nodes = self._integer(steps), self._integer(("nodes",))
+        if node >= nodes:
+            raise self._document.error(f"there is no node {node}", steps, f"nodes are 0 to {nodes - 1}")
+        return node
 
     def _noise(self) -> float:
         noise = float(self._data.get("noise", 0))

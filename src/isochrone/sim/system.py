@@ -10,6 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from isochrone.sim.faults import Fault
 from isochrone.sim.networks.base import Link, Network
 
 Placement = Literal["block", "cyclic", "random"]
@@ -49,6 +50,7 @@ class System:
         receive_overhead_s: the same for each message received.
         eager_limit_bytes: larger messages wait for the receiver.
         core_capacity_bytes_per_s: what one core can send, and receive, in all.
+        faults: what is slower than all this says.
     """
 
     name: str
@@ -63,6 +65,7 @@ class System:
     receive_overhead_s: float
     eager_limit_bytes: int
     core_capacity_bytes_per_s: float
+    faults: tuple[Fault, ...] = ()
 
     @property
     def cores_per_node(self) -> int:

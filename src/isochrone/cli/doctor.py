@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone doctor``: names what is slow in a machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
+
+
+def doctor(
+    measurements: Annotated[
+        Path, typer.Argument(help="measurements.jsonl, or the folder of a survey; or a plain matrix.")
+    ],
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Older measurements of the same machine to compare with."),
+    ] = None,
+    unit: MatrixUnit = "ns",
+    as_json: AsJson = False,
+) -> None:
+    """Name what is slow in a machine, worst first: nodes, cables, ways between nodes, ranks, pairs.
+
+    A part is slow if its pairs take longer than others at the same level; with --against, longer than they
+    did. The exit code is 3 if there are any.
+    """
+    from isochrone.steps.doctor import doctor as run_doctor
+    from isochrone.steps.folder import MEASUREMENTS, in_folder
+
+    check_unit(unit)
+    older = in_folder(against, MEASUREMENTS) if against is not None else None
+    found, slow = run_doctor(in_folder(measurements, MEASUREMENTS), older, unit)
+    if as_json:
+        print_json(
+            {
+                "ranks": found.ranks,
+                "pairs": found.pairs_measured,
+                "simulated": found.simulated,
+                "findings": [finding.to_json() for finding in slow],
+            }
+        )
+    else:
+        for finding in slow:
+            typer.echo(str(finding))
+        if not slow:
+            than = "than its like" if older is None else "than it was"
+            typer.echo(f"{found.ranks} ranks, {found.pairs_measured} pairs: nothing is slower {than}")
+    if slow:
+        raise typer.Exit(3)

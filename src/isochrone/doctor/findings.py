@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which parts of a machine are slower than their like.
+
+What explains most is taken first, and its share taken off; what is left is explained by the next, and at
+last by single pairs. So one bad cable is one finding, and not one for each pair that goes over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from isochrone.detect.distance import Floats
+from isochrone.doctor.residuals import Residuals
+from isochrone.doctor.suspects import Suspect, pair, suspects
+from isochrone.files import Place
+
+# What is less slow than this is no finding, however sure it is.
+LEAST_FACTOR = 1.2
+
+# A finding is so many times the scatter of its level beyond it; of several pairs the scatter falls with their
+# number, but not below a part of it, as pairs of one rank or host have errors in common.
+_SURE = 6.0
+_SURE_OF_PAIR = 8.0
+_LEAST_SHARE_OF_SCATTER = 0.25
+
+# With fewer pairs a median is no more than one of them.
+_LEAST_PAIRS = 2
+
+MOST = 100
+"""More are not listed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """A part of the machine that is slow.
+
+    Attributes:
+        suspect: which.
+        size_bytes: the message size that shows it most.
+        factor: how many times longer its pairs take than expected.
+        time_s: what they take one way, the median.
+        expected_s: what their like take, the median.
+        scatter: of the level that most of them meet at, as a ratio.
+        weight: what it explains, for the order.
+    """
+
+    suspect: Suspect
+    size_bytes: int
+    factor: float
+    time_s: float
+    expected_s: float
+    scatter: float
+    weight: float
+
+    def __str__(self) -> str:
+        pairs = len(self.suspect.pairs)
+        return (
+            f"{self.suspect.name}: {self.factor:.2f} x as long as expected "
+            f"({self.size_bytes} bytes: {self.time_s * 1e6:.3g} µs, not {self.expected_s * 1e6:.3g} µs; "
+            f"{pairs} {'pair' if pairs == 1 else 'pairs'}, scatter {self.scatter:.1%})"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "kind": self.suspect.kind,
+            "name": self.suspect.name,
+            "ranks": list(self.suspect.ranks),
+            "size_bytes": self.size_bytes,
+            "factor": self.factor,
+            "time_s": self.time_s,
+            "expected_s": self.expected_s,
+            "scatter": self.scatter,
+            "pairs": len(self.suspect.pairs),
+        }
+
+
+def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = False) -> list[Finding]:
+    """What is slow, worst first: by how many pairs it slows down, and how much.
+
+    Args:
+        residuals: of the pairs.
+        places: of the ranks.
+        with_levels: whether whole levels may be slow (if the pairs are compared with older ones).
+    """
+    every = [each for each in suspects(residuals, places, with_levels) if len(each.pairs) >= _LEAST_PAIRS]
+    excess = residuals.excess.copy()
+    found: list[Finding] = []
+    while every and len(found) < MOST:
+        judged = [finding for each in every if (finding := _judge(residuals, excess, each)) is not None]
+        if not judged:
+            break
+        worst = max(judged, key=lambda finding: finding.weight)
+        found.append(worst)
+        here = worst.suspect.pairs
+        excess[here] -= _median(excess[here])
+        # What takes no part any more need not be judged again.
+        every = [each for each in every if each is not worst.suspect]
+    single = np.flatnonzero(_beyond(residuals, excess))
+    for index in single[:MOST].tolist():
+        finding = _judge(residuals, excess, pair(residuals, places, index))
+        if finding is not None:
+            found.append(finding)
+    return sorted(found, key=lambda finding: -finding.weight)[:MOST]
+
+
+def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | None:
+    here = suspect.pairs
+    more = _median(excess[here])
+    level = int(np.bincount(residuals.level[here]).argmax())
+    scatter = residuals.scatter[level]
+    if len(here) == 1:
+        sure = _SURE_OF_PAIR * scatter
+    else:
+        sure = _SURE * scatter * max(1 / np.sqrt(len(here)), _LEAST_SHARE_OF_SCATTER)
+    beyond = np.where(np.isnan(more), -np.inf, more - np.maximum(sure, np.log(LEAST_FACTOR)))
+    if np.count_nonzero(beyond > 0) < _least_sizes(residuals):
+        return None
+    size = int(np.argmax(np.where(beyond > 0, more, -np.inf)))
+    return Finding(
+        suspect=suspect,
+        size_bytes=residuals.sizes_bytes[size],
+        factor=float(np.exp(more[size])),
+        time_s=float(np.nanmedian(residuals.time_s[here, size])),
+        expected_s=float(np.nanmedian(residuals.expected_s[here, size])),
+        scatter=float(scatter[size]),
+        weight=float(len(here) * np.sum(np.where(beyond > 0, more, 0.0) ** 2)),
+    )
+
+
+def _beyond(residuals: Residuals, excess: Floats) -> Floats:
+    """[pair], whether a pair by itself is a finding."""
+    sure = np.maximum(_SURE_OF_PAIR * residuals.scatter[residuals.level], np.log(LEAST_FACTOR))
+    beyond = np.count_nonzero(np.nan_to_num(excess, nan=-np.inf) > sure, axis=1)
+    result: Floats = beyond >= _least_sizes(residuals)
+    return result
+
+
+def _least_sizes(residuals: Residuals) -> int:
+    """How many message sizes must show it: timed one after the other, what one shows may have passed."""
+    return 2 if len(residuals.sizes_bytes) > 2 else 1
+
+
+def _median(values: Floats) -> Floats:
+    some = np.any(~np.isnan(values), axis=0)
+    result = np.full(values.shape[1], np.nan)
+    result[some] = np.nanmedian(values[:, some], axis=0)
+    return result

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone doctor`` on a simulated cluster of 64 ranks: what is planted in its description is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from isochrone.cli.main import main
+
+CLUSTER = """\
+name: c
+nodes: 8
+sockets: 2
+cores: 4
+links:
+  socket:  {latency: 0.3us, bandwidth: 10GB/s}
+  node:    {latency: 0.6us, bandwidth: 8GB/s, capacity: 32GB/s}
+  network: {latency: 1.5us, bandwidth: 6GB/s}
+"""
+
+
+@pytest.fixture(autouse=True)
+def simgrid() -> None:
+    if shutil.which("smpicxx") is None and os.environ.get("CI") != "true":
+        pytest.skip("smpicxx is not installed")
+
+
+def probe(folder: Path, faults: str, noise: str) -> Path:
+    system = folder / "c.yaml"
+    system.write_text(CLUSTER + faults, encoding="utf-8")
+    output = folder / "measurements.jsonl"
+    arguments = ["--sizes", "0,65536", "--repetitions", "20", "--noise", noise, "--placement", "random"]
+    assert main(["probe", "--sim", str(system), *arguments, "-o", str(output)]) == 0
+    return output
+
+
+@pytest.mark.parametrize("noise", ["0", "0.1"])
+@pytest.mark.parametrize(
+    ("fault", "kind", "name"),
+    [
+        ("{cable: 3, latency: 1.5}", "cable", "node c-3, to others"),
+        ("{cable: 6, bandwidth: 0.5}", "cable", "node c-6, to others"),
+        ("{between: [5, 2], bandwidth: 0.5}", "way", "nodes c-2 and c-5, between them"),
+        ("{between: [1, 4], latency: 1.5}", "way", "nodes c-1 and c-4, between them"),
+        ("{node: 7, slowdown: 1.5}", "node", "node c-7, inside"),
+    ],
+)
+def test_what_is_planted_is_named(
+    fault: str, kind: str, name: str, noise: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = probe(tmp_path, f"faults:\n  - {fault}\n", noise)
+    capsys.readouterr()
+    assert main(["doctor", str(output), "--json"]) == 3
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (found["kind"], sorted(found["name"].split()), found["factor"] > 1.3) == (
+        kind,
+        sorted(name.split()),
+        True,
+    )
+
+
+def test_a_sound_cluster_is_exit_code_0_and_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = probe(tmp_path, "", "0.1")
+    capsys.readouterr()
+    assert main(["doctor", str(output)]) == 0
+    assert capsys.readouterr().out == "64 ranks, 2016 pairs: nothing is slower than its like\n"
+    assert main(["doctor", str(output), "--against", str(output)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("{cable: 8, latency: 2}", "there is no node 8"),
+        ("{cable: 1, slowdown: 2}", "c.yaml:10"),
+        ("{node: 1, latency: 2}", "c.yaml:10"),
+        ("{between: [1, 1], latency: 2}", "c.yaml:10"),
+        ("{cable: 1, latency: 0.5}", "c.yaml:10"),
+        ("{cable: 1, bandwidth: 0}", "c.yaml:10"),
+    ],
+)
+def test_faults_that_cannot_be_are_one_line(
+    fault: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = tmp_path / "c.yaml"
+    system.write_text(f"{CLUSTER}faults:\n  - {fault}\n", encoding="utf-8")
+    assert main(["probe", "--sim", str(system)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert said in line

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is planted is named, and nothing is named where nothing is."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from isochrone.doctor.findings import Finding, findings
+from isochrone.doctor.residuals import against_older, against_their_like
+from isochrone.errors import IsochroneError
+from isochrone.evaluate.noise import Noise, disturb
+from isochrone.files import Measurements, MpiLibrary, Place
+
+SIZES_BYTES = (0, 65536)
+NODE = np.arange(64) // 8
+SOCKET = np.arange(64) // 4
+LATENCY_S = np.array([1.5e-6, 0.6e-6, 0.3e-6])
+BYTE_S = np.array([1 / 6e9, 1 / 8e9, 1 / 10e9])
+
+
+def cluster(order: np.ndarray | None = None) -> Measurements:
+    """Eight nodes of two sockets of four cores, without noise."""
+    order = np.arange(64) if order is None else order
+    node, socket = NODE[order], SOCKET[order]
+    shared = (node[:, None] == node).astype(int) + (socket[:, None] == socket)
+    one_way_s = LATENCY_S[shared][:, :, None] + BYTE_S[shared][:, :, None] * np.array(SIZES_BYTES)
+    one_way_s[np.arange(64), np.arange(64)] = np.nan
+    return Measurements(
+        sizes_bytes=SIZES_BYTES,
+        repetitions=1,
+        seed=1,
+        places=tuple(Place(f"n{node[rank]}", str(order[rank] % 8), "simulated") for rank in range(64)),
+        mpi=MpiLibrary("synthetic", "3.1", "none"),
+        resolution_s=1e-9,
+        overhead_s=0.0,
+        simulated=True,
+        rtt_min_s=2 * one_way_s,
+        rtt_median_s=2 * one_way_s,
+        send_overhead_s=one_way_s / 10,
+    )
+
+
+def slowed(
+    measurements: Measurements, pairs: np.ndarray, factor: float, sizes: slice = slice(None)
+) -> Measurements:
+    rtt_s = measurements.rtt_min_s.copy()
+    rtt_s[pairs | pairs.T, sizes] *= factor
+    return dataclasses.replace(measurements, rtt_min_s=rtt_s, rtt_median_s=rtt_s)
+
+
+def noisy(measurements: Measurements, seed: int) -> Measurements:
+    return disturb(measurements, Noise(0.1, 0.0, False, seed), [20])[0]
+
+
+def judged(measurements: Measurements) -> list[Finding]:
+    return findings(against_their_like(measurements), measurements.places)
+
+
+HOST = NODE[:, None] * np.ones(64, dtype=int)
+RANK = np.arange(64)[:, None] * np.ones(64, dtype=int)
+FAULTS = {
+    "cable": ((HOST == 3) & (HOST.T != 3), 1.5, slice(0, 2), "node n3, to others"),
+    "bandwidth": ((HOST == 5) & (HOST.T != 5), 2.0, slice(1, 2), "node n5, to others"),
+    "node": ((HOST == 2) & (HOST.T == 2), 1.5, slice(0, 2), "node n2, inside"),
+    "way": ((HOST == 1) & (HOST.T == 6), 1.5, slice(0, 2), "nodes n1 and n6, between them"),
+    "rank": ((RANK == 11) & (HOST.T == 1), 2.0, slice(0, 2), "rank 11 on n1, CPU 3"),
+    "pair": ((RANK == 4) & (RANK.T == 40), 2.5, slice(0, 2), "ranks 4 on n0 and 40 on n5"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("noise", [0, 1, 2])
+def test_what_is_planted_is_the_only_finding(fault: str, noise: int) -> None:
+    pairs, factor, sizes, name = FAULTS[fault]
+    measurements = slowed(cluster(), pairs, factor, sizes)
+    (found,) = judged(noisy(measurements, noise) if noise else measurements)
+    assert found.suspect.name == name
+    assert found.factor == pytest.approx(factor, rel=0.1)
+
+
+def test_two_faults_are_two_findings_the_worse_one_first() -> None:
+    measurements = slowed(cluster(), *FAULTS["way"][:3])
+    measurements = slowed(measurements, *FAULTS["cable"][:3])
+    assert [each.suspect.name for each in judged(noisy(measurements, 4))] == [
+        FAULTS["cable"][3],
+        FAULTS["way"][3],
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_named_where_nothing_is_slow(seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(64)
+    assert judged(noisy(cluster(order), 100 * seed + 1)) == []
+
+
+def test_lasting_differences_of_pairs_are_no_finding() -> None:
+    (measurements,) = disturb(cluster(), Noise(0.1, 0.03, False, 5), [32])
+    assert judged(measurements) == []
+
+
+def test_a_level_of_the_machine_is_no_finding() -> None:
+    racks = NODE // 4
+    measurements = slowed(cluster(), racks[:, None] != racks, 1.5)
+    assert judged(noisy(measurements, 3)) == []
+
+
+def test_against_older_measurements_only_what_changed_is_named() -> None:
+    before = slowed(cluster(), *FAULTS["way"][:3])
+    after = slowed(before, *FAULTS["node"][:3])
+    order = np.random.default_rng(1).permutation(64)
+    moved = dataclasses.replace(
+        after,
+        places=tuple(after.places[rank] for rank in order),
+        rtt_min_s=after.rtt_min_s[np.ix_(order, order)],
+        rtt_median_s=after.rtt_median_s[np.ix_(order, order)],
+    )
+    found = findings(against_older(moved, before), moved.places, with_levels=True)
+    assert [each.suspect.name for each in found] == [FAULTS["node"][3]]
+    assert findings(against_older(before, before), before.places, with_levels=True) == []
+
+
+def test_a_machine_that_became_slower_as_a_whole_is_named() -> None:
+    after = slowed(cluster(), HOST != HOST.T, 1.4)
+    found = findings(against_older(after, cluster()), after.places, with_levels=True)
+    assert [each.suspect.kind for each in found] == ["level"]
+    assert found[0].factor == pytest.approx(1.4)
+
+
+def test_measurements_of_another_machine_are_refused() -> None:
+    other = dataclasses.replace(
+        cluster(), places=tuple(Place(f"m{NODE[rank]}", str(rank % 8), "simulated") for rank in range(64))
+    )
+    with pytest.raises(IsochroneError, match="no two places"):
+        against_older(cluster(), other)
