@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isochrone.detect import detect
-from isochrone.detect.distance import Distances
+from isochrone.detect.distance import Distances, distances
 from isochrone.detect.levels import find_levels
 
 US = 1e-6
@@ -86,14 +86,28 @@ def test_noise_of_which_nothing_is_known_makes_no_level(ranks):
     for seed in range(15):
         for noise in (0.01, 0.1, 0.2):
             values = np.random.default_rng(seed).normal(0.0, noise, len(i))
-            assert len(find_levels(Distances(np.arange(ranks), i, j, values, 0.0))) == 1
+            assert (
+                len(
+                    find_levels(
+                        Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, values, 0.0)
+                    )
+                )
+                == 1
+            )
 
 
 def test_neighbours_on_a_ring_are_no_groups():
     ranks = 16
     i, j = np.triu_indices(ranks, 1)
     hops = np.minimum(j - i, ranks - (j - i))
-    assert len(find_levels(Distances(np.arange(ranks), i, j, np.log(hops + 0.5), 0.0))) == 1
+    assert (
+        len(
+            find_levels(
+                Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, np.log(hops + 0.5), 0.0)
+            )
+        )
+        == 1
+    )
 
 
 def test_one_odd_pair_is_no_level(make_regular, make_measurements):
@@ -151,7 +165,9 @@ def test_any_tree_is_found_exactly_without_noise(tree):
     ranks = paths.shape[1]
     i, j = np.triu_indices(ranks, 1)
     meets = np.sum(paths[:, i] == paths[:, j], axis=0) - 1
-    found = find_levels(Distances(np.arange(ranks), i, j, np.log(latencies[meets]), 0.0))
+    found = find_levels(
+        Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, np.log(latencies[meets]), 0.0)
+    )
     assert len(found) == len(paths)
     for labels, truth in zip(found, paths, strict=True):
         assert np.array_equal(labels[:, None] == labels[None, :], truth[:, None] == truth[None, :])
@@ -186,3 +202,20 @@ def test_512_ranks_take_seconds(make_regular, make_measurements):
     start = time.process_time()
     detect(measurements)
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize("repetitions", [2, 5, 20, 128])
+def test_the_scatter_of_the_least_is_told_from_its_distance_to_the_median(
+    make_regular, make_measurements, repetitions: int
+) -> None:
+    flat = make_regular([40], [1e-6])
+    found = distances(make_measurements(flat, noise=0.1, repetitions=repetitions))
+    assert found.noise == pytest.approx(np.std(found.log_s), rel=0.15)
+
+
+@pytest.mark.parametrize("repetitions", [8, 32, 128])
+def test_small_steps_are_found_however_often_a_pair_is_measured(
+    make_regular, make_measurements, same, repetitions: int
+) -> None:
+    cluster = make_regular([2, 8, 4], [0.8e-6, 0.6e-6, 0.5e-6])
+    assert finds(make_measurements(cluster, noise=0.1, repetitions=repetitions), cluster, same)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import isochrone
-from isochrone.cli import bench, detect, info, lab, mpi, probe, report, run, survey, tune
+from isochrone.cli import bench, detect, doctor, evaluate, info, lab, mpi, probe, report, run, survey, tune
 from isochrone.errors import IsochroneError
 
 app = typer.Typer(
@@ -35,6 +35,8 @@ for _name, _command in (
     ("tune", tune.tune),
     ("bench", bench.bench),
     ("report", report.report),
+    ("doctor", doctor.doctor),
+    ("evaluate", evaluate.evaluate),
     ("info", info.info),
 ):
     app.command(_name)(_command)

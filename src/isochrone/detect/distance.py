@@ -13,16 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, distinct_places
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-# The minimum of R repetitions scatters by less than half of its mean distance from their median, for normal,
-# lognormal and exponential noise and R of 5 and more.
-_NOISE_OF_MINIMUM = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,12 +28,14 @@ class Distances:
 
     Attributes:
         place_of: [rank], number of the rank's place.
+        host_of: [place], number of the place's host.
         first, second: [pair], the two places of a pair of ranks, ``first <= second``.
         log_s: [pair], logarithm of the distance in seconds.
         noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
     """
 
     place_of: Ints
+    host_of: Ints
     first: Ints
     second: Ints
     log_s: Floats
@@ -74,7 +73,8 @@ def distances(measurements: Measurements) -> Distances:
     Raises IsochroneError where pairs are missing.
     """
     matrix = distance_matrix_s(measurements)
-    place_of = np.array(distinct_places(measurements.places)[1], dtype=np.int64)
+    distinct, ranks = distinct_places(measurements.places)
+    place_of = np.array(ranks, dtype=np.int64)
     i, j = np.triu_indices(measurements.ranks, 1)
     places = np.sort(np.stack([place_of[i], place_of[j]]), axis=0)
     together = places[0] == places[1]
@@ -86,11 +86,23 @@ def distances(measurements: Measurements) -> Distances:
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
     return Distances(
         place_of=place_of,
+        host_of=np.unique([place.host for place in distinct], return_inverse=True)[1],
         first=places[0],
         second=places[1],
         log_s=log_s,
-        noise=_NOISE_OF_MINIMUM * float(np.median(spread)) if len(spread) else 0.0,
+        noise=_scatter_of_least(measurements.repetitions) * float(np.median(spread)) if len(spread) else 0.0,
     )
+
+
+def _scatter_of_least(repetitions: int) -> float:
+    """How far the least of so many values scatters, in units of its mean distance from their median.
+
+    For normal noise, by Gumbel's and Blom's approximations; for exponential noise it is less. The more
+    values, the farther the least is from their median, and the less it scatters.
+    """
+    count = max(repetitions, 2)
+    distance = float(ndtri((count - 0.375) / (count + 0.25)))
+    return float(np.pi / np.sqrt(12 * np.log(count))) / distance
 
 
 def _log_s_within_places(

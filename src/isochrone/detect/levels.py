@@ -10,6 +10,8 @@
    matters, and by more than they scatter. On rings, meshes and other networks that are no trees neighbours
    are near, but so are neighbours across any border: distances then scatter as much as they step, and
    nothing stays.
+4. *Complete.* Inside a host, where parts are alike, what a level left over is a group of its own, or the
+   level is none (``regular``).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.detect.distance import Distances, Floats, Ints
+from isochrone.detect.regular import regular
 from isochrone.detect.relocate import relocate
 from isochrone.detect.significance import beyond_noise
 from isochrone.detect.tree import Booleans, Pairs, best_cut
@@ -41,7 +44,7 @@ def find_levels(distances: Distances) -> tuple[Ints, ...]:
     """
     everything = np.zeros(distances.places, dtype=np.int64)
     levels = [everything, *_split(distances, everything, np.arange(distances.places), within=True)]
-    return prune(distances, relocate(distances, levels))
+    return regular(distances, prune(distances, relocate(distances, levels)))
 
 
 def meeting_level(distances: Distances, levels: Sequence[Ints]) -> Ints:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Inside a host, a level that leaves several parts alone is completed or none; between hosts it stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isochrone.detect.distance import Distances
+from isochrone.detect.levels import find_levels
+
+
+def levels_of(matrix: np.ndarray, hosts: np.ndarray, noise: float = 0.02) -> list[list[int]]:
+    """Sizes of the groups at each level, from a matrix of mean distances."""
+    n = len(matrix)
+    i, j = np.triu_indices(n, 1)
+    scattered = np.log(matrix[i, j]) + np.random.default_rng(1).normal(0, noise, len(i))
+    found = find_levels(Distances(np.arange(n), hosts, i, j, scattered, noise))
+    return [sorted(np.bincount(level).tolist()) for level in found]
+
+
+def half_near(across: float) -> np.ndarray:
+    """Eight groups of four; those of the first half are nearer to each other than all others are."""
+    four, half = np.arange(32) // 4, np.arange(32) // 16
+    matrix = np.full((32, 32), across)
+    matrix[np.outer(half == 0, half == 0)] = 10.0
+    matrix[four[:, None] == four] = 2.0
+    return matrix
+
+
+ONE_HOST = np.zeros(32, dtype=np.int64)
+
+
+def test_what_is_left_over_inside_a_host_is_the_other_half() -> None:
+    assert levels_of(half_near(20.0), ONE_HOST) == [[32], [16, 16], [4] * 8]
+
+
+def test_a_small_step_inside_a_host_is_no_level() -> None:
+    assert levels_of(half_near(12.0), ONE_HOST) == [[32], [4] * 8]
+
+
+@pytest.mark.parametrize("across", [12.0, 20.0])
+def test_between_hosts_some_may_be_near_and_others_alone(across: float) -> None:
+    hosts = np.arange(32) // 4
+    assert levels_of(half_near(across), hosts) == [[32], [4, 4, 4, 4, 16], [4] * 8]
+
+
+def test_a_single_rank_on_the_other_socket_is_a_group_of_its_own() -> None:
+    socket = np.array([0, 0, 0, 0, 1])
+    matrix = np.where(socket[:, None] == socket, 2.0, 10.0)
+    assert levels_of(matrix, np.zeros(5, dtype=np.int64)) == [[5], [1, 4]]
+
+
+def test_halves_of_other_sizes_are_not_made_up() -> None:
+    four = np.arange(32) // 4
+    matrix = np.full((32, 32), 20.0)
+    near = four < 3
+    matrix[np.outer(near, near)] = 10.0
+    matrix[four[:, None] == four] = 2.0
+    assert levels_of(matrix, ONE_HOST) == [[32], [4] * 8]

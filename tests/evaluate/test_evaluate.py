@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Detection beside the other methods: nothing wrong without noise, little with it, and never below them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from isochrone.cli.main import main
+from isochrone.evaluate.cases import Case, cases
+from isochrone.evaluate.noise import CLEAN, NOISY
+from isochrone.evaluate.run import OURS, Outcome, evaluate
+from isochrone.evaluate.table import table
+
+# As "machine" the thesis counts what the islands are here.
+JUDGED = ("switch", "machine", "node", "socket")
+
+
+def outcomes_of(chosen: Sequence[Case], folder: Path) -> list[Outcome]:
+    return list(evaluate(chosen, folder))
+
+
+def check(outcomes: Sequence[Outcome]) -> None:
+    for each in (outcome for outcome in outcomes if outcome.method == OURS):
+        where = (*each.case.words, each.repetitions)
+        for score in each.scores:
+            if each.case.noise == CLEAN:
+                assert score.accuracy == 1.0, (where, score)
+            elif each.repetitions >= 32 and score.level in JUDGED:
+                assert score.accuracy >= 0.99, (where, score)
+        if each.case.noise == CLEAN:
+            assert each.levels == each.levels_known, where
+
+
+@pytest.fixture(scope="module")
+def small(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+    few = [
+        case
+        for case in cases(full=False)
+        if case.system.name in ("hpclab", "fram-1x32", "fram-16x1") and case.system.placement == "random"
+    ]
+    return outcomes_of(few, tmp_path_factory.mktemp("evaluation"))
+
+
+def test_detection_is_right_on_small_clusters(small: list[Outcome]) -> None:
+    check(small)
+    assert {each.case.noise for each in small} == {CLEAN, NOISY}
+
+
+def test_detection_is_nowhere_below_the_best_that_is_not_told(small: list[Outcome]) -> None:
+    ours = {
+        (each.case.name, str(each.case.noise), each.repetitions, score.level): score.accuracy
+        for each in small
+        if each.method == OURS
+        for score in each.scores
+    }
+    for each in small:
+        if each.told or each.method == OURS or each.repetitions not in (1, 32):
+            continue
+        for score in each.scores:
+            key = (each.case.name, str(each.case.noise), each.repetitions, score.level)
+            assert ours[key] >= score.accuracy, (each.method, key)
+
+
+def test_the_table_has_a_row_for_each_method_and_noise(small: list[Outcome]) -> None:
+    lines = table(small)
+    methods = {each.method for each in small}
+    assert len(methods) == 13
+    for method in methods:
+        assert sum(line.split()[:1] == [method] for line in lines) == 3
+    assert sum(line.startswith("Noise:") for line in lines) == 3
+
+
+@pytest.mark.long
+def test_the_quick_set_by_its_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "-o", str(tmp_path), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document == json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert len(document["results"]) == 7 * 2 * 3
+    for entry in document["results"]:
+        (ours,) = (each for each in entry["methods"] if each["method"] == OURS)
+        least = 1.0 if entry["repetitions"] == 1 else 0.99 if entry["repetitions"] == 32 else 0.0
+        for level, score in ours["scores"].items():
+            assert score["accuracy"] >= least or level not in JUDGED, (entry["system"], level, score)
+    assert {path.name for path in tmp_path.glob("*.png")} == {
+        "accuracy.png",
+        "placements.png",
+        "repetitions.png",
+        "variance.png",
+    }
