@@ -56,8 +56,8 @@ def tables(document: dict[str, Any]) -> list[str]:
 def uplinks(surveys: list[dict[str, Any]]) -> list[str]:
     """Over all uplinks together, up and down, in messages."""
     lines = [
-        f"How often the message of a broadcast ({surveys[0]['uplink_message_bytes']} bytes) left and entered racks and "
-        "sites, by the network's counters:",
+        f"How often the message of a broadcast ({surveys[0]['uplink_message_bytes']} bytes) left and entered "
+        "racks and sites, by the network's counters:",
         "",
         "| library | placement | native | Isochrone |",
         "| --- | --- | ---: | ---: |",

@@ -183,7 +183,9 @@ def _gone_on_with(earlier: dict[str, Any], fresh: dict[str, Any], path: Path) ->
     for key in ("surveys", "results"):
         if not isinstance(earlier.get(key), list):
             raise IsochroneError(f"has no list of {key}", str(path), "choose another folder with -o")
-    if any(not {"mpi", "placement"} <= set(survey) for survey in earlier["surveys"]):
+    if any(
+        not isinstance(each, dict) or not {"mpi", "placement"} <= set(each) for each in earlier["surveys"]
+    ):
         what = "has a survey without a library or placement"
         raise IsochroneError(what, str(path), "choose another folder with -o")
     return earlier
