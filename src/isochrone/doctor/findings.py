@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from isochrone.detect.distance import Floats
-from isochrone.doctor.residuals import Residuals
+from isochrone.detect.tree import Booleans
+from isochrone.doctor.residuals import Residuals, median_by_size
 from isochrone.doctor.suspects import Suspect, pair, suspects
 from isochrone.files import Place
 
@@ -97,7 +98,7 @@ def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = 
         worst = max(judged, key=lambda finding: finding.weight)
         found.append(worst)
         here = worst.suspect.pairs
-        excess[here] -= _median(excess[here])
+        excess[here] -= median_by_size(excess[here])
         # What takes no part any more need not be judged again.
         every = [each for each in every if each is not worst.suspect]
     single = np.flatnonzero(_beyond(residuals, excess))
@@ -110,14 +111,10 @@ def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = 
 
 def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | None:
     here = suspect.pairs
-    more = _median(excess[here])
+    more = median_by_size(excess[here])
     level = int(np.bincount(residuals.level[here]).argmax())
     scatter = residuals.scatter[level]
-    if len(here) == 1:
-        sure = _SURE_OF_PAIR * scatter
-    else:
-        sure = _SURE * scatter * max(1 / np.sqrt(len(here)), _LEAST_SHARE_OF_SCATTER)
-    beyond = np.where(np.isnan(more), -np.inf, more - np.maximum(sure, np.log(LEAST_FACTOR)))
+    beyond = np.where(np.isnan(more), -np.inf, more - _threshold(scatter, len(here)))
     if np.count_nonzero(beyond > 0) < _least_sizes(residuals):
         return None
     size = int(np.argmax(np.where(beyond > 0, more, -np.inf)))
@@ -132,21 +129,23 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
     )
 
 
-def _beyond(residuals: Residuals, excess: Floats) -> Floats:
+def _beyond(residuals: Residuals, excess: Floats) -> Booleans:
     """[pair], whether a pair by itself is a finding."""
-    sure = np.maximum(_SURE_OF_PAIR * residuals.scatter[residuals.level], np.log(LEAST_FACTOR))
+    sure = _threshold(residuals.scatter[residuals.level], 1)
     beyond = np.count_nonzero(np.nan_to_num(excess, nan=-np.inf) > sure, axis=1)
-    result: Floats = beyond >= _least_sizes(residuals)
+    result: Booleans = beyond >= _least_sizes(residuals)
     return result
+
+
+def _threshold(scatter: Floats, pairs: int) -> Floats:
+    """The excess beyond which the median of so many pairs is a finding, of the scatter's shape."""
+    share = max(1 / np.sqrt(pairs), _LEAST_SHARE_OF_SCATTER)
+    sure: Floats = np.maximum(
+        (_SURE_OF_PAIR if pairs == 1 else _SURE * share) * scatter, np.log(LEAST_FACTOR)
+    )
+    return sure
 
 
 def _least_sizes(residuals: Residuals) -> int:
     """How many message sizes must show it: timed one after the other, what one shows may have passed."""
     return 2 if len(residuals.sizes_bytes) > 2 else 1
-
-
-def _median(values: Floats) -> Floats:
-    some = np.any(~np.isnan(values), axis=0)
-    result = np.full(values.shape[1], np.nan)
-    result[some] = np.nanmedian(values[:, some], axis=0)
-    return result

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Floats, Ints, distances
@@ -14,8 +13,6 @@ from isochrone.detect.known import known_partitions
 from isochrone.detect.levels import find_levels
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
-
-Booleans = npt.NDArray[np.bool_]
 
 # A level that fits what host names or hardware say so well is taken to be that.
 _NEARLY = 0.9
@@ -68,8 +65,8 @@ def against_their_like(measurements: Measurements) -> Residuals:
     expected = np.full_like(log_s, np.nan)
     for number in np.unique(level):
         here = level == number
-        expected[here] = _median(log_s[here])
-    return _residuals(measurements, i, j, level, levels, log_s, expected)
+        expected[here] = median_by_size(log_s[here])
+    return _residuals(measurements.sizes_bytes, i, j, level, levels, log_s, expected)
 
 
 def against_older(measurements: Measurements, older: Measurements) -> Residuals:
@@ -102,31 +99,30 @@ def against_older(measurements: Measurements, older: Measurements) -> Residuals:
         log_s = np.log(measurements.rtt_min_s[i, j][:, mine] / 2)
         expected = np.log(older.rtt_min_s[same[i], same[j]][:, theirs] / 2)
     log_s[~np.isfinite(log_s - expected)] = np.nan
-    return _residuals(measurements, i, j, level, levels, log_s, expected, tuple(sizes))
+    return _residuals(tuple(sizes), i, j, level, levels, log_s, expected)
 
 
 def _residuals(
-    measurements: Measurements,
+    sizes_bytes: tuple[int, ...],
     i: Ints,
     j: Ints,
     level: Ints,
     levels: Ints,
     log_s: Floats,
     expected: Floats,
-    sizes_bytes: tuple[int, ...] | None = None,
 ) -> Residuals:
     excess = log_s - expected
     scatter = np.full((len(levels), excess.shape[1]), _LEAST_SCATTER)
     for number in np.unique(level):
-        off = np.abs(excess[level == number] - _median(excess[level == number]))
+        off = np.abs(excess[level == number] - median_by_size(excess[level == number]))
         # A median absolute deviation as the standard deviation it would be of, were the values normal.
-        scatter[number] = np.fmax(1.4826 * _median(off), _LEAST_SCATTER)
+        scatter[number] = np.fmax(1.4826 * median_by_size(off), _LEAST_SCATTER)
     return Residuals(
         i,
         j,
         level,
         levels,
-        sizes_bytes or measurements.sizes_bytes,
+        sizes_bytes,
         np.exp(log_s),
         np.exp(expected),
         excess,
@@ -170,7 +166,7 @@ def _sets_apart(outer: Ints, inner: Ints, hosts: Ints) -> bool:
     return True
 
 
-def _median(values: Floats) -> Floats:
+def median_by_size(values: Floats) -> Floats:
     """[size], over the pairs; NaN where a size was measured of none."""
     some = np.any(~np.isnan(values), axis=0)
     result = np.full(values.shape[1], np.nan)

@@ -13,7 +13,7 @@ from isochrone.detect.distance import Floats, distance_matrix_s
 from isochrone.evaluate.cases import Case, cases
 from isochrone.evaluate.noise import CLEAN, NOISY, disturb
 from isochrone.evaluate.run import OURS, Outcome
-from isochrone.evaluate.table import COLUMNS
+from isochrone.evaluate.table import COLUMNS, accuracies
 from isochrone.files import Measurements, read_measurements
 from isochrone.report.plots.style import LEVELS, LINE, PLAN, SOFT, dress, new_figure, save
 from isochrone.steps.folder import MEASUREMENTS
@@ -51,13 +51,9 @@ def accuracy(outcomes: Sequence[Outcome]) -> Figure:
     for axes, (column, names) in zip(panels, COLUMNS.items(), strict=True):
         for number, count in enumerate(counts):
             values = [
-                [
-                    score.accuracy
-                    for each in noisy
-                    if (each.method, each.repetitions) == (method, count)
-                    for score in each.scores
-                    if score.level in names and score.groups > 1
-                ]
+                accuracies(
+                    (each for each in noisy if (each.method, each.repetitions) == (method, count)), names
+                )
                 for method in methods
             ]
             width = 0.8 / len(counts)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -42,14 +42,19 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
 def _row(method: str, outcomes: Sequence[Outcome]) -> str:
     cells = []
     for levels in COLUMNS.values():
-        found = [
-            score.accuracy
-            for outcome in outcomes
-            for score in outcome.scores
-            if score.level in levels and score.groups > 1
-        ]
+        found = accuracies(outcomes, levels)
         cells.append(f"{np.mean(found):>9.3f} {min(found):>6.3f}" if found else f"{'-':>16}")
     told = outcomes[0].told
     right = "told" if told else f"{sum(o.levels == o.levels_known for o in outcomes)}/{len(outcomes)}"
     best = np.mean([share for outcome in outcomes for share in outcome.searched.values()])
     return f"  {method:<24}{''.join(cells)}{right:>14}{best:>14.3f}"
+
+
+def accuracies(outcomes: Iterable[Outcome], levels: Collection[str]) -> list[float]:
+    """Of all outcomes, at those of the levels that separate something."""
+    return [
+        score.accuracy
+        for outcome in outcomes
+        for score in outcome.scores
+        if score.level in levels and score.groups > 1
+    ]

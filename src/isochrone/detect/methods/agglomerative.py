@@ -21,8 +21,7 @@ def by(how: Linkage) -> Cluster:
 
     def cluster(objects: Objects, count: float) -> Sequence[Ints]:
         if how == "ward":
-            scale = np.abs(objects.vectors).max() or 1.0
-            tree = linkage(pdist(objects.vectors / scale), "ward")
+            tree = linkage(pdist(objects.vectors), "ward")
         else:
             tree = linkage(objects.distance_s[np.triu_indices(len(objects), 1)], how)
         return [fcluster(tree, int(count), "maxclust").astype(np.int64)]

@@ -14,9 +14,8 @@ _STARTS = 10
 
 
 def cluster(objects: Objects, count: float) -> Sequence[Ints]:
-    """The best of ten starts by k-means++. Vectors are scaled so that each parameter counts alike."""
+    """The best of ten starts by k-means++."""
     from sklearn.cluster import KMeans
 
-    scale = np.abs(objects.vectors).max() or 1.0
     model = KMeans(min(int(count), len(objects)), n_init=_STARTS, random_state=0)
-    return [model.fit_predict(objects.vectors / scale).astype(np.int64)]
+    return [model.fit_predict(objects.vectors).astype(np.int64)]

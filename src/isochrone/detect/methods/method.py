@@ -16,7 +16,8 @@ class Objects:
     Attributes:
         distance_s: [rank, rank] in seconds, symmetric, 0 on the diagonal: matrix D of Reinfjell 2023,
             equation 3.4.
-        vectors: [rank, parameter], what was measured between a rank and all others: V of equation 3.5.
+        vectors: [rank, parameter], what was measured between a rank and all others: V of equation 3.5, each
+            parameter no more than about 1, so that all count.
     """
 
     distance_s: Floats
