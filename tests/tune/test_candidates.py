@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from zlib import crc32
 
 import pytest
 
@@ -87,6 +88,25 @@ def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], 
 def test_neighbours_have_every_size_of_segment() -> None:
     near = neighbours(_layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0)
     assert {Form.of(text).segment_bytes for text in near} == {0, 8192, 16384, 65536, 131072, 262144}
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"), [((2, 1, 3), 1), ((3, 2, 5), 511), ((1, 2, 4), 511), ((1, 2, 4), 4194304)]
+)
+def test_what_costs_the_same_has_one_order_in_all_processes(
+    shape: tuple[int, int, int], size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Python hashes texts differently in each process: a salt stands for a process.
+    layout = _layout(*shape)
+    found = set()
+    for salt in range(16):
+
+        def salted(form: Form, salt: int = salt) -> int:
+            return crc32(f"{salt} {form.text()}".encode())
+
+        monkeypatch.setattr(Form, "__hash__", salted)
+        found.add(tuple(candidates(layout, (0,), size, 5)))
+    assert len(found) == 1
 
 
 def test_levels_that_divide_no_further_are_left_out() -> None:

@@ -105,7 +105,8 @@ def candidates(
     finalists = [
         _descend(start, segments, prices.first) for start in _starts(dividing_levels(layout), segments)
     ]
-    best = sorted(set(finalists), key=prices.dearest)
+    # Of equal price in the order of the families, which unlike that of a set is the same in all processes.
+    best = sorted(dict.fromkeys(finalists), key=prices.dearest)
     # Where the model errs most is how dear each message is: so the best also in segments of other sizes.
     resized = sorted((replace(best[0], segment_bytes=segment) for segment in segments), key=prices.dearest)
     others = sorted(prices.known(), key=prices.first)[: 4 * most]
