@@ -89,7 +89,15 @@ def test_noise_of_which_nothing_is_known_makes_no_level(ranks):
             assert (
                 len(
                     find_levels(
-                        Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, values, 0.0)
+                        Distances(
+                            np.arange(ranks),
+                            np.zeros(ranks, dtype=np.int64),
+                            i,
+                            j,
+                            values,
+                            np.full(len(i), True),
+                            0.0,
+                        )
                     )
                 )
                 == 1
@@ -103,7 +111,15 @@ def test_neighbours_on_a_ring_are_no_groups():
     assert (
         len(
             find_levels(
-                Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, np.log(hops + 0.5), 0.0)
+                Distances(
+                    np.arange(ranks),
+                    np.zeros(ranks, dtype=np.int64),
+                    i,
+                    j,
+                    np.log(hops + 0.5),
+                    np.full(len(i), True),
+                    0.0,
+                )
             )
         )
         == 1
@@ -166,7 +182,15 @@ def test_any_tree_is_found_exactly_without_noise(tree):
     i, j = np.triu_indices(ranks, 1)
     meets = np.sum(paths[:, i] == paths[:, j], axis=0) - 1
     found = find_levels(
-        Distances(np.arange(ranks), np.zeros(ranks, dtype=np.int64), i, j, np.log(latencies[meets]), 0.0)
+        Distances(
+            np.arange(ranks),
+            np.zeros(ranks, dtype=np.int64),
+            i,
+            j,
+            np.log(latencies[meets]),
+            np.full(len(i), True),
+            0.0,
+        )
     )
     assert len(found) == len(paths)
     for labels, truth in zip(found, paths, strict=True):

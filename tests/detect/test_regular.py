@@ -15,7 +15,7 @@ def levels_of(matrix: np.ndarray, hosts: np.ndarray, noise: float = 0.02) -> lis
     n = len(matrix)
     i, j = np.triu_indices(n, 1)
     scattered = np.log(matrix[i, j]) + np.random.default_rng(1).normal(0, noise, len(i))
-    found = find_levels(Distances(np.arange(n), hosts, i, j, scattered, noise))
+    found = find_levels(Distances(np.arange(n), hosts, i, j, scattered, np.full(len(i), True), noise))
     return [sorted(np.bincount(level).tolist()) for level in found]
 
 

@@ -2,6 +2,7 @@
 #include "probe/options.hpp"
 
 #include <charconv>
+#include <limits>
 #include <system_error>
 
 // SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
@@ -34,20 +35,18 @@ std::string check_sizes(const std::vector<std::int64_t>& sizes_bytes) {
     return {};
 }
 
-std::pair<int, int> parse_pair(const std::string& text) {
+}  // namespace
+
+std::optional<std::pair<int, int>> parse_pair(std::string_view text) {
     std::pair<int, int> pair;
     const char* const end = text.data() + text.size();
     const auto first = std::from_chars(text.data(), end, pair.first);
-    if (first.ec == std::errc() && first.ptr != end && *first.ptr == '-') {
-        const auto second = std::from_chars(first.ptr + 1, end, pair.second);
-        const bool ranks = second.ec == std::errc() && second.ptr == end && pair.first >= 0;
-        if (ranks && pair.first < pair.second) return pair;
-    }
-    throw CLI::ValidationError("--pairs",
-                               "'" + text + "' is no pair of ranks: write the lesser first, as 0-5");
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
+    const auto second = std::from_chars(first.ptr + 1, end, pair.second);
+    if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+    if (pair.first < 0 || pair.first >= pair.second) return std::nullopt;
+    return pair;
 }
-
-}  // namespace
 
 std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
     Options options;
@@ -105,11 +104,24 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
     app.add_flag("--both", options.both, "Parameters of --plogp in both directions");
     std::vector<std::string> pairs;
     app.add_option("--pairs", pairs, "Only these pairs")->delimiter(',')->type_name("RANK-RANK,...");
+    app.add_option("--follow-above", options.follow_above,
+                   "With more ranks than this, measure the pairs that lines of standard input ask for, and "
+                   "write the lines of the output to standard output too; -1: never")
+        ->check(CLI::Range(-1, std::numeric_limits<int>::max()))
+        ->type_name("RANKS")
+        ->capture_default_str();
     try {
         app.parse(argc, argv);
         const std::string complaint = check_sizes(options.sizes_bytes);
         if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
-        for (const std::string& pair : pairs) options.pairs.push_back(parse_pair(pair));
+        for (const std::string& text : pairs) {
+            const auto pair = parse_pair(text);
+            if (!pair) {
+                throw CLI::ValidationError(
+                    "--pairs", "'" + text + "' is no pair of ranks: write the lesser first, as 0-5");
+            }
+            options.pairs.push_back(*pair);
+        }
         options.synchronous = method == "thesis";
     } catch (const CLI::CallForHelp&) {
         return Leave{app.help(), comm::success};

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -24,6 +26,7 @@ struct Options {
     bool synchronous = false;                        ///< send overhead around a synchronous send
     bool both = false;                               ///< parameters in both directions
     std::vector<std::pair<int, int>> pairs;          ///< only these, the lesser rank first; empty: all
+    int follow_above = -1;  ///< with more ranks than this, measure what standard input asks for; -1: never
 };
 
 /// A command line after which there is nothing to measure: what to print and the exit code.
@@ -31,6 +34,9 @@ struct Leave {
     std::string text;
     int exit_code = 0;
 };
+
+/// A pair of ranks as 0-5, the lesser first; nothing for another text.
+[[nodiscard]] std::optional<std::pair<int, int>> parse_pair(std::string_view text);
 
 [[nodiscard]] std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
 

@@ -18,7 +18,8 @@
 #include "comm/library.hpp"
 #include "comm/place.hpp"
 #include "comm/program.hpp"
-#include "probe/all_pairs.hpp"
+#include "probe/campaign.hpp"
+#include "probe/follow.hpp"
 #include "probe/options.hpp"
 #include "probe/output.hpp"
 #include "probe/record.hpp"
@@ -74,6 +75,12 @@ void leave_out_others(PairSet& done, const std::vector<std::pair<int, int>>& wan
     }
 }
 
+/// For whoever asks for pairs.
+void tell(const std::string& lines) {
+    std::fputs(lines.c_str(), stdout);
+    std::fflush(stdout);
+}
+
 int report(const comm::Failure& failure) {
     std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
     return failure.code();
@@ -88,8 +95,11 @@ int run(MPI_Comm comm, int argc, char** argv) {
         if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
         return leave->exit_code;
     }
-    const auto& options = std::get<Options>(parsed);
+    auto options = std::get<Options>(parsed);
     const std::vector<comm::Place> places = comm::gather_places(comm);
+    const bool follows = options.follow_above >= 0 && static_cast<int>(places.size()) > options.follow_above;
+    // Parameters take long: without being asked for they are measured of no pair.
+    if (options.follow_above >= 0 && !follows) options.plogp = false;
     const clock::Calibration calibration = clock::calibrate();
 
     const clock::Occupancy occupancy = clock::occupancy(comm);
@@ -102,9 +112,10 @@ int run(MPI_Comm comm, int argc, char** argv) {
         provenance["warmup"] = options.warmup;
         provenance["oversubscribed"] = oversubscribed;
         try {
-            output = std::make_unique<Output>(
-                options.output,
-                header_json(options, places, comm::library_identity(), calibration, std::move(provenance)));
+            const nlohmann::ordered_json header =
+                header_json(options, places, comm::library_identity(), calibration, std::move(provenance));
+            output = std::make_unique<Output>(options.output, header);
+            if (options.follow_above >= 0) tell(comm::json_line(header) + '\n');
             done = output->resume().done;
             leave_out_others(done, options.pairs);
             agreement.complete = done.size() == done.possible() ? 1 : 0;
@@ -120,22 +131,33 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const double start_s = clock::now();
     const std::uint64_t done_before = done.size();
     std::uint64_t recorded = done_before;
-    if (agreement.complete == 0) {
-        std::vector<std::uint8_t>& bits = done.bytes();
-        comm::check(MPI_Bcast(bits.data(), static_cast<int>(bits.size()), MPI_UINT8_T, 0, comm), "MPI_Bcast");
+    if (agreement.complete == 0 || follows) {
         ProgressLines progress(done.possible());
         const auto sink = [&](const std::vector<PairRecord>& records) {
             std::string lines;
             for (const PairRecord& record : records) lines += pair_line(record);
             output->append(lines);
             recorded += records.size();
-            progress.show(recorded);
+            if (follows) {
+                tell(lines);
+            } else {
+                progress.show(recorded);
+            }
         };
-        const int code =
-            measure_all_pairs(comm, options, places, calibration, occupancy, oversubscribed, done, sink);
+        Campaign campaign(comm, options, places, calibration, occupancy, oversubscribed, sink);
+        int code = comm::success;
+        if (follows) {
+            code = follow(comm, campaign, options.plogp);
+        } else {
+            std::vector<std::uint8_t>& bits = done.bytes();
+            comm::check(MPI_Bcast(bits.data(), static_cast<int>(bits.size()), MPI_UINT8_T, 0, comm),
+                        "MPI_Bcast");
+            code = campaign.measure_missing(done);
+        }
         if (code != comm::success) return code;
     }
-    if (rank == 0 && !(agreement.complete != 0 && output->resume().ended)) {
+    const bool nothing_new = recorded == done_before;
+    if (rank == 0 && !(nothing_new && output->resume().ended)) {
         try {
             output->append(end_line(clock::now() - start_s, recorded - done_before));
         } catch (const comm::Failure& failure) {

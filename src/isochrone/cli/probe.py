@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``isochrone probe``: times messages between all pairs of ranks."""
+"""``isochrone probe``: times messages between pairs of ranks."""
 
 from __future__ import annotations
 
@@ -58,19 +58,40 @@ def probe(
     pairs: Annotated[
         str | None, typer.Option("--pairs", metavar="RANK-RANK,...", help="Only these pairs.")
     ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            "--mode",
+            metavar="all|adaptive|fast",
+            show_default="adaptive with more than 64 ranks",
+            help="All pairs; those that tell the tree; or all among a share of the ranks of each host.",
+        ),
+    ] = None,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Of the adaptive mode: host names are no hint.")
+    ] = False,
+    share: Annotated[
+        float,
+        typer.Option("--share", min=0.0, max=1.0, help="Of the fast mode: of the ranks of each host."),
+    ] = 0.25,
     as_json: AsJson = False,
 ) -> None:
-    """Time messages between all pairs of ranks.
+    """Time messages between pairs of ranks: all, or with many ranks those that tell how they are wired.
 
     The same command goes on with a run that was interrupted: only what is missing is measured.
     """
-    from isochrone.steps.probe import SIZES_BYTES, TOGETHER, Plogp
+    from isochrone.steps.probe import MODES, SIZES_BYTES, TOGETHER, Plogp
     from isochrone.steps.probe import probe as run_probe
 
     if method not in ("default", "thesis"):
         raise UsageError(f"{method!r} is no method", "--method", "use default or thesis")
     if together not in TOGETHER:
         raise UsageError(f"{together!r} is no such choice", "--together", f"use one of {', '.join(TOGETHER)}")
+    if mode is not None and mode not in MODES:
+        raise UsageError(f"{mode!r} is no mode", "--mode", f"use one of {', '.join(MODES)}")
+    if mode not in (None, "all") and (pairs or plogp):
+        option = "--pairs" if pairs else "--plogp"
+        raise UsageError(f"{option} says itself which pairs are measured", "--mode", "leave one of them away")
     found = run_probe(
         target,
         output,
@@ -79,6 +100,9 @@ def probe(
         together=together,
         plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
         pairs=_parse_pairs(pairs) if pairs else (),
+        mode=mode,
+        blind=blind,
+        share=share,
     )
     if as_json:
         print_json(

@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from isochrone.detect.complete import complete
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, distinct_places
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Booleans = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class Distances:
         host_of: [place], number of the place's host.
         first, second: [pair], the two places of a pair of ranks, ``first <= second``.
         log_s: [pair], logarithm of the distance in seconds.
+        measured: [pair], whether the distance was measured; others follow from those that were
+            (``complete``).
         noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
     """
 
@@ -39,6 +43,7 @@ class Distances:
     first: Ints
     second: Ints
     log_s: Floats
+    measured: Booleans
     noise: float
 
     @property
@@ -48,11 +53,12 @@ class Distances:
 
 
 def distance_matrix_s(measurements: Measurements) -> Floats:
-    """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal.
+    """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal, NaN for pairs that
+    were not to be measured.
 
-    Raises IsochroneError where pairs are missing.
+    Raises IsochroneError where the probe did not come to its end.
     """
-    if not measurements.complete:
+    if not (measurements.complete or measurements.ended):
         missing = measurements.pairs_total - measurements.pairs_measured
         raise IsochroneError(
             f"{missing} of {measurements.pairs_total} pairs are missing from the measurements",
@@ -70,7 +76,7 @@ def distance_matrix_s(measurements: Measurements) -> Floats:
 def distances(measurements: Measurements) -> Distances:
     """The distances of all pairs. Ranks of one place (a host, where they are not bound) cannot be told apart.
 
-    Raises IsochroneError where pairs are missing.
+    Raises IsochroneError where the probe did not come to its end, or measured too few pairs to tell.
     """
     matrix = distance_matrix_s(measurements)
     distinct, ranks = distinct_places(measurements.places)
@@ -81,20 +87,33 @@ def distances(measurements: Measurements) -> Distances:
     smallest = int(np.argmin(measurements.sizes_bytes))
     median = measurements.rtt_median_s[i, j, smallest] / 2
     least = matrix[i, j]
-    spread = np.log(np.maximum(median, least) / least)
+    measured = ~np.isnan(least)
+    spread = np.log(np.maximum(median, least) / least)[measured]
+    noise = scatter_of_least(measurements.repetitions) * float(np.median(spread)) if len(spread) else 0.0
     log_s = np.log(least)
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
+    if not measured.all():
+        log_s = _completed(log_s, i, j, noise)
     return Distances(
         place_of=place_of,
         host_of=np.unique([place.host for place in distinct], return_inverse=True)[1],
         first=places[0],
         second=places[1],
         log_s=log_s,
-        noise=_scatter_of_least(measurements.repetitions) * float(np.median(spread)) if len(spread) else 0.0,
+        measured=measured,
+        noise=noise,
     )
 
 
-def _scatter_of_least(repetitions: int) -> float:
+def _completed(log_s: Floats, first: Ints, second: Ints, noise: float) -> Floats:
+    """[pair] of all pairs, from those that are no NaN."""
+    ranks = int(second.max()) + 1
+    matrix = np.full((ranks, ranks), np.nan)
+    matrix[first, second] = matrix[second, first] = log_s
+    return complete(matrix, noise)[first, second]
+
+
+def scatter_of_least(repetitions: int) -> float:
     """How far the least of so many values scatters, in units of its mean distance from their median.
 
     For normal noise, by Gumbel's and Blom's approximations; for exponential noise it is less. The more
@@ -118,13 +137,13 @@ def _log_s_within_places(
     found: Floats = np.log(matrix[first, second])
     if len(first) == 0 or not apart.any():
         return found
-    nearest = np.min(matrix, axis=1, where=apart, initial=np.inf)[first]
+    nearest = np.min(matrix, axis=1, where=apart & (matrix > 0), initial=np.inf)[first]
     for size in range(len(measurements.sizes_bytes)):
         one_way_s = measurements.rtt_min_s[:, :, size] / 2
         # Sizes that took too long between far ranks are not measured there.
         known = apart & (one_way_s > 0)
         elsewhere = np.min(one_way_s, axis=1, where=known, initial=np.inf)[first]
         within = one_way_s[first, second]
-        told = (within > 0) & np.isfinite(elsewhere)
+        told = (within > 0) & np.isfinite(elsewhere) & np.isfinite(nearest)
         found[told] = np.minimum(found[told], np.log((nearest * within / elsewhere)[told]))
     return found

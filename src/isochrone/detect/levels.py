@@ -60,8 +60,8 @@ def separation(inner: Floats, outer: Floats, noise: float) -> tuple[float, float
     if len(inner) == 0 or len(outer) == 0:
         return 0.0, 0.0
     step = float(np.median(outer) - np.median(inner))
-    scatter = np.sqrt((_scatter(inner) ** 2 + _scatter(outer) ** 2) / 2)
-    return step, step / max(float(scatter), noise, 1e-12)
+    width = np.sqrt((scatter(inner) ** 2 + scatter(outer) ** 2) / 2)
+    return step, step / max(float(width), noise, 1e-12)
 
 
 def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
@@ -71,9 +71,9 @@ def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
     kept = list(levels)
     while len(kept) > 1:
         meets = meeting_level(distances, kept)
+        values = [distances.log_s[(meets == level) & distances.measured] for level in range(len(kept))]
         found = [
-            separation(distances.log_s[meets == inner], distances.log_s[meets == inner - 1], distances.noise)
-            for inner in range(1, len(kept))
+            separation(values[inner], values[inner - 1], distances.noise) for inner in range(1, len(kept))
         ]
         shares = [_share(distances, meets == level) for level in range(len(kept))]
         merits = [
@@ -125,7 +125,7 @@ def _pairs_between(distances: Distances, outer: Ints, inner: Ints, within: bool)
     return Pairs(first[meet], second[meet], distances.log_s[meet], group_of)
 
 
-def _scatter(values: Floats) -> float:
+def scatter(values: Floats) -> float:
     """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
     low, high = np.percentile(values, [15.87, 84.13])
     return float(high - low) / 2

@@ -39,7 +39,7 @@ def relocate(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
 
 def _move(path: Ints, weight: Floats, mean: Floats) -> Ints | None:
     """[level, place] after the best moves that do not upset each other; None where no place gains by one."""
-    medians = _level_medians(_meet(path), mean)
+    medians = _level_medians(_meet(path), weight, mean)
     if medians is None:
         return None
     _, members, group = np.unique(path[-1], return_index=True, return_inverse=True)
@@ -63,15 +63,15 @@ def _move(path: Ints, weight: Floats, mean: Floats) -> Ints | None:
     return result if touched else None
 
 
-def _level_medians(meets: Ints, mean: Floats) -> list[float] | None:
+def _level_medians(meets: Ints, weight: Floats, mean: Floats) -> list[float] | None:
     """Median logarithm of the distances at each level; None where there are no two levels to choose
     between.
     """
-    apart = ~np.eye(len(mean), dtype=bool)
+    measured = weight > 0
     medians: list[float] = []
     filled = 0
     for level in range(int(meets.max()) + 1):
-        here = mean[(meets == level) & apart]
+        here = mean[(meets == level) & measured]
         filled += len(here) > 0
         # A level whose groups are single places has no distances; it is as near as the one around it.
         medians.append(
@@ -89,9 +89,9 @@ def _meet(path: Ints) -> Ints:
 
 
 def _between_places(distances: Distances) -> tuple[Floats, Floats]:
-    """[place, place], number of pairs and mean logarithm of their distances; 0 on the diagonal."""
+    """[place, place], number of measured pairs and mean logarithm of their distances; 0 where there are none."""
     n = distances.places
-    apart = distances.first != distances.second
+    apart = (distances.first != distances.second) & distances.measured
     cell = (distances.first * n + distances.second)[apart]
     weight = np.bincount(cell, minlength=n * n).reshape(n, n).astype(np.float64)
     total = np.bincount(cell, distances.log_s[apart], minlength=n * n).reshape(n, n)

@@ -42,6 +42,7 @@ class Measurements:
             that is not measured, on the diagonal, and for sizes that would have taken too long; never those
             for the first size.
         elapsed_s: time that the probe took, all its runs together.
+        ended: whether the probe measured all that it was to measure.
         plogp: how the parameters were measured; None if they were not.
         parameters: all PLogP parameters, for pairs and directions that have them, by sender and receiver.
     """
@@ -58,6 +59,7 @@ class Measurements:
     rtt_median_s: Array
     send_overhead_s: Array
     elapsed_s: float = 0.0
+    ended: bool = True
     provenance: Json = field(default_factory=dict)
     plogp: Json | None = None
     parameters: Mapping[tuple[int, int], PairParameters] = field(default_factory=dict)
@@ -94,49 +96,80 @@ def read_measurements(path: Path | str) -> Measurements:
     number, header = next(lines, (0, {}))
     if number == 0:
         raise IsochroneError("the file is empty", str(path), make_again("measurements"))
-    check(header, "measurements", f"{path}:{number}", "header")
-    ranks, sizes = int(header["ranks"]), len(header["sizes_bytes"])
-    places = read_places(header["places"], f"{path}:{number}")
-    if len(places) != ranks:
-        raise IsochroneError(
-            f"{len(places)} places for {ranks} ranks", f"{path}:{number}", make_again("measurements")
-        )
-    if ranks * ranks * sizes > _MAX_CELLS:
-        raise IsochroneError(
-            f"{ranks} ranks with {sizes} sizes do not fit into memory", str(path), "probe fewer ranks"
-        )
-    values = np.full((len(_VALUES), ranks, ranks, sizes), np.nan)
-    clock = _Elapsed()
-    parameters: dict[tuple[int, int], PairParameters] = {}
+    collector = Collector(header, f"{path}:{number}")
     for number, line in lines:
-        where = f"{path}:{number}"
-        if "end" in line:
+        collector.add(line, f"{path}:{number}")
+    return collector.measurements()
+
+
+class Collector:
+    """Takes in the lines of a file of measurements, one by one.
+
+    Attributes:
+        ranks: number of ranks.
+        places: of each rank.
+    """
+
+    def __init__(self, header: Json, where: str) -> None:
+        """``header`` is the first line. Raises IsochroneError for what is no header."""
+        check(header, "measurements", where, "header")
+        self.ranks = int(header["ranks"])
+        self.places = read_places(header["places"], where)
+        self._header = header
+        self._sizes = len(header["sizes_bytes"])
+        if len(self.places) != self.ranks:
+            raise IsochroneError(
+                f"{len(self.places)} places for {self.ranks} ranks", where, make_again("measurements")
+            )
+        if self.ranks * self.ranks * self._sizes > _MAX_CELLS:
+            raise IsochroneError(
+                f"{self.ranks} ranks with {self._sizes} sizes do not fit into memory",
+                where,
+                "probe fewer ranks",
+            )
+        self._values = np.full((len(_VALUES), self.ranks, self.ranks, self._sizes), np.nan)
+        self._clock = _Elapsed()
+        self._parameters: dict[tuple[int, int], PairParameters] = {}
+        self._ended = False
+
+    def add(self, line: Json, where: str) -> tuple[int, int] | None:
+        """Takes in a line; returns the pair that it is about, None for an end. Raises IsochroneError for what
+        is malformed, naming `where`.
+        """
+        self._ended = "end" in line
+        if self._ended:
             check(line, "measurements", where, "end")
-            clock.end(float(line["elapsed_s"]))
-            continue
-        first, second, at_s, numbers = _read_pair(line, ranks, sizes, where)
-        clock.at(at_s)
-        values[:, first, second] = values[:, second, first] = numbers
+            self._clock.end(float(line["elapsed_s"]))
+            return None
+        first, second, at_s, numbers = _read_pair(line, self.ranks, self._sizes, where)
+        self._clock.at(at_s)
+        self._values[:, first, second] = self._values[:, second, first] = numbers
         for entry in line.get("plogp", ()):
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
-            parameters[found.sender, found.receiver] = found
-    return Measurements(
-        sizes_bytes=tuple(int(size) for size in header["sizes_bytes"]),
-        repetitions=int(header["repetitions"]),
-        seed=int(header["seed"]),
-        places=places,
-        mpi=MpiLibrary(**header["mpi"]),
-        resolution_s=float(header["clock"]["resolution_s"]),
-        overhead_s=float(header["clock"]["overhead_s"]),
-        simulated=header["simulated"],
-        rtt_min_s=values[0],
-        rtt_median_s=values[1],
-        send_overhead_s=values[2],
-        elapsed_s=clock.total_s(),
-        provenance=header["provenance"],
-        plogp=header.get("plogp"),
-        parameters=parameters,
-    )
+            self._parameters[found.sender, found.receiver] = found
+        return first, second
+
+    def measurements(self) -> Measurements:
+        """What has been taken in; its arrays are not copied."""
+        header = self._header
+        return Measurements(
+            sizes_bytes=tuple(int(size) for size in header["sizes_bytes"]),
+            repetitions=int(header["repetitions"]),
+            seed=int(header["seed"]),
+            places=self.places,
+            mpi=MpiLibrary(**header["mpi"]),
+            resolution_s=float(header["clock"]["resolution_s"]),
+            overhead_s=float(header["clock"]["overhead_s"]),
+            simulated=header["simulated"],
+            rtt_min_s=self._values[0],
+            rtt_median_s=self._values[1],
+            send_overhead_s=self._values[2],
+            elapsed_s=self._clock.total_s(),
+            ended=self._ended,
+            provenance=header["provenance"],
+            plogp=header.get("plogp"),
+            parameters=self._parameters,
+        )
 
 
 def write_measurements(path: Path | str, measurements: Measurements) -> None:
@@ -171,10 +204,8 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
         _read_pair(
             documents[-1], measurements.ranks, len(measurements.sizes_bytes), f"{path}:{len(documents)}"
         )
-    if measurements.complete:
-        documents.append(
-            {"end": True, "elapsed_s": measurements.elapsed_s, "pairs": measurements.pairs_total}
-        )
+    if measurements.ended:
+        documents.append({"end": True, "elapsed_s": measurements.elapsed_s, "pairs": len(first)})
     write_lines(Path(path), documents)
 
 

@@ -21,7 +21,7 @@ from isochrone.lab.start import temporary_lab
 from isochrone.launch.build import build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
-from isochrone.launch.process import run_program
+from isochrone.launch.process import Talk, run_program
 
 _RANKS_ON_A_HOST = 2
 
@@ -109,7 +109,7 @@ class LabTarget:
             f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
         )
 
-    def run(self, program: str, arguments: Sequence[str]) -> None:
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.
 
         Raises:
@@ -120,7 +120,8 @@ class LabTarget:
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
         with self.launching(told) as launch:
-            run_program(self.command(launch.line([str(executable), *arguments])), program, self._variables())
+            line = self.command(launch.line([str(executable), *arguments]))
+            run_program(line, program, self._variables(), talk)
         output = Path(arguments[list(arguments).index("--output") + 1])
         check = check_probe if program == "isochrone-probe" else check_bench
         check(output, self.lab.network, self.ranks.hosts)

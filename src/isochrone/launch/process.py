@@ -11,14 +11,51 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from isochrone.errors import IsochroneError
 
 Progress = Callable[[int, int], None]
 """Called with what is done and the total."""
+
+
+class Channel:
+    """The two ends of a talk with a running program: its standard input and output, line by line.
+
+    Attributes:
+        progress: shows the user how far it is.
+    """
+
+    def __init__(self, requests: IO[str], answers: IO[str], progress: Progress) -> None:
+        self._requests = requests
+        self._answers = answers
+        self.progress = progress
+
+    def send(self, line: str) -> None:
+        """Sends a line. Raises EndedError if the program does not read any more."""
+        try:
+            self._requests.write(line + "\n")
+            self._requests.flush()
+        except OSError:
+            raise EndedError from None
+
+    def receive(self) -> str:
+        """The next line, when there is one. Raises EndedError if there will be none."""
+        line = self._answers.readline()
+        if not line.endswith("\n"):
+            raise EndedError
+        return line
+
+
+class EndedError(Exception):
+    """A program has ended in the middle of a talk; how it has ended says why."""
+
+
+Talk = Callable[[Channel], None]
+"""Talks with a program. When it returns, the program's standard input is closed."""
 
 _PATIENCE_S = 10
 _TAIL_LINES = 200
@@ -27,7 +64,9 @@ _PR_SET_PDEATHSIG = 1
 _log = logging.getLogger(__name__)
 
 
-def run_program(argv: Sequence[str], program: str, environment: Mapping[str, str]) -> None:
+def run_program(
+    argv: Sequence[str], program: str, environment: Mapping[str, str], talk: Talk | None = None
+) -> None:
     """Runs a launcher's command line to its end, and shows a progress bar if stderr is a terminal.
 
     Lines ``progress DONE TOTAL`` on its stderr move the bar; lines ``isochrone-…: …`` are passed to the log.
@@ -36,12 +75,17 @@ def run_program(argv: Sequence[str], program: str, environment: Mapping[str, str
         argv: the command line.
         program: name of the native program in it, for messages.
         environment: variables beyond our own.
+        talk: talks with the program over its standard input and output while it runs.
 
     Raises:
         IsochroneError: when it cannot be started or does not exit with 0.
     """
     with _progress_bar(program) as progress, tempfile.TemporaryFile() as output:
-        code, tail = _watch(argv, {**os.environ, **environment}, output, progress)
+        environment = {**os.environ, **environment}
+        if talk is None:
+            code, tail = _watch(argv, environment, output, progress)
+        else:
+            code, tail = _converse(argv, environment, progress, talk)
         if code != 0:
             output.seek(0)
             tail = tail or output.read().decode(errors="replace").splitlines()
@@ -51,11 +95,51 @@ def run_program(argv: Sequence[str], program: str, environment: Mapping[str, str
 def _watch(
     argv: Sequence[str], environment: Mapping[str, str], output: IO[bytes], progress: Progress
 ) -> tuple[int, list[str]]:
+    process = _start(argv, environment, subprocess.DEVNULL, output)
+    tail: deque[str] = deque(maxlen=_TAIL_LINES)
     try:
-        process = subprocess.Popen(
+        _read_messages(process, tail, progress)
+        code = process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    return code, _pass_on(code, tail)
+
+
+def _converse(
+    argv: Sequence[str], environment: Mapping[str, str], progress: Progress, talk: Talk
+) -> tuple[int, list[str]]:
+    process = _start(argv, environment, subprocess.PIPE, subprocess.PIPE)
+    tail: deque[str] = deque(maxlen=_TAIL_LINES)
+    messages = threading.Thread(target=_read_messages, args=(process, tail, progress))
+    messages.start()
+    try:
+        if process.stdin is None or process.stdout is None:
+            raise TypeError("the program was started without pipes")
+        with contextlib.suppress(EndedError):
+            talk(Channel(process.stdin, process.stdout, progress))
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        for _ in process.stdout:
+            # What it still says must not fill the pipe.
+            pass
+        code = process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        messages.join()
+    return code, _pass_on(code, tail)
+
+
+def _start(
+    argv: Sequence[str], environment: Mapping[str, str], stdin: int, stdout: int | IO[bytes]
+) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdin=stdin,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
@@ -65,23 +149,26 @@ def _watch(
         )
     except OSError as error:
         raise IsochroneError(f"cannot be started: {error.strerror}", argv[0]) from None
-    tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    try:
-        for line in process.stderr or ():
-            words = line.split()
-            if len(words) == 3 and words[0] == "progress" and words[1].isdecimal() and words[2].isdecimal():
-                progress(int(words[1]), int(words[2]))
-            else:
-                tail.append(line.rstrip())
-        code = process.wait()
-    except BaseException:
-        _end(process)
-        raise
+
+
+def _read_messages(process: subprocess.Popen[str], tail: deque[str], progress: Progress) -> None:
+    """Reads standard error to its end: progress, and what to keep."""
+    for line in process.stderr or ():
+        words = line.split()
+        if len(words) == 3 and words[0] == "progress" and words[1].isdecimal() and words[2].isdecimal():
+            progress(int(words[1]), int(words[2]))
+        else:
+            tail.append(line.rstrip())
+
+
+def _pass_on(code: int, tail: Iterable[str]) -> list[str]:
+    """The lines, after the warnings among them are logged if all went well."""
+    lines = list(tail)
     if code == 0:
-        for line in tail:
+        for line in lines:
             if line.startswith("isochrone-"):
                 _log.warning("%s", line)
-    return code, list(tail)
+    return lines
 
 
 def end_with_parent() -> None:

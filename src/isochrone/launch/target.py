@@ -10,7 +10,7 @@ from typing import Protocol
 from isochrone.launch.build import build_for
 from isochrone.launch.launcher import forbid_program, launch_environment, read_launch_line
 from isochrone.launch.library import MpiLibrary
-from isochrone.launch.process import run_program
+from isochrone.launch.process import Talk, run_program
 from isochrone.launch.registry import library_of
 
 
@@ -33,9 +33,9 @@ class Target(Protocol):
     truth: dict[str, list[int]] | None
     baselines: list[str]
 
-    def run(self, program: str, arguments: Sequence[str]) -> None:
-        """Runs ``isochrone-probe`` or ``isochrone-bench`` with its arguments; raises IsochroneError if it
-        fails.
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        """Runs ``isochrone-probe`` or ``isochrone-bench`` with its arguments, and talks with it; raises
+        IsochroneError if it fails.
         """
 
 
@@ -63,7 +63,7 @@ class LocalTarget:
         """The number of ranks that the line asks for; None where it leaves that to the launcher."""
         return self._line.ranks
 
-    def run(self, program: str, arguments: Sequence[str]) -> None:
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs a native program under the launcher, building it first where needed.
 
         Raises:
@@ -73,4 +73,5 @@ class LocalTarget:
         argv = [str(self._line.executable), *self._line.argv[1:], str(executable), *arguments]
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
-        run_program(argv, program, {**self.library.environment, **launch_environment(self._line), **told})
+        environment = {**self.library.environment, **launch_environment(self._line), **told}
+        run_program(argv, program, environment, talk)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.launch.process import run_program
+from isochrone.launch.process import Talk, run_program
 from isochrone.sim.build import build_platform, build_programs, find_tools
 from isochrone.sim.platform import hostfile, platform_description, settings
 from isochrone.sim.system import System, truth
@@ -79,7 +79,7 @@ class SimTarget:
         self.ranks = system.ranks
         self._selector = baseline
 
-    def run(self, program: str, arguments: Sequence[str]) -> None:
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.
 
         Raises:
@@ -87,9 +87,15 @@ class SimTarget:
         """
         # What the probe measures needs no collective; SimGrid's own cost least real time for those around it.
         selector = "default" if program == "isochrone-probe" else self._selector
-        self.run_executable(build_programs(find_tools()) / program, arguments, selector)
+        self.run_executable(build_programs(find_tools()) / program, arguments, selector, talk)
 
-    def run_executable(self, executable: Path, arguments: Sequence[str], selector: str | None = None) -> None:
+    def run_executable(
+        self,
+        executable: Path,
+        arguments: Sequence[str],
+        selector: str | None = None,
+        talk: Talk | None = None,
+    ) -> None:
         """Runs any program that smpicxx made, by default with the baseline's collectives.
 
         Raises:
@@ -115,4 +121,4 @@ class SimTarget:
             ]
             # TMPDIR: each rank loads a copy of the program, which is gone with the folder whatever happens.
             environment = {"ISOCHRONE_SIM_PLATFORM": str(described), "TMPDIR": name}
-            run_program(argv, executable.name, environment)
+            run_program(argv, executable.name, environment, talk)

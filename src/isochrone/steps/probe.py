@@ -9,9 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from isochrone.adaptive.choose import Choosing, choose
+from isochrone.adaptive.follow import Chooser, follow
+from isochrone.adaptive.represent import share_of_groups
+from isochrone.adaptive.table import Pair, Table
 from isochrone.files import Measurements, read_measurements
 from isochrone.launch.target import Target
 from isochrone.plogp.checks import warnings
+
+Mode = Literal["all", "adaptive", "fast"]
+MODES: tuple[Mode, ...] = get_args(Mode)
+ADAPTIVE_ABOVE = 64
+SHARE = 0.25
 
 Together = Literal["none", "nodes", "all"]
 TOGETHER: tuple[Together, ...] = get_args(Together)
@@ -57,21 +66,34 @@ def probe(
     together: Together = "nodes",
     plogp: Plogp | None = None,
     pairs: Sequence[tuple[int, int]] = (),
+    mode: Mode | None = None,
+    blind: bool = False,
+    share: float = SHARE,
 ) -> Measurements:
-    """Times messages between all pairs of ranks; goes on from what `output` holds of the same run already.
+    """Times messages between pairs of ranks; goes on from what `output` holds of the same run already.
 
     Args:
         repetitions: timed ping-pongs for each pair and size; by default one where times have no noise, else
         20.
         together: which pairs are measured at once: none; those that share no node; all that share no rank.
         plogp: how to measure all PLogP parameters too; None: not at all.
-        pairs: only these, the lesser rank first; by default all.
+        pairs: only these, the lesser rank first; by default as `mode` says.
+        mode: ``all`` pairs; ``adaptive``: those that tell the tree, and all PLogP parameters of some at each
+            level; ``fast``: all pairs among a share of the ranks of each host. By default adaptive with more
+            than ``ADAPTIVE_ABOVE`` ranks, unless the parameters of all pairs are asked for.
+        blind: whether the adaptive mode does without host names as a hint.
+        share: of the fast mode.
 
     Raises:
         IsochroneError: the probe fails, or `output` is of another run.
     """
     if repetitions is None:
         repetitions = EXACT_REPETITIONS if target.exact else REPETITIONS
+    above = _follow_above(mode, plogp, pairs)
+    talk = None
+    if above is not None:
+        talk = follow(output, above, _chooser(mode, blind, share))
+        plogp = plogp or Plogp()
     target.run(
         "isochrone-probe",
         [
@@ -84,9 +106,31 @@ def probe(
             *("--together", together),
             *(plogp.arguments() if plogp is not None else ()),
             *(("--pairs", ",".join(f"{low}-{high}" for low, high in pairs)) if pairs else ()),
+            *(("--follow-above", str(above)) if above is not None else ()),
         ],
+        talk,
     )
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
     return found
+
+
+def _follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
+    """With how many ranks the probe begins to ask which pairs to measure; None for never."""
+    if mode == "all" or pairs:
+        return None
+    if mode is not None:
+        return 0
+    return None if plogp is not None else ADAPTIVE_ABOVE
+
+
+def _chooser(mode: Mode | None, blind: bool, share: float) -> Chooser:
+    def some(table: Table, measurements: Measurements) -> Choosing:
+        hosts = [place.host for place in measurements.places]
+        if mode == "fast":
+            yield share_of_groups(hosts, share, measurements.seed)
+            return ()
+        return (yield from choose(table, None if blind else hosts, measurements.seed))
+
+    return some

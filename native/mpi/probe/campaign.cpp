@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "probe/all_pairs.hpp"
+#include "probe/campaign.hpp"
 
 #include <algorithm>
 #include <array>
@@ -174,22 +174,6 @@ std::vector<int> number_turns(MPI_Comm comm, const Options& options, const std::
     return ranks;
 }
 
-/// An order of the pairs that are missing: in rounds of all pairs, where those that are not missing pass as
-/// well, or a list of them if they are few.
-std::unique_ptr<const Order> make_order(const std::vector<int>& host_of_rank, const PairSet& done,
-                                        std::uint64_t seed) {
-    constexpr std::uint64_t few = 4;  // fewer than one in so many
-    if ((done.possible() - done.size()) * few >= done.possible())
-        return std::make_unique<const Rounds>(host_of_rank, seed);
-    std::vector<std::pair<int, int>> missing;
-    for (int low = 0; low < done.ranks(); ++low) {
-        for (int high = low + 1; high < done.ranks(); ++high) {
-            if (!done.contains(low, high)) missing.emplace_back(low, high);
-        }
-    }
-    return std::make_unique<const TurnList>(host_of_rank, std::move(missing), seed);
-}
-
 /// What rank 0 lays down for the next batch.
 struct Plan {
     int code = comm::success;  ///< another one: stop with it
@@ -203,115 +187,126 @@ Plan share(MPI_Comm comm, const Plan& plan) {
     return {static_cast<int>(fields[0]), static_cast<std::int64_t>(fields[1]), fields[2]};
 }
 
-/// The parameters of a pair, in one direction or both, or none.
-class Directions {
-  public:
-    Directions(MPI_Comm comm, const Options& options, double clock_overhead_s,
-               const clock::Occupancy& occupancy)
-        : both_(options.both) {
-        if (options.plogp) {
-            plogp_.emplace(comm,
-                           Plogp::Settings{options.max_bytes, options.repetitions, options.warmup,
-                                           options.patience_s, options.synchronous},
-                           clock_overhead_s, occupancy);
+}  // namespace
+
+Campaign::Campaign(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
+                   const clock::Calibration& calibration, const clock::Occupancy& occupancy, bool crowded,
+                   Sink sink)
+    : comm_(comm),
+      rank_(comm::rank_in(comm)),
+      sizes_(options.sizes_bytes.size()),
+      seed_(options.seed),
+      parameters_(options.plogp),
+      both_(options.both),
+      sink_(std::move(sink)),
+      start_s_(clock::now()),
+      turn_group_(number_turns(comm, options, places, occupancy, crowded)),
+      ping_pong_(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
+                 calibration.overhead_s, occupancy) {
+    if (options.plogp) {
+        plogp_.emplace(comm,
+                       Plogp::Settings{options.max_bytes, options.repetitions, options.warmup,
+                                       options.patience_s, options.synchronous},
+                       calibration.overhead_s, occupancy);
+    }
+}
+
+int Campaign::measure_missing(const PairSet& done) {
+    const std::uint64_t missing = done.possible() - done.size();
+    constexpr std::uint64_t few = 4;  // fewer than one in so many
+    if (missing * few >= done.possible()) {
+        // In rounds of all pairs, where those that are not missing pass as well.
+        const auto wanted = [&done](int one, int other) { return !done.contains(one, other); };
+        return run(Rounds(turn_group_, seed_), wanted, parameters_);
+    }
+    std::vector<std::pair<int, int>> pairs;
+    for (int low = 0; low < done.ranks(); ++low) {
+        for (int high = low + 1; high < done.ranks(); ++high) {
+            if (!done.contains(low, high)) pairs.emplace_back(low, high);
         }
     }
+    return measure(std::move(pairs), parameters_);
+}
 
-    [[nodiscard]] std::vector<Parameters> initiate(int responder) {
-        if (!plogp_) return {};
-        std::vector<Parameters> found{plogp_->measure(responder)};
-        if (both_) plogp_->serve(responder);
-        return found;
+int Campaign::measure(std::vector<std::pair<int, int>> pairs, bool parameters) {
+    return run(
+        TurnList(turn_group_, std::move(pairs), seed_), [](int, int) { return true; }, parameters);
+}
+
+int Campaign::run(const Order& order, const Wanted& wanted, bool parameters) {
+    const int groups = *std::max_element(turn_group_.begin(), turn_group_.end()) + 1;
+    Plan plan;
+    for (std::int64_t first = 0;;) {
+        plan.at_s = clock::now() - start_s_;
+        plan = share(comm_, plan);
+        if (plan.code != comm::success || first == order.steps()) return plan.code;
+        const std::int64_t last = std::min(order.steps(), first + plan.steps);
+        std::vector<double> packed = measure_batch(order, wanted, parameters, first, last, plan.at_s);
+        // What is sent to rank 0 must not meet the messages of those that still measure.
+        gather();
+        packed = collect(comm_, std::move(packed));
+        if (rank_ == 0) {
+            try {
+                sink_(unpack(packed, sizes_));
+            } catch (const comm::Failure& failure) {
+                std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
+                plan.code = failure.code();
+            }
+            plan.steps = next_batch(plan.steps, clock::now() - start_s_ - plan.at_s, groups);
+        }
+        first = last;
     }
-
-    void respond(int initiator, int rank, std::vector<double>& packed) {
-        if (!plogp_) return;
-        plogp_->serve(initiator);
-        if (!both_) return;
-        const Parameters found = plogp_->measure(initiator);
-        const auto [low, high] = std::minmax(rank, initiator);
-        packed.insert(packed.end(), {static_cast<double>(low), static_cast<double>(high),
-                                     std::numeric_limits<double>::quiet_NaN(), 1});
-        pack(found, packed);
-    }
-
-  private:
-    bool both_;
-    std::optional<Plogp> plogp_;
-};
+}
 
 /// Takes this rank's turns in steps [first, last) and returns the records of those that it timed, packed.
-std::vector<double> measure_batch(const Order& order, PingPong& ping_pong, Directions& directions,
-                                  const PairSet& done, int rank, std::int64_t first, std::int64_t last,
-                                  double at_s) {
+std::vector<double> Campaign::measure_batch(const Order& order, const Wanted& wanted, bool parameters,
+                                            std::int64_t first, std::int64_t last, double at_s) {
     const double start_s = clock::now();
     std::vector<double> packed;
-    for (const Turn& turn : order.turns(rank, first, last)) {
-        const bool missing = !done.contains(turn.initiator, turn.responder);
-        if (turn.responder == rank) {
+    for (const Turn& turn : order.turns(rank_, first, last)) {
+        const bool missing = wanted(turn.initiator, turn.responder);
+        if (turn.responder == rank_) {
             if (missing) {
-                ping_pong.respond(turn.initiator);
-                directions.respond(turn.initiator, rank, packed);
+                ping_pong_.respond(turn.initiator);
+                if (parameters) respond_with_parameters(turn.initiator, packed);
             }
             continue;
         }
         // Also a pair that an earlier run has measured takes its turn, so that tokens always come and go
         // alike.
         for (const Turn& earlier : order.before(turn)) {
-            if (earlier.step >= first && earlier.initiator != rank)
-                ping_pong.await_token(earlier.initiator, turn.step);
+            if (earlier.step >= first && earlier.initiator != rank_)
+                ping_pong_.await_token(earlier.initiator, turn.step);
         }
         if (missing) {
-            PairTimes times = ping_pong.initiate(turn.responder);
-            std::vector<Parameters> parameters = directions.initiate(turn.responder);
-            const auto [low, high] = std::minmax(rank, turn.responder);
-            pack({low, high, at_s + (clock::now() - start_s), std::move(times), std::move(parameters)},
-                 packed);
+            PairTimes times = ping_pong_.initiate(turn.responder);
+            std::vector<Parameters> found;
+            if (parameters) found = initiate_parameters(turn.responder);
+            const auto [low, high] = std::minmax(rank_, turn.responder);
+            pack({low, high, at_s + (clock::now() - start_s), std::move(times), std::move(found)}, packed);
         }
         for (const Turn& later : order.after(turn)) {
-            if (later.step < last && later.initiator != rank)
-                ping_pong.send_token(later.initiator, later.step);
+            if (later.step < last && later.initiator != rank_)
+                ping_pong_.send_token(later.initiator, later.step);
         }
     }
     return packed;
 }
 
-}  // namespace
+std::vector<Parameters> Campaign::initiate_parameters(int responder) {
+    std::vector<Parameters> found{plogp_->measure(responder)};
+    if (both_) plogp_->serve(responder);
+    return found;
+}
 
-int measure_all_pairs(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
-                      const clock::Calibration& calibration, const clock::Occupancy& occupancy, bool crowded,
-                      const PairSet& done, const Sink& sink) {
-    const double start_s = clock::now();
-    const int rank = comm::rank_in(comm);
-    const std::vector<int> host_of_rank = number_turns(comm, options, places, occupancy, crowded);
-    const int hosts = *std::max_element(host_of_rank.begin(), host_of_rank.end()) + 1;
-    const std::unique_ptr<const Order> order = make_order(host_of_rank, done, options.seed);
-    PingPong ping_pong(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
-                       calibration.overhead_s, occupancy);
-    Directions directions(comm, options, calibration.overhead_s, occupancy);
-    Plan plan;
-    for (std::int64_t first = 0;;) {
-        plan.at_s = clock::now() - start_s;
-        plan = share(comm, plan);
-        if (plan.code != comm::success || first == order->steps()) return plan.code;
-        const std::int64_t last = std::min(order->steps(), first + plan.steps);
-        std::vector<double> packed =
-            measure_batch(*order, ping_pong, directions, done, rank, first, last, plan.at_s);
-        // In a crowd, ranks that are ready must not poll in MPI_Bcast while others measure. Else collecting
-        // is enough.
-        if (crowded) ping_pong.rest();
-        packed = collect(comm, std::move(packed));
-        if (rank == 0) {
-            try {
-                sink(unpack(packed, options.sizes_bytes.size()));
-            } catch (const comm::Failure& failure) {
-                std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
-                plan.code = failure.code();
-            }
-            plan.steps = next_batch(plan.steps, clock::now() - start_s - plan.at_s, hosts);
-        }
-        first = last;
-    }
+void Campaign::respond_with_parameters(int initiator, std::vector<double>& packed) {
+    plogp_->serve(initiator);
+    if (!both_) return;
+    const Parameters found = plogp_->measure(initiator);
+    const auto [low, high] = std::minmax(rank_, initiator);
+    packed.insert(packed.end(), {static_cast<double>(low), static_cast<double>(high),
+                                 std::numeric_limits<double>::quiet_NaN(), 1});
+    pack(found, packed);
 }
 
 }  // namespace isochrone::mpi::probe

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs and time of a probe by number of ranks: all pairs one at a time, all pairs in rounds, and adaptive.
+
+Usage: probe_time.py FOLDER [MOST_RANKS]
+
+Simulated clusters of nodes with two sockets of eight cores, from one node to 64, eight to an island; ranks in
+random placement, no noise. Writes probe-time.json and probe-time.png into FOLDER, and keeps there what was
+measured: run again, it goes on. The tree that each probe tells is compared with that of all pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isochrone.detect import detect
+from isochrone.files import Topology, provenance, read_measurements
+from isochrone.report.plots.style import LEVELS, SOFT, dress, new_figure, save
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.probe import Mode, Together, probe
+
+NODES = (1, 2, 4, 8, 16, 32, 64)
+NODES_WITH_REPETITIONS = (1, 2, 4, 8)
+REPETITIONS = (8, 32)
+SYSTEM = """name: bench
+nodes: {nodes}
+sockets: 2
+cores: 8
+placement: random
+send_overhead: 60ns
+receive_overhead: 60ns
+links:
+  socket:  {{latency: 0.3us, bandwidth: 9GB/s}}
+  node:    {{latency: 0.6us, bandwidth: 7GB/s, capacity: 28GB/s}}
+  network: {{latency: 1.2us, bandwidth: 6GB/s, capacity: 6GB/s}}
+network:
+  kind: islands
+  islands: [{islands}]
+  uplink: {{latency: 1.8us, bandwidth: 6GB/s, capacity: 12GB/s}}
+"""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to probe."""
+
+    name: str
+    title: str
+    mode: Mode
+    together: Together = "nodes"
+    blind: bool = False
+
+
+WAYS = (
+    Way("one", "all pairs, one at a time", "all", "none"),
+    Way("rounds", "all pairs, in rounds", "all"),
+    Way("adaptive", "adaptive", "adaptive"),
+    Way("blind", "adaptive, host names hidden", "adaptive", blind=True),
+)
+
+
+def measure(folder: Path, nodes: int, way: Way, repetitions: int = 1) -> dict[str, Any]:
+    """One row."""
+    described = folder / f"{nodes}-nodes.yaml"
+    islands = ", ".join(["8"] * (nodes // 8)) if nodes >= 8 else str(nodes)
+    described.write_text(SYSTEM.format(nodes=nodes, islands=islands), encoding="utf-8")
+    target = SimTarget(load_system(str(described)))
+    output = folder / f"{nodes}-{way.name}-{repetitions}.jsonl"
+    begin = time.monotonic()
+    if not output.exists() or not read_measurements(output).ended:
+        probe(target, output, repetitions=repetitions, together=way.together, mode=way.mode, blind=way.blind)
+    found = read_measurements(output)
+    topology, _ = detect(found, target.truth)
+    return {
+        "ranks": found.ranks,
+        "nodes": nodes,
+        "way": way.name,
+        "repetitions": repetitions,
+        "pairs": found.pairs_measured,
+        "pairs_total": found.pairs_total,
+        "simulated_s": found.elapsed_s,
+        "real_s": round(time.monotonic() - begin, 1),
+        "accuracy": topology.accuracy,
+        "tree": tree(topology),
+    }
+
+
+def tree(topology: Topology) -> list[Any]:
+    """The groups of ranks at each level, to be compared."""
+    place = np.array(topology.ranks)
+    return [
+        sorted(sorted(np.flatnonzero(np.isin(place, group)).tolist()) for group in level.groups)
+        for level in topology.levels
+    ]
+
+
+def exponent(rows: list[dict[str, Any]], way: str, key: str) -> float:
+    """Of the ranks in a power law that fits the rows of a way with 64 ranks or more."""
+    points = [(row["ranks"], row[key]) for row in rows if row["way"] == way and row["ranks"] >= 64]
+    return float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0])
+
+
+def draw(rows: list[dict[str, Any]], exponents: dict[str, dict[str, float]], path: Path) -> None:
+    """Both axes are logarithmic."""
+    figure = new_figure(10, 4)
+    for axes, key, label in zip(
+        figure.subplots(1, 2), ("pairs", "simulated_s"), ("pairs measured", "probe, simulated s"), strict=True
+    ):
+        for color, way in zip([SOFT, *LEVELS], WAYS, strict=False):
+            mine = [row for row in rows if row["way"] == way.name]
+            axes.loglog(
+                [row["ranks"] for row in mine],
+                [row[key] for row in mine],
+                "o-",
+                color=color,
+                label=f"{way.title}: n^{exponents[way.name][key]:.2f}",
+            )
+        axes.set_xlabel("ranks")
+        axes.set_ylabel(label)
+        axes.set_xticks([row["ranks"] for row in mine], [str(row["ranks"]) for row in mine])
+        axes.minorticks_off()
+        axes.legend(frameon=False, fontsize=8)
+        dress(axes)
+    save(figure, [path])
+
+
+def main() -> int:
+    if len(sys.argv) not in (2, 3):
+        print(__doc__.strip().splitlines()[2], file=sys.stderr)
+        return 2
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    most = int(sys.argv[2]) if len(sys.argv) == 3 else 1024
+    rows = []
+    for nodes in NODES:
+        if nodes * 16 > most:
+            break
+        here = [measure(folder, nodes, way) for way in WAYS]
+        expected = here[1]["tree"]
+        for row in here:
+            row["same_tree"] = row.pop("tree") == expected
+            logging.info(
+                "%s", {key: row[key] for key in ("ranks", "way", "pairs", "simulated_s", "same_tree")}
+            )
+        rows += here
+    exponents = {
+        way.name: {key: round(exponent(rows, way.name, key), 3) for key in ("pairs", "simulated_s")}
+        for way in WAYS
+    }
+    repeated = [
+        {key: row[key] for key in ("ranks", "nodes", "repetitions", "simulated_s")}
+        for nodes in NODES_WITH_REPETITIONS
+        if nodes * 16 <= most
+        for count in REPETITIONS
+        for row in [measure(folder, nodes, WAYS[1], count)]
+    ]
+    document = {
+        "command": " ".join(["bench/probe_time.py", *sys.argv[1:]]),
+        "provenance": provenance(),
+        "rows": rows,
+        "exponents_from_64_ranks": exponents,
+        "rounds_by_nodes_and_repetitions": repeated,
+    }
+    (folder / "probe-time.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    draw(rows, exponents, folder / "probe-time.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Measures pairs of a communicator and hands the results to rank 0 as it goes.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "clock/clock.hpp"
+#include "comm/place.hpp"
+#include "probe/options.hpp"
+#include "probe/order.hpp"
+#include "probe/pair_set.hpp"
+#include "probe/pingpong.hpp"
+#include "probe/plogp.hpp"
+#include "probe/record.hpp"
+
+namespace isochrone::mpi::probe {
+
+/// Called on rank 0 with each batch of results. Throws comm::Failure to stop all ranks.
+using Sink = std::function<void(const std::vector<PairRecord>&)>;
+
+/// The methods are collective and return the same exit code on all ranks: success, or that of the failure of
+/// the sink, of which rank 0 has printed the line.
+class Campaign {
+  public:
+    /// `crowded`: some host has fewer CPUs than ranks; the same on all ranks. Collective.
+    Campaign(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
+             const clock::Calibration& calibration, const clock::Occupancy& occupancy, bool crowded,
+             Sink sink);
+
+    /// Measures the pairs that `done` does not hold (the same set on all ranks), with all parameters if the
+    /// options say so; about half a second or 2048 pairs to a batch. Within a batch nobody waits but for its
+    /// turn and its partner (see order.hpp).
+    [[nodiscard]] int measure_missing(const PairSet& done);
+
+    /// Measures some pairs, the same on all ranks, with all parameters if `parameters`.
+    [[nodiscard]] int measure(std::vector<std::pair<int, int>> pairs, bool parameters);
+
+    /// Waits for all ranks, without taking a CPU from any that others need.
+    void gather() { ping_pong_.rest(); }
+
+  private:
+    using Wanted = std::function<bool(int, int)>;
+
+    [[nodiscard]] int run(const Order& order, const Wanted& wanted, bool parameters);
+    [[nodiscard]] std::vector<double> measure_batch(const Order& order, const Wanted& wanted, bool parameters,
+                                                    std::int64_t first, std::int64_t last, double at_s);
+    [[nodiscard]] std::vector<Parameters> initiate_parameters(int responder);
+    void respond_with_parameters(int initiator, std::vector<double>& packed);
+
+    MPI_Comm comm_;
+    int rank_;
+    std::size_t sizes_;
+    std::uint64_t seed_;
+    bool parameters_;
+    bool both_;
+    Sink sink_;
+    double start_s_;
+    std::vector<int> turn_group_;  ///< of each rank: one pair at a time has a rank of a group
+    PingPong ping_pong_;
+    std::optional<Plogp> plogp_;
+};
+
+}  // namespace isochrone::mpi::probe

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pairs that stand for all pairs of a level, and ranks that stand for all of a group."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from isochrone.adaptive.table import Pair
+from isochrone.detect.distance import Ints
+
+_PAIRS = 3
+_CANDIDATES = 200
+
+
+def representative_pairs(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
+    """For each level some pairs that meet there, in different groups and of different ranks where there are
+    such.
+
+    Args:
+        levels: the group of each rank at each level, [rank], outermost first.
+        random: chooses them.
+    """
+    i, j = np.triu_indices(len(levels[0]), 1)
+    meets = np.sum([labels[i] == labels[j] for labels in levels], axis=0) - 1
+    chosen: list[Pair] = []
+    used: set[int] = set()
+    for level, labels in enumerate(levels):
+        here = random.permutation(np.flatnonzero(meets == level))[:_CANDIDATES].tolist()
+        candidates = [(int(i[k]), int(j[k])) for k in here]
+        groups: set[int] = set()
+        for _ in range(min(_PAIRS, len(candidates))):
+            pair = min(candidates, key=lambda pair: len({*pair} & used) + (int(labels[pair[0]]) in groups))
+            candidates.remove(pair)
+            chosen.append(pair)
+            used |= {*pair}
+            groups.add(int(labels[pair[0]]))
+    return chosen
+
+
+def share_of_groups(groups: Sequence[Hashable], share: float, seed: int) -> list[Pair]:
+    """All pairs among some ranks of each group, chosen at random (the "fast" mode of Reinfjell 2023, section
+    3.2).
+
+    Args:
+        groups: of each rank.
+        share: of the ranks of each group, 0 to 1; at least one.
+        seed: of the choice.
+    """
+    random = np.random.default_rng(seed)
+    members: dict[Hashable, list[int]] = {}
+    for rank, group in enumerate(groups):
+        members.setdefault(group, []).append(rank)
+    chosen = [
+        rank
+        for ranks in members.values()
+        for rank in random.permutation(ranks)[: max(1, math.ceil(share * len(ranks)))].tolist()
+    ]
+    return list(itertools.combinations(sorted(chosen), 2))

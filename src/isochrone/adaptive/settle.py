@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks the tree with pairs that did not make it, and measures more where they do not fit.
+
+Every rank is measured with one more rank of each group around it. That says whether the pairs of a level are
+alike, and finds the ranks that one odd message has put in the wrong place; as does the size of the groups:
+where a rank is wrong one group lacks it, and another one has it too many. Ranks in doubt are measured with
+some members of each group that they could be in.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from isochrone.adaptive.explore import EVIDENCE
+from isochrone.adaptive.table import Floats, Pair, Table
+from isochrone.detect.complete import complete
+from isochrone.detect.confidence import level_means
+from isochrone.detect.distance import Distances, Ints
+from isochrone.detect.levels import find_levels, scatter
+
+_MEMBERS = 3
+_MOST_ROUNDS = 3
+
+# Of logarithms, where there is no noise.
+_LEAST_SCATTER = 1e-3
+
+# Groups that hold less than this share of the ranks may have another size than all others by mishap.
+_ODD = 0.25
+
+# A group of at most this share of the size of those beside it may be left over from one of them.
+_SMALL = 0.5
+
+
+def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:
+    """Asks for pairs that check the tree, then for those of ranks in doubt, until there are none.
+
+    Returns:
+        The group of each rank at each level, [rank], outermost first.
+    """
+    levels, _ = _levels(table)
+    yield _sample(levels, table, random)
+    asked: set[int] = set()
+    for _ in range(_MOST_ROUNDS):
+        levels, means = _levels(table)
+        odd = _of_odd_size(levels, random)
+        doubtful = _misfits(table, levels, means) - asked
+        if not odd:
+            doubtful |= _left_over(levels) - asked
+        asked |= doubtful
+        pairs = odd + [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
+        if not table.missing(pairs):
+            break
+        yield pairs
+    return levels
+
+
+def _levels(table: Table) -> tuple[list[Ints], Floats]:
+    """The group of each rank at each level, outermost first, and the mean logarithm of each level."""
+    ranks = np.arange(table.ranks)
+    i, j = np.triu_indices(table.ranks, 1)
+    measured = ~np.isnan(table.log_s[i, j])
+    found = Distances(
+        place_of=ranks,
+        host_of=ranks,
+        first=i,
+        second=j,
+        log_s=complete(table.log_s, table.noise)[i, j],
+        measured=measured,
+        noise=table.noise,
+    )
+    levels = list(find_levels(found))
+    return levels, level_means(found, levels)
+
+
+def _sample(levels: Sequence[Ints], table: Table, random: np.random.Generator) -> list[Pair]:
+    """For each rank and level one pair that was not measured, if there is one."""
+    pairs = []
+    for rank in range(table.ranks):
+        inner = np.arange(table.ranks) == rank
+        for labels in reversed(levels):
+            outer = labels == labels[rank]
+            left = np.flatnonzero(outer & ~inner & np.isnan(table.log_s[rank]))
+            if len(left):
+                pairs.append((rank, int(random.choice(left))))
+            inner = outer
+    return pairs
+
+
+def _of_odd_size(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
+    """Pairs of ranks in groups that differ in size from nearly all groups of their level, with members of
+    each other's groups.
+    """
+    pairs = []
+    for outer, labels in itertools.pairwise(levels):
+        sizes = np.bincount(labels)[labels]
+        usual = int(np.argmax(np.bincount(sizes)))
+        odd = np.flatnonzero(sizes != usual)
+        if len(odd) > _ODD * len(labels):
+            continue
+        for rank in odd.tolist():
+            around = odd[outer[odd] == outer[rank]]
+            for group in np.unique(labels[around]):
+                pairs += _with_members(rank, np.flatnonzero(labels == group), random)
+    return pairs
+
+
+def _left_over(levels: Sequence[Ints]) -> set[int]:
+    """Ranks in groups that are small beside the others of their level."""
+    found: set[int] = set()
+    for labels in levels[1:]:
+        sizes = np.bincount(labels)
+        usual = float(np.median(sizes[labels]))
+        found.update(np.flatnonzero(sizes[labels] <= _SMALL * usual).tolist())
+    return found
+
+
+def _misfits(table: Table, levels: Sequence[Ints], means: Floats) -> set[int]:
+    """Ranks with pairs that are much likelier of another level than of their own: for each pair the one that
+    has more of them.
+    """
+    i, j = np.nonzero(np.triu(~np.isnan(table.log_s), 1))
+    meets = np.sum([labels[i] == labels[j] for labels in levels], axis=0) - 1
+    off = np.abs(table.log_s[i, j][:, None] - means[None, :])
+    own = off[np.arange(len(meets)), meets]
+    width = max(scatter(table.log_s[i, j] - means[meets]), table.noise, _LEAST_SCATTER)
+    wrong = own**2 - np.min(off, axis=1) ** 2 > 2 * EVIDENCE * width**2
+    count = np.bincount(i[wrong], minlength=table.ranks) + np.bincount(j[wrong], minlength=table.ranks)
+    total = np.bincount(i, minlength=table.ranks) + np.bincount(j, minlength=table.ranks)
+    share = count / np.maximum(total, 1)
+    return {int(a if share[a] >= share[b] else b) for a, b in zip(i[wrong], j[wrong], strict=True)}
+
+
+def _candidates(levels: Sequence[Ints], rank: int, random: np.random.Generator) -> list[Pair]:
+    """Pairs of a rank with members of all groups that are in a group with it."""
+    pairs = []
+    around = np.full(len(levels[0]), True)
+    for labels in levels:
+        for group in np.unique(labels[around]):
+            pairs += _with_members(rank, np.flatnonzero(labels == group), random)
+        around = labels == labels[rank]
+    return pairs
+
+
+def _with_members(rank: int, members: Ints, random: np.random.Generator) -> list[Pair]:
+    others = random.permutation(members[members != rank])[:_MEMBERS]
+    return [(rank, int(other)) for other in others]

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one rank's distances say: which others are in its own group, which in the group around that, and so
+on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from isochrone.adaptive.table import Floats
+from isochrone.detect.levels import LEAST_STEP, scatter
+
+# A step of fewer times the scatter is what noise looks like; one of so many is sure. What is between must be
+# confirmed by other pairs.
+_LEAST_SEPARATION = 3.0
+_SURE_SEPARATION = 8.0
+
+# A single value is set apart from n others if it is lower than the least of n draws of noise would be in 199
+# cases of 200.
+_LEAST_CHANCE = 0.005
+
+
+@dataclass(frozen=True)
+class Border:
+    """A step in the distances from one rank.
+
+    Attributes:
+        at: how many of the ascending values are on the near side.
+        near, far: medians of the values on both sides: those between this step and the next ones.
+        scatter: of the values on either side.
+    """
+
+    at: int
+    near: float
+    far: float
+    scatter: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether noise makes no such step."""
+        return self.far - self.near >= _SURE_SEPARATION * self.scatter
+
+    @property
+    def middle(self) -> float:
+        """A value that may be on either side."""
+        return (self.near + self.far) / 2
+
+    def evidence(self, value: float) -> float:
+        """Logarithm of how much likelier the value is on the far side; negative for the near side."""
+        step = self.far - self.near
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            ratio = float(np.nan_to_num((value - self.middle) * step / np.float64(self.scatter) ** 2))
+        return float(np.clip(ratio, -1e6, 1e6))
+
+
+def borders(values: Floats, noise: float) -> list[Border]:
+    """The steps in some distances of one rank, nearest first.
+
+    The values are cut as far as there is anything to cut; then the weakest border between two neighbours is
+    taken away, until those that are left are all beyond the scatter on both their sides.
+
+    Args:
+        values: logarithms, ascending.
+        noise: how far one scatters at least.
+    """
+    ends = [0, *sorted(_cuts(values, 0, noise)), len(values)]
+    while len(ends) > 2:
+        found = [_border(values, ends[k - 1], ends[k], ends[k + 1], noise) for k in range(1, len(ends) - 1)]
+        merits = [_merit(border, ends[k], ends[k + 2]) for k, border in enumerate(found)]
+        weakest = int(np.argmin(merits))
+        if merits[weakest] >= 1:
+            return found
+        del ends[weakest + 1]
+    return []
+
+
+def _border(values: Floats, start: int, at: int, end: int, noise: float) -> Border:
+    inner, outer = values[start:at], values[at:end]
+    width = max(scatter(inner), scatter(outer), noise)
+    return Border(at, float(np.median(inner)), float(np.median(outer)), width)
+
+
+def _merit(border: Border, start: int, end: int) -> float:
+    """1 or more if the step is one."""
+    step = border.far - border.near
+    least = _LEAST_SEPARATION
+    if 1 in (border.at - start, end - border.at):
+        least = max(least, float(ndtri(1 - _LEAST_CHANCE / (end - start))))
+    return min(step / LEAST_STEP, step / max(least * border.scatter, 1e-12))
+
+
+def _cuts(values: Floats, start: int, noise: float) -> list[int]:
+    """Where the values can be cut; both parts are cut in turn."""
+    if len(values) < 2 or values[-1] - values[0] < max(LEAST_STEP, _LEAST_SEPARATION * noise):
+        return []
+    at = _best_cut(values)
+    return [*_cuts(values[:at], start, noise), start + at, *_cuts(values[at:], start + at, noise)]
+
+
+def _best_cut(values: Floats) -> int:
+    """Where a cut leaves least variance on both its sides."""
+    count = np.arange(1, len(values))
+    total = np.cumsum(values - values.mean())[:-1]
+    return int(np.argmax(total**2 * (1 / count + 1 / (len(values) - count)))) + 1
