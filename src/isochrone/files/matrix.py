@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,11 @@ def _read_npy(path: Path) -> Array:
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise IsochroneError("is too large", str(path), f"give at most {_MOST_PLACES} ranks")
-        values = np.load(path, allow_pickle=False)
+        with path.open("rb") as file, warnings.catch_warnings():
+            # The head is a Python expression, whose parser may warn.
+            warnings.simplefilter("ignore")
+            # Not np.load, which would open archives too.
+            values = np.lib.format.read_array(file, allow_pickle=False)
     except OSError as error:
         raise IsochroneError(f"cannot be read: {error.strerror or error}", str(path)) from None
     except IsochroneError:
@@ -76,8 +81,11 @@ def _read_npy(path: Path) -> Array:
     if values.ndim != 2 or values.shape[0] != values.shape[1]:
         shape = " x ".join(map(str, values.shape)) or "one number"
         raise IsochroneError(f"is not square: {shape}", str(path), "give a matrix of ranks by ranks")
+    if len(values) == 0:
+        raise IsochroneError("is empty", str(path), "give a matrix of ranks by ranks")
     _check_size(len(values), str(path))
-    return values.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return values.astype(np.float64)
 
 
 def _read_csv(path: Path) -> Array:
@@ -85,7 +93,7 @@ def _read_csv(path: Path) -> Array:
     try:
         with path.open(encoding="utf-8") as file:
             read = 0
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(iter(lambda: file.readline(_MOST_BYTES + 1), ""), 1):
                 read += len(line)
                 if read > _MOST_BYTES:
                     raise IsochroneError("is too large", str(path), f"give at most {_MOST_PLACES} ranks")
@@ -144,7 +152,8 @@ def _symmetric(values: Array, path: Path) -> Array:
     """
     np.fill_diagonal(values, np.nan)
     other = values.T
-    both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, (values + other) / 2))
+    with np.errstate(over="ignore", invalid="ignore"):
+        both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, (values + other) / 2))
     np.fill_diagonal(both, 1.0)
     bad = np.argwhere(~(np.isfinite(both) & (both > 0)))
     if len(bad):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from isochrone.errors import IsochroneError
 from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import MpiLibrary, Place, read_places
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
+from isochrone.files.schema import SCHEMA_VERSION, check, make_again, short
 from isochrone.files.text import Json, read_lines, write_lines
 
 Array = npt.NDArray[np.float64]
@@ -262,7 +262,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         raise IsochroneError("the numbers of a pair are malformed", where, make_again("measurements"))
     if not (0 <= first < ranks and 0 <= second < ranks and first != second):
         raise IsochroneError(
-            f"pair [{first}, {second}] is none of {ranks} ranks", where, make_again("measurements")
+            f"pair {short([first, second])} is none of {ranks} ranks", where, make_again("measurements")
         )
     if any(len(values) != sizes for values in numbers):
         raise IsochroneError(f"there must be {sizes} values, one per size", where, make_again("measurements"))

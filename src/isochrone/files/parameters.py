@@ -62,7 +62,7 @@ def read_parameters(document: Json, pair: tuple[int, int], where: str, todo: str
     sizes = document["sizes_bytes"]
     if sizes[0] != 0 or any(b <= a for a, b in pairwise(sizes)):
         raise IsochroneError("the sizes of plogp do not ascend from 0", where, todo)
-    sender = document["from"]
+    sender = int(document["from"])
     if sender not in pair:
         raise IsochroneError(f"plogp is from rank {sender}, which is none of the pair", where, todo)
     for name in ("rtt_s", "send_overhead_s", "receive_overhead_s", "gap_s"):
@@ -74,7 +74,7 @@ def read_parameters(document: Json, pair: tuple[int, int], where: str, todo: str
     return PairParameters(
         sender=sender,
         receiver=pair[0] if sender == pair[1] else pair[1],
-        sizes_bytes=tuple(sizes),
+        sizes_bytes=tuple(int(size) for size in sizes),
         rtt_s=rtt_s,
         send_overhead_s=np.array(document["send_overhead_s"], dtype=np.float64),
         receive_overhead_s=np.array(document["receive_overhead_s"], dtype=np.float64),

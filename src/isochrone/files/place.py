@@ -50,14 +50,23 @@ def read_places(documents: Iterable[Json], where: str) -> tuple[Place, ...]:
     for index, document in enumerate(documents):
         place = Place(document["host"], document["cpus"], document["signature"])
         if place.cpus is not None:
-            parse_cpus(place.cpus, f"{where}: places[{index}]")
+            _cpu_ranges(place.cpus, f"{where}: places[{index}]")
         places.append(place)
     return tuple(places)
 
 
 def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:
     """The CPUs of a list like ``0-3,8``. Raises IsochroneError for a list that is none."""
-    cpus: set[int] = set()
+    ranges = _cpu_ranges(text, where)
+    return frozenset(cpu for low, high in ranges for cpu in range(low, high + 1))
+
+
+def _cpu_ranges(text: str, where: str | None = None) -> tuple[tuple[int, int], ...]:
+    """The first and last CPU of each range, ascending and as few as can be: the same for the same CPUs.
+
+    A few bytes may stand for all CPUs many times over, so that the CPUs themselves are not listed here.
+    """
+    found: list[tuple[int, int]] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not _is_number(first) or (dash and not _is_number(last)):
@@ -65,17 +74,22 @@ def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:
         low, high = int(first), int(last) if dash else int(first)
         if low > high or high >= _MAX_CPU:
             raise IsochroneError(f"'{part}' is not a range of CPUs", where)
-        cpus.update(range(low, high + 1))
-    return frozenset(cpus)
+        found.append((low, high))
+    ranges: list[tuple[int, int]] = []
+    for low, high in sorted(found):
+        if ranges and low <= ranges[-1][1] + 1:
+            low, high = ranges[-1][0], max(ranges.pop()[1], high)
+        ranges.append((low, high))
+    return tuple(ranges)
 
 
 def distinct_places(places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[int, ...]]:
     """The distinct places in order of first appearance, and for each given place its index among them."""
-    numbers: dict[tuple[str, frozenset[int] | None], int] = {}
+    numbers: dict[tuple[str, tuple[tuple[int, int], ...] | None], int] = {}
     distinct: list[Place] = []
     index: list[int] = []
     for place in places:
-        key = (place.host, None if place.cpus is None else parse_cpus(place.cpus))
+        key = (place.host, None if place.cpus is None else _cpu_ranges(place.cpus))
         if key not in numbers:
             numbers[key] = len(distinct)
             distinct.append(place)

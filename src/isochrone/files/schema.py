@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
+from jsonschema.validators import extend
 
 from isochrone.errors import IsochroneError
 from isochrone.files.text import Json
@@ -66,33 +68,47 @@ def check_kind(document: Json, kind: str, where: str) -> None:
     version = document.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise IsochroneError(
-            f"schema_version {_short(version)} is not {SCHEMA_VERSION}, the one known here",
+            f"schema_version {short(version)} is not {SCHEMA_VERSION}, the one known here",
             where,
             make_again(kind),
         )
 
 
+def _unique(_: Any, unique: bool, items: Any, __: Json) -> Iterator[ValidationError]:
+    """``uniqueItems`` of texts and numbers, in one pass: jsonschema's own compares each item with each, which
+    takes minutes for a list of some ten thousand. Items of other types are for ``items`` to refuse.
+    """
+    if unique and isinstance(items, list):
+        plain = [item for item in items if type(item) in (str, int, float)]
+        if len(set(plain)) != len(plain):
+            yield ValidationError("items occur twice")
+
+
+_Validator: Any = extend(Draft202012Validator, {"uniqueItems": _unique})  # type: ignore[no-untyped-call]
+
+
 @cache
-def _validator(kind: str, part: str | None) -> Draft202012Validator:
+def _validator(kind: str, part: str | None) -> Any:
     whole = schema(kind)
     if part is None:
-        return Draft202012Validator(whole)
-    return Draft202012Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"})
+        return _Validator(whole)
+    return _Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"})
 
 
 def _describe(error: ValidationError) -> str:
     path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
-    message = f"{_short(error.instance)}: {_rule(error)}"
+    message = f"{short(error.instance)}: {_rule(error)}"
     return f"{path}: {message}" if path else message
 
 
 def _rule(error: ValidationError) -> str:
     if error.validator in ("required", "additionalProperties"):
         return error.message[:200]
-    return f"violates {error.validator} {_short(error.validator_value)}"
+    return f"violates {error.validator} {short(error.validator_value)}"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as a message quotes it: forty characters at most."""
     try:
         text = json.dumps(value)
     except (TypeError, ValueError):

@@ -7,6 +7,7 @@ import json
 import logging
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,13 @@ LOG = logging.getLogger("isochrone.files")
 Json = dict[str, Any]
 
 _MAX_DOCUMENT_BYTES = 1 << 30
+_MAX_LINE_BYTES = 1 << 26
+_PIECE_BYTES = 1 << 20
+
+# Isochrone's own files are a tenth as deep. Much more, and whatever walks a document may run out of stack.
+_MAX_DEPTH = 64
+
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 _LINE_WIDTH = 120
 
@@ -27,7 +35,13 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
     among it.
     """
     try:
+        # Given bytes, json would guess at UTF-16 and let encoded surrogates pass.
+        text = text if isinstance(text, str) else text.decode("utf-8")
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
+        _check_depth(text, value)
+        if _HALF_CHARACTER.search(text):
+            # Half a surrogate pair cannot be written again.
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         place = where if _has_line(where) else f"{where}:{error.lineno}"
         raise IsochroneError(f"damaged JSON ({error.msg} at column {error.colno})", place, todo) from None
@@ -35,6 +49,8 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
         raise IsochroneError("damaged JSON (nested too deeply)", where, todo) from None
     except UnicodeDecodeError:
         raise IsochroneError("damaged JSON (not UTF-8)", where, todo) from None
+    except UnicodeEncodeError:
+        raise IsochroneError("damaged JSON (half a character)", where, todo) from None
     except ValueError as error:
         raise IsochroneError(f"damaged JSON ({error})", where, todo) from None
     if not isinstance(value, dict):
@@ -45,12 +61,16 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
 def read_object(path: Path, todo: str | None = None) -> Json:
     """The JSON object that is the whole of the file."""
     try:
-        if path.stat().st_size > _MAX_DOCUMENT_BYTES:
-            raise IsochroneError("the file is too large to be one of Isochrone's", str(path))
-        data = path.read_bytes()
+        data = bytearray()
+        with path.open("rb") as file:
+            # A device has no size, and read() asks at once for the memory of all that it may read.
+            while piece := file.read(_PIECE_BYTES):
+                data += piece
+                if len(data) > _MAX_DOCUMENT_BYTES:
+                    raise _too_large(path)
     except OSError as error:
         raise unreadable(path, error) from None
-    return parse_object(data, str(path), todo)
+    return parse_object(bytes(data), str(path), todo)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
@@ -61,7 +81,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
     try:
         with path.open("rb") as file:
             pending: IsochroneError | None = None
-            for number, line in enumerate(file, start=1):
+            for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
+                if len(line) > _MAX_LINE_BYTES:
+                    raise IsochroneError("the line is too long to be one of Isochrone's", f"{path}:{number}")
                 if not line.strip():
                     continue
                 if pending is not None:
@@ -113,6 +135,10 @@ def unreadable(path: Path, error: OSError) -> IsochroneError:
     return IsochroneError(f"cannot read ({error.strerror})", str(path))
 
 
+def _too_large(path: Path) -> IsochroneError:
+    return IsochroneError("the file is too large to be one of Isochrone's", str(path))
+
+
 def _layout(value: Any, indent: str) -> str:
     """JSON with an object or list on one line where it is short or holds no other, and indented where it is
     not.
@@ -132,6 +158,19 @@ def _layout(value: Any, indent: str) -> str:
 
 def _has_line(where: str) -> bool:
     return where.rpartition(":")[2].isdigit()
+
+
+def _check_depth(text: str, value: Any) -> None:
+    """Raises RecursionError where lists and objects are within each other more than ``_MAX_DEPTH`` times."""
+    if text.count("[") + text.count("{") <= _MAX_DEPTH:
+        return
+    within = [value]
+    for _ in range(_MAX_DEPTH):
+        parts = (each.values() if isinstance(each, dict) else each for each in within)
+        within = [part for each in parts for part in each if isinstance(part, (dict, list))]
+        if not within:
+            return
+    raise RecursionError
 
 
 def _refuse(name: str) -> float:
