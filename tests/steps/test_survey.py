@@ -5,8 +5,6 @@ slower."""
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,20 +12,14 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("simgrid")
+
 LINKS = """\
 links:
   socket:  {latency: 0.3us, bandwidth: 10GB/s}
   node:    {latency: 0.6us, bandwidth: 8GB/s, capacity: 32GB/s}
   network: {latency: 1.5us, bandwidth: 6GB/s}
 """
-
-
-@pytest.fixture(autouse=True)
-def simgrid() -> None:
-    if shutil.which("smpicxx") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("smpicxx is missing: apt install libsimgrid-dev")
-        pytest.skip("SimGrid is not installed")
 
 
 def _isochrone(*words: str) -> subprocess.CompletedProcess[str]:
