@@ -9,10 +9,9 @@ step has none.
 Where message times scatter as far as they step, more is measured: pairs within and across a border that may
 be one, and pairs of a rank that may be on either side.
 
-Of n ranks in k groups this takes about n k / 2 pairs to tell the groups apart (no method can do with fewer
-than in proportion to n k: Davidson, Khanna, Milo and Roy, "Top-k and Clustering with Noisy Comparisons", TODS
-    2014), and
-within a group that has no groups n log n.
+Of n ranks in k groups this takes about n k / 2 pairs to tell the groups apart, and within a group that has
+no groups n log n. No method can do with fewer than in proportion to n k (Davidson, Khanna, Milo and Roy,
+"Top-k and Clustering with Noisy Comparisons", TODS 2014).
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def _meet(path: Ints) -> Ints:
 
 
 def _between_places(distances: Distances) -> tuple[Floats, Floats]:
-    """[place, place], number of measured pairs and mean logarithm of their distances; 0 where there are none."""
+    """[place, place], number of measured pairs and mean logarithm of their distances; 0 where none is."""
     n = distances.places
     apart = (distances.first != distances.second) & distances.measured
     cell = (distances.first * n + distances.second)[apart]
