@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -79,6 +81,15 @@ class Machine:
                 )
             )
         )
+
+
+@pytest.fixture(scope="session")
+def simgrid() -> None:
+    """SimGrid; where it is missing tests are skipped, but not by CI."""
+    if shutil.which("smpicxx") is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("smpicxx is missing: apt install libsimgrid-dev")
+        pytest.skip("SimGrid is not installed")
 
 
 @pytest.fixture

@@ -69,10 +69,11 @@ class Probe:
         }
         return {**os.environ, **settings}
 
-    def start(self, ranks: int, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, ranks: int, *arguments: str, stdin: bool = False) -> subprocess.Popen[str]:
         """Starts the probe in a process group of its own."""
         return subprocess.Popen(
             self.command(ranks, arguments),
+            stdin=subprocess.PIPE if stdin else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -212,12 +212,13 @@ Campaign::Campaign(MPI_Comm comm, const Options& options, const std::vector<comm
 }
 
 int Campaign::measure_missing(const PairSet& done) {
+    const Way way{.parameters = parameters_};
     const std::uint64_t missing = done.possible() - done.size();
     constexpr std::uint64_t few = 4;  // fewer than one in so many
     if (missing * few >= done.possible()) {
         // In rounds of all pairs, where those that are not missing pass as well.
         const auto wanted = [&done](int one, int other) { return !done.contains(one, other); };
-        return run(Rounds(turn_group_, seed_), wanted, parameters_);
+        return run(Rounds(turn_group_, seed_), wanted, way);
     }
     std::vector<std::pair<int, int>> pairs;
     for (int low = 0; low < done.ranks(); ++low) {
@@ -225,15 +226,81 @@ int Campaign::measure_missing(const PairSet& done) {
             if (!done.contains(low, high)) pairs.emplace_back(low, high);
         }
     }
-    return measure(std::move(pairs), parameters_);
+    return measure(std::move(pairs), way);
 }
 
-int Campaign::measure(std::vector<std::pair<int, int>> pairs, bool parameters) {
+int Campaign::measure(std::vector<std::pair<int, int>> pairs, Way way) {
+    const std::vector<int> one_at_a_time(turn_group_.size(), 0);
+    const TurnList order(way.alone ? one_at_a_time : turn_group_, std::move(pairs), seed_);
     return run(
-        TurnList(turn_group_, std::move(pairs), seed_), [](int, int) { return true; }, parameters);
+        order, [](int, int) { return true; }, way);
 }
 
-int Campaign::run(const Order& order, const Wanted& wanted, bool parameters) {
+int Campaign::stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages) {
+    constexpr std::size_t window = 4;  // messages of a pair that are under way at once
+    constexpr int tag = 32'020;
+    std::vector<char> buffer(static_cast<std::size_t>(bytes), '\1');
+    std::vector<double> packed;
+    // So that nobody is late, nor still busy with what came before.
+    gather();
+    const double at_s = clock::now() - start_s_;
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+        const auto& [sender, receiver] = pairs[k];
+        if (rank_ != sender && rank_ != receiver) continue;
+        const int peer = rank_ == sender ? receiver : sender;
+        const double before_s = clock::now();
+        std::vector<MPI_Request> under_way;
+        for (int message = 0; message < messages; ++message) {
+            if (under_way.size() == window) {
+                comm::check(MPI_Wait(&under_way.front(), MPI_STATUS_IGNORE), "MPI_Wait");
+                under_way.erase(under_way.begin());
+            }
+            under_way.push_back(MPI_REQUEST_NULL);
+            if (rank_ == sender) {
+                comm::check(MPI_Isend(buffer.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_,
+                                      &under_way.back()),
+                            "MPI_Isend");
+            } else {
+                comm::check(MPI_Irecv(buffer.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_,
+                                      &under_way.back()),
+                            "MPI_Irecv");
+            }
+        }
+        comm::check(MPI_Waitall(static_cast<int>(under_way.size()), under_way.data(), MPI_STATUSES_IGNORE),
+                    "MPI_Waitall");
+        // The receiver's word that all of it is there ends the time.
+        if (rank_ == sender) {
+            comm::check(MPI_Recv(nullptr, 0, MPI_BYTE, peer, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+            packed = {static_cast<double>(k), clock::now() - before_s};
+        } else {
+            comm::check(MPI_Send(nullptr, 0, MPI_BYTE, peer, tag, comm_), "MPI_Send");
+        }
+    }
+    gather();
+    packed = collect(comm_, std::move(packed));
+    std::string line;
+    if (rank_ == 0) {
+        StreamRecord record{pairs, bytes, messages, std::vector<double>(pairs.size()), at_s};
+        for (std::size_t k = 0; k + 1 < packed.size(); k += 2)
+            record.elapsed_s[static_cast<std::size_t>(packed[k])] = packed[k + 1];
+        line = stream_line(record);
+    }
+    return share(comm_, {hand_over(line, 0)}).code;
+}
+
+/// Gives rank 0's results to the sink; returns an exit code that the other ranks do not know yet.
+int Campaign::hand_over(const std::string& lines, std::size_t pairs) {
+    if (rank_ != 0) return comm::success;
+    try {
+        sink_(lines, pairs);
+    } catch (const comm::Failure& failure) {
+        std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
+        return failure.code();
+    }
+    return comm::success;
+}
+
+int Campaign::run(const Order& order, const Wanted& wanted, Way way) {
     const int groups = *std::max_element(turn_group_.begin(), turn_group_.end()) + 1;
     Plan plan;
     for (std::int64_t first = 0;;) {
@@ -241,17 +308,15 @@ int Campaign::run(const Order& order, const Wanted& wanted, bool parameters) {
         plan = share(comm_, plan);
         if (plan.code != comm::success || first == order.steps()) return plan.code;
         const std::int64_t last = std::min(order.steps(), first + plan.steps);
-        std::vector<double> packed = measure_batch(order, wanted, parameters, first, last, plan.at_s);
+        std::vector<double> packed = measure_batch(order, wanted, way.parameters, first, last, plan.at_s);
         // What is sent to rank 0 must not meet the messages of those that still measure.
         gather();
         packed = collect(comm_, std::move(packed));
         if (rank_ == 0) {
-            try {
-                sink_(unpack(packed, sizes_));
-            } catch (const comm::Failure& failure) {
-                std::fprintf(stderr, "isochrone-probe: %s\n", failure.what());
-                plan.code = failure.code();
-            }
+            const std::vector<PairRecord> records = unpack(packed, sizes_);
+            std::string lines;
+            for (const PairRecord& record : records) lines += pair_line(record, way.again);
+            plan.code = hand_over(lines, records.size());
             plan.steps = next_batch(plan.steps, clock::now() - start_s_ - plan.at_s, groups);
         }
         first = last;

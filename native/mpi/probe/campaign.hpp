@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,16 @@
 
 namespace isochrone::mpi::probe {
 
-/// Called on rank 0 with each batch of results. Throws comm::Failure to stop all ranks.
-using Sink = std::function<void(const std::vector<PairRecord>&)>;
+/// Called on rank 0 with the lines of each batch of results and the number of pairs in them. Throws
+/// comm::Failure to stop all ranks.
+using Sink = std::function<void(const std::string& lines, std::size_t pairs)>;
+
+/// How to measure some pairs.
+struct Way {
+    bool parameters = false;  ///< all of them too
+    bool alone = false;       ///< one pair at a time, whatever the options say
+    bool again = false;       ///< only to be compared with what was measured before
+};
 
 /// The methods are collective and return the same exit code on all ranks: success, or that of the failure of
 /// the sink, of which rank 0 has printed the line.
@@ -39,8 +48,12 @@ class Campaign {
     /// turn and its partner (see order.hpp).
     [[nodiscard]] int measure_missing(const PairSet& done);
 
-    /// Measures some pairs, the same on all ranks, with all parameters if `parameters`.
-    [[nodiscard]] int measure(std::vector<std::pair<int, int>> pairs, bool parameters);
+    /// Measures some pairs, the same on all ranks.
+    [[nodiscard]] int measure(std::vector<std::pair<int, int>> pairs, Way way);
+
+    /// Of each pair the first rank sends messages to the second one, all pairs at once. No rank may be in two
+    /// pairs; the same on all ranks.
+    [[nodiscard]] int stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages);
 
     /// Waits for all ranks, without taking a CPU from any that others need.
     void gather() { ping_pong_.rest(); }
@@ -48,7 +61,8 @@ class Campaign {
   private:
     using Wanted = std::function<bool(int, int)>;
 
-    [[nodiscard]] int run(const Order& order, const Wanted& wanted, bool parameters);
+    [[nodiscard]] int run(const Order& order, const Wanted& wanted, Way way);
+    [[nodiscard]] int hand_over(const std::string& lines, std::size_t pairs);
     [[nodiscard]] std::vector<double> measure_batch(const Order& order, const Wanted& wanted, bool parameters,
                                                     std::int64_t first, std::int64_t last, double at_s);
     [[nodiscard]] std::vector<Parameters> initiate_parameters(int responder);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "probe/follow.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,24 +23,56 @@ namespace {
 
 // Far longer than the list of all pairs of ten thousand ranks that a file could hold.
 constexpr std::size_t longest_line = std::size_t{1} << 30;
+constexpr std::int64_t max_stream_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t max_messages = 1'000'000;
 
 struct Request {
     int code = comm::success;
     bool more = true;
-    bool parameters = false;
+    Way way;
+    std::int64_t bytes = 0;  // of the messages of a stream
+    int messages = 0;        // 0: no stream
     std::vector<std::pair<int, int>> pairs;
 };
+
+[[noreturn]] void refuse(const std::string& what) { throw comm::Failure(comm::usage_error, what); }
 
 /// A line without its line break; false at the end of the input.
 bool read_line(std::string& line) {
     line.clear();
     for (int c = std::getchar(); c != EOF; c = std::getchar()) {
         if (c == '\n') return true;
-        if (line.size() == longest_line) throw comm::Failure(comm::usage_error, "a request is too long");
+        if (line.size() == longest_line) refuse("a request is too long");
         line += static_cast<char>(c);
     }
-    if (!line.empty()) throw comm::Failure(comm::usage_error, "a request is not complete");
+    if (!line.empty()) refuse("a request is not complete");
     return false;
+}
+
+/// The words up to the next blank; `text` begins after it then.
+std::string_view next_word(std::string_view& text) {
+    const std::size_t space = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    return word;
+}
+
+std::int64_t parse_number(std::string_view word, std::int64_t most) {
+    std::int64_t value = 0;
+    const auto end = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (end.ec != std::errc() || end.ptr != word.data() + word.size() || value < 1 || value > most)
+        refuse("a request has '" + std::string(word.substr(0, 40)) + "' for a number from 1 to " +
+               std::to_string(most));
+    return value;
+}
+
+/// The ranks of a stream are in one pair each.
+void check_disjoint(const std::vector<std::pair<int, int>>& pairs) {
+    std::set<int> ranks;
+    for (const auto& [one, other] : pairs) {
+        if (!ranks.insert(one).second || !ranks.insert(other).second)
+            refuse("a request has a rank in two pairs of a stream");
+    }
 }
 
 Request read_request(int ranks, bool plogp) {
@@ -43,39 +80,53 @@ Request read_request(int ranks, bool plogp) {
     std::string line;
     request.more = read_line(line);
     if (!request.more) return request;
-    const std::string_view text = line;
-    const std::size_t space = text.find(' ');
-    const std::string_view kind = text.substr(0, space);
-    request.parameters = kind == "plogp";
-    if (space == std::string_view::npos || (kind != "rtt" && !request.parameters))
-        throw comm::Failure(comm::usage_error, "a request is neither 'rtt PAIRS' nor 'plogp PAIRS'");
-    if (request.parameters && !plogp)
-        throw comm::Failure(comm::usage_error, "parameters are asked for without --plogp");
-    for (std::size_t at = space; at != std::string_view::npos;) {
-        const std::size_t next = text.find(',', at + 1);
-        const std::string_view word =
-            text.substr(at + 1, next == std::string_view::npos ? next : next - at - 1);
-        const auto pair = parse_pair(word);
-        if (!pair || pair->second >= ranks) {
-            throw comm::Failure(comm::usage_error,
-                                "a request has '" + std::string(word.substr(0, 40)) +
-                                    "', which is no pair of ranks: the lesser first, as 0-5");
+    std::string_view text = line;
+    const std::string_view kind = next_word(text);
+    const bool stream = kind == "stream";
+    if (kind == "plogp") {
+        // Gaps come from many messages in a row, which would fill what others use too.
+        request.way = {.parameters = true, .alone = true};
+    } else if (kind == "alone") {
+        request.way = {.alone = true, .again = true};
+    } else if (stream) {
+        request.bytes = parse_number(next_word(text), max_stream_bytes);
+        request.messages = static_cast<int>(parse_number(next_word(text), max_messages));
+    } else if (kind != "rtt") {
+        refuse("a request begins with none of rtt, plogp, alone and stream");
+    }
+    if (request.way.parameters && !plogp) refuse("parameters are asked for without --plogp");
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t next = std::min(text.find(',', at), text.size());
+        const std::string_view word = text.substr(at, next - at);
+        const auto pair = parse_pair(word, stream);
+        if (!pair || std::max(pair->first, pair->second) >= ranks) {
+            refuse("a request has '" + std::string(word.substr(0, 40)) +
+                   "', which is no pair of ranks: the lesser first, as 0-5");
         }
         request.pairs.push_back(*pair);
-        at = next;
+        at = next + 1;
     }
+    if (stream) check_disjoint(request.pairs);
     return request;
 }
 
 /// Rank 0's request on all ranks.
 void share(MPI_Comm comm, Request& request) {
-    std::array<int, 4> fields{request.code, request.more ? 1 : 0, request.parameters ? 1 : 0,
-                              static_cast<int>(request.pairs.size())};
-    comm::check(MPI_Bcast(fields.data(), 4, MPI_INT, 0, comm), "MPI_Bcast");
-    request.code = fields[0];
+    std::array<std::int64_t, 8> fields{request.code,
+                                       request.more ? 1 : 0,
+                                       request.way.parameters ? 1 : 0,
+                                       request.way.alone ? 1 : 0,
+                                       request.way.again ? 1 : 0,
+                                       request.bytes,
+                                       request.messages,
+                                       std::ssize(request.pairs)};
+    comm::check(MPI_Bcast(fields.data(), static_cast<int>(fields.size()), MPI_INT64_T, 0, comm), "MPI_Bcast");
+    request.code = static_cast<int>(fields[0]);
     request.more = fields[1] != 0;
-    request.parameters = fields[2] != 0;
-    std::vector<int> ranks(2 * static_cast<std::size_t>(fields[3]));
+    request.way = {fields[2] != 0, fields[3] != 0, fields[4] != 0};
+    request.bytes = fields[5];
+    request.messages = static_cast<int>(fields[6]);
+    std::vector<int> ranks(2 * static_cast<std::size_t>(fields[7]));
     if (ranks.empty()) return;
     if (comm::rank_in(comm) == 0) {
         for (std::size_t k = 0; k < request.pairs.size(); ++k) {
@@ -108,7 +159,9 @@ int follow(MPI_Comm comm, Campaign& campaign, bool plogp) {
         campaign.gather();
         share(comm, request);
         if (request.code != comm::success || !request.more) return request.code;
-        const int code = campaign.measure(std::move(request.pairs), request.parameters);
+        const int code = request.messages > 0
+                             ? campaign.stream(request.pairs, request.bytes, request.messages)
+                             : campaign.measure(std::move(request.pairs), request.way);
         if (code != comm::success) return code;
     }
 }

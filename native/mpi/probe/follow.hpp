@@ -2,8 +2,10 @@
 //
 // Measures what standard input asks for: whoever reads the results decides what to measure next.
 //
-//   rtt 0-5,2-3,...      round trips of these pairs
-//   plogp 0-5,...        all PLogP parameters of these pairs too
+//   rtt 0-5,2-3,...                round trips of these pairs
+//   plogp 0-5,...                  all PLogP parameters of these pairs too
+//   alone 0-5,...                  round trips, one pair at a time
+//   stream BYTES COUNT 5-0,...     the first rank of each pair sends so many messages to the second, at once
 //
 // One line at a time; the next one is read when all pairs of the line before are measured and written. The
 // end of the input is the end of the run. Only rank 0 reads.

@@ -37,14 +37,15 @@ std::string check_sizes(const std::vector<std::int64_t>& sizes_bytes) {
 
 }  // namespace
 
-std::optional<std::pair<int, int>> parse_pair(std::string_view text) {
+std::optional<std::pair<int, int>> parse_pair(std::string_view text, bool directed) {
     std::pair<int, int> pair;
     const char* const end = text.data() + text.size();
     const auto first = std::from_chars(text.data(), end, pair.first);
     if (first.ec != std::errc() || first.ptr == end || *first.ptr != '-') return std::nullopt;
     const auto second = std::from_chars(first.ptr + 1, end, pair.second);
     if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
-    if (pair.first < 0 || pair.first >= pair.second) return std::nullopt;
+    if (pair.first < 0 || pair.second < 0 || pair.first == pair.second) return std::nullopt;
+    if (pair.first > pair.second && !directed) return std::nullopt;
     return pair;
 }
 
@@ -105,8 +106,8 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
     std::vector<std::string> pairs;
     app.add_option("--pairs", pairs, "Only these pairs")->delimiter(',')->type_name("RANK-RANK,...");
     app.add_option("--follow-above", options.follow_above,
-                   "With more ranks than this, measure the pairs that lines of standard input ask for, and "
-                   "write the lines of the output to standard output too; -1: never")
+                   "Write the lines of the output to standard output too, and then measure what lines of "
+                   "standard input ask for; with more ranks than this nothing before that; -1: never")
         ->check(CLI::Range(-1, std::numeric_limits<int>::max()))
         ->type_name("RANKS")
         ->capture_default_str();

@@ -26,7 +26,8 @@ struct Options {
     bool synchronous = false;                        ///< send overhead around a synchronous send
     bool both = false;                               ///< parameters in both directions
     std::vector<std::pair<int, int>> pairs;          ///< only these, the lesser rank first; empty: all
-    int follow_above = -1;  ///< with more ranks than this, measure what standard input asks for; -1: never
+    /// Then measure what standard input asks for, and with more ranks than this nothing before; -1: never.
+    int follow_above = -1;
 };
 
 /// A command line after which there is nothing to measure: what to print and the exit code.
@@ -35,8 +36,8 @@ struct Leave {
     int exit_code = 0;
 };
 
-/// A pair of ranks as 0-5, the lesser first; nothing for another text.
-[[nodiscard]] std::optional<std::pair<int, int>> parse_pair(std::string_view text);
+/// A pair of ranks as 0-5, the lesser first unless either may be; nothing for another text.
+[[nodiscard]] std::optional<std::pair<int, int>> parse_pair(std::string_view text, bool directed = false);
 
 [[nodiscard]] std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "probe/probe.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cinttypes>
@@ -97,9 +98,10 @@ int run(MPI_Comm comm, int argc, char** argv) {
     }
     auto options = std::get<Options>(parsed);
     const std::vector<comm::Place> places = comm::gather_places(comm);
-    const bool follows = options.follow_above >= 0 && static_cast<int>(places.size()) > options.follow_above;
+    const bool follows = options.follow_above >= 0;
+    const bool only_follows = follows && static_cast<int>(places.size()) > options.follow_above;
     // Parameters take long: without being asked for they are measured of no pair.
-    if (options.follow_above >= 0 && !follows) options.plogp = false;
+    if (follows && !only_follows) options.plogp = false;
     const clock::Calibration calibration = clock::calibrate();
 
     const clock::Occupancy occupancy = clock::occupancy(comm);
@@ -115,7 +117,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
             const nlohmann::ordered_json header =
                 header_json(options, places, comm::library_identity(), calibration, std::move(provenance));
             output = std::make_unique<Output>(options.output, header);
-            if (options.follow_above >= 0) tell(comm::json_line(header) + '\n');
+            if (follows) tell(comm::json_line(header) + '\n');
             done = output->resume().done;
             leave_out_others(done, options.pairs);
             agreement.complete = done.size() == done.possible() ? 1 : 0;
@@ -133,27 +135,21 @@ int run(MPI_Comm comm, int argc, char** argv) {
     std::uint64_t recorded = done_before;
     if (agreement.complete == 0 || follows) {
         ProgressLines progress(done.possible());
-        const auto sink = [&](const std::vector<PairRecord>& records) {
-            std::string lines;
-            for (const PairRecord& record : records) lines += pair_line(record);
+        const auto sink = [&](const std::string& lines, std::size_t pairs) {
             output->append(lines);
-            recorded += records.size();
-            if (follows) {
-                tell(lines);
-            } else {
-                progress.show(recorded);
-            }
+            recorded += pairs;
+            if (follows) tell(lines);
+            if (!only_follows) progress.show(std::min(recorded, done.possible()));
         };
         Campaign campaign(comm, options, places, calibration, occupancy, oversubscribed, sink);
         int code = comm::success;
-        if (follows) {
-            code = follow(comm, campaign, options.plogp);
-        } else {
+        if (agreement.complete == 0 && !only_follows) {
             std::vector<std::uint8_t>& bits = done.bytes();
             comm::check(MPI_Bcast(bits.data(), static_cast<int>(bits.size()), MPI_UINT8_T, 0, comm),
                         "MPI_Bcast");
             code = campaign.measure_missing(done);
         }
+        if (code == comm::success && follows) code = follow(comm, campaign, options.plogp);
         if (code != comm::success) return code;
     }
     const bool nothing_new = recorded == done_before;

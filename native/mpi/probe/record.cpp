@@ -38,12 +38,13 @@ ordered_json header_json(const Options& options, const std::vector<comm::Place>&
             {"provenance", std::move(provenance)}};
 }
 
-std::string pair_line(const PairRecord& record) {
+std::string pair_line(const PairRecord& record, bool alone) {
     ordered_json line = {{"pair", ordered_json::array({record.low, record.high})},
                          {"rtt_min_s", record.times.rtt_min_s},
                          {"rtt_median_s", record.times.rtt_median_s},
                          {"send_overhead_s", record.times.send_overhead_s},
                          {"at_s", record.at_s}};
+    if (alone) line["alone"] = true;
     for (const Parameters& found : record.parameters) {
         line["plogp"].push_back({{"from", found.from},
                                  {"sizes_bytes", found.sizes_bytes},
@@ -53,6 +54,15 @@ std::string pair_line(const PairRecord& record) {
                                  {"gap_s", found.gap_s}});
     }
     return comm::json_line(line) + '\n';
+}
+
+std::string stream_line(const StreamRecord& record) {
+    return comm::json_line({{"stream", record.pairs},
+                            {"bytes", record.bytes},
+                            {"messages", record.messages},
+                            {"elapsed_s", record.elapsed_s},
+                            {"at_s", record.at_s}}) +
+           '\n';
 }
 
 std::string end_line(double elapsed_s, std::uint64_t pairs) {

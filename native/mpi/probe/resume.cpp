@@ -106,6 +106,8 @@ std::string take(const Line& line, std::size_t sizes, std::int64_t ranks, Resume
         resume.ended = true;
         return {};
     }
+    // These are not for this program to judge.
+    if (record.contains("stream") || record.contains("alone")) return {};
     const json pair = record.value("pair", json());
     if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() ||
         !pair[1].is_number_integer()) {

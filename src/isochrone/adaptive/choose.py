@@ -8,15 +8,14 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from isochrone.adaptive.explore import explore
-from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.settle import settle
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
 from isochrone.detect.distance import Ints
 
-Choosing = Generator[Sequence[Pair], None, Sequence[Pair]]
-"""Yields pairs to measure; when it is resumed, they are in the table. Returns those to measure all parameters
-of.
+Choosing = Generator[Sequence[Pair], None, Sequence[Ints] | None]
+"""Yields pairs to measure; when it is resumed, they are in the table. Returns the levels that they tell,
+[rank] each, outermost first, if it was to find any.
 """
 
 
@@ -29,15 +28,13 @@ def choose(table: Table, hosts: Sequence[str] | None, seed: int) -> Choosing:
         seed: of the choice.
 
     Returns:
-        Pairs that stand for each level.
+        The group of each rank at each level, [rank], outermost first.
     """
     if table.ranks < 2:
-        return []
+        return [np.zeros(table.ranks, dtype=np.int64)]
     random = np.random.default_rng(seed)
     yield from _explored(table, Tasks(table), hosts, random)
-    checking = settle(table, random)
-    levels = yield from _new(table, checking)
-    return representative_pairs(levels, random)
+    return (yield from _new(table, settle(table, random)))
 
 
 def _new(

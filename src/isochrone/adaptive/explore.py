@@ -97,7 +97,8 @@ def _shells(table: Table, pivot: int, others: Sequence[int], random: np.random.G
         shells.append(near)
         ranks[start:] = [*near, *far]
         start += len(near)
-    return [*shells, ranks[start:]]
+    # By number: the order of equal distances hangs on their last digits.
+    return [sorted(shell) for shell in [*shells, ranks[start:]]]
 
 
 def _confirmed(
@@ -108,7 +109,7 @@ def _confirmed(
     Args:
         ranks: by their distance from a pivot.
     """
-    near, far = ranks[: border.at], ranks[border.at :]
+    near, far = sorted(ranks[: border.at]), sorted(ranks[border.at :])
     if len(near) < 2:
         # There are no other pairs; a single near rank was asked for more than chance already.
         return True
@@ -137,7 +138,7 @@ def _decided(
         ranks: by their distance from the pivot; `at` of them are on the near side.
     """
     evidence = {rank: border.evidence(float(table.log_s[pivot, rank])) for rank in ranks}
-    core = [rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE]
+    core = sorted(rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE)
     doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
     for turn in range(_MOST_ROUNDS):
         partners = core[turn * _MORE : (turn + 1) * _MORE]

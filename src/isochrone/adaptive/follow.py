@@ -6,83 +6,149 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
+from isochrone.adaptive.capacity import streams
 from isochrone.adaptive.choose import Choosing
+from isochrone.adaptive.interference import sample
+from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.table import Pair, Table
+from isochrone.detect.distance import Ints
 from isochrone.files import Measurements
 from isochrone.files.measurements import Collector
-from isochrone.files.text import parse_object, read_lines
+from isochrone.files.stream import Stream
+from isochrone.files.text import Json, parse_object, read_lines
 from isochrone.launch.process import Channel, Talk
 
 Chooser = Callable[[Table, Measurements], Choosing]
 """Asks for pairs, given the table that what is measured comes into, and what it is of."""
 
+# Messages of a stream: of at most this size, and as many as take about so long.
+_STREAM_BYTES = 1 << 20
+_STREAM_S = 0.02
+_LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
+
 
 def follow(output: Path, above: int, choose: Chooser) -> Talk:
     """What to talk with a probe that was started with ``--follow-above``.
 
-    Pairs that the probe's file holds already are not asked for again; as every choice follows from what was
-    measured, a run that was interrupted goes on as if it had not been.
+    With more ranks than `above` it measures the pairs that are chosen, then all PLogP parameters of some that
+    stand for each level, and what several get together. In any case some pairs are measured once more, alone,
+    to see whether those that were measured at once disturbed each other. What the probe's file holds already
+    is not asked for again; as every choice follows from what was measured, a run that was interrupted goes on
+    as if it had not been.
 
     Args:
         output: the file that the probe writes.
-        above: with no more ranks than this, the probe measures all pairs and does not ask.
+        above: with no more ranks than this, the probe measures all pairs by itself.
         choose: which pairs.
     """
 
     def talk(channel: Channel) -> None:
-        collector = Collector(_object(channel), f"{output}:1")
-        if collector.ranks <= above:
-            return
-        measurements = collector.measurements()
-        asked = _Asked(channel, collector, output)
-        table = Table(collector.ranks, measurements.repetitions)
-        choosing = choose(table, measurements)
-        while True:
-            try:
-                pairs = next(choosing)
-            except StopIteration as end:
-                chosen: Sequence[Pair] = end.value
-                break
-            asked.ask("rtt", [pair for pair in pairs if pair not in asked.known])
-            _take(table, measurements, pairs)
-        known = measurements.parameters
-        asked.ask("plogp", [(a, b) for a, b in chosen if (a, b) not in known and (b, a) not in known])
+        conversation = _Conversation(channel, output)
+        random = np.random.default_rng(conversation.measurements.seed)
+        if conversation.measurements.ranks > above:
+            table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
+            levels = conversation.explore(choose, table)
+            conversation.check_interference(~np.isnan(table.log_s), random)
+            if levels is not None:
+                conversation.represent(levels, random)
+        else:
+            conversation.await_all()
+            conversation.check_interference(~np.isnan(conversation.measurements.rtt_min_s[:, :, 0]), random)
 
     return talk
 
 
-class _Asked:
-    """What the probe was asked for, and what is known."""
+class _Conversation:
+    """What the probe was asked for, and what is known.
 
-    def __init__(self, channel: Channel, collector: Collector, output: Path) -> None:
-        self.known: set[Pair] = set()
+    Attributes:
+        measurements: what was measured so far; its arrays are filled while more comes.
+    """
+
+    def __init__(self, channel: Channel, output: Path) -> None:
         self._channel = channel
-        self._collector = collector
         self._output = output
-        self._total = 0
+        self._collector = Collector(_object(channel), f"{output}:1")
+        self._done = self._total = 0
+        self.measurements = self._collector.measurements()
         for number, line in read_lines(output):
+            # Where the probe has begun already, the lines come once more from itself.
             if number > 1:
-                self._add(line, f"{output}:{number}")
+                self._collector.add(line, f"{output}:{number}")
 
-    def ask(self, kind: str, pairs: Sequence[Pair]) -> None:
+    def await_all(self) -> None:
+        """Waits until the probe has measured all pairs by itself."""
+        while not self.measurements.complete:
+            self._receive()
+
+    def explore(self, choose: Chooser, table: Table) -> Sequence[Ints] | None:
+        """Has the chosen pairs measured, which then are in the table; returns the levels that they tell."""
+        choosing = choose(table, self.measurements)
+        while True:
+            try:
+                pairs = next(choosing)
+            except StopIteration as end:
+                levels: Sequence[Ints] | None = end.value
+                return levels
+            rtt_s = self.measurements.rtt_min_s
+            self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
+            _take(table, self.measurements, pairs)
+
+    def check_interference(self, measured: npt.NDArray[np.bool_], random: np.random.Generator) -> None:
+        """Has some of the measured pairs, [rank, rank], measured again, alone."""
+        pairs = sample(measured, random)
+        self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
+
+    def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
+        """Has all parameters of some pairs of each level measured, and what several get together."""
+        known = self.measurements.parameters
+        pairs = representative_pairs(levels, random)
+        self._ask("plogp", [(a, b) for a, b in pairs if (a, b) not in known and (b, a) not in known])
+        if self.measurements.provenance.get("oversubscribed"):
+            # Several pairs at once would share processors, and these would be what is short.
+            return
+        asking = streams(levels, random)
+        try:
+            wanted = next(asking)
+            while True:
+                wanted = asking.send(self._stream(wanted))
+        except StopIteration:
+            pass
+
+    def _stream(self, pairs: Sequence[Pair]) -> Stream:
+        for stream in self.measurements.streams:
+            if stream.pairs == tuple(pairs):
+                return stream
+        size = max((size for size in self.measurements.sizes_bytes if size <= _STREAM_BYTES), default=0) or 1
+        column = self.measurements.sizes_bytes.index(size) if size in self.measurements.sizes_bytes else 0
+        usual_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, column])) / 2
+        messages = int(np.clip(_STREAM_S / max(usual_s, 1e-9), _LEAST_MESSAGES, _MOST_MESSAGES))
+        words = ",".join(f"{sender}-{receiver}" for sender, receiver in pairs)
+        self._channel.send(f"stream {size} {messages} {words}")
+        before = len(self.measurements.streams)
+        while len(self.measurements.streams) == before:
+            self._receive()
+        return self.measurements.streams[-1]
+
+    def _ask(self, kind: str, pairs: Sequence[Pair]) -> None:
         """Has pairs measured, and waits for them."""
         if not pairs:
             return
         waiting = set(pairs)
-        done = self._total
         self._total += len(waiting)
         self._channel.send(f"{kind} " + ",".join(f"{low}-{high}" for low, high in pairs))
         while waiting:
-            pair = self._add(_object(self._channel), str(self._output))
-            waiting.discard(pair)
-            self._channel.progress(done + len(pairs) - len(waiting), self._total)
+            pair = self._receive()
+            if pair in waiting:
+                waiting.discard(pair)
+                self._done += 1
+                self._channel.progress(self._done, self._total)
 
-    def _add(self, line: dict[str, object], where: str) -> Pair:
-        pair = self._collector.add(line, where)
-        if pair is None:
-            return (-1, -1)
-        self.known.add(pair)
-        return pair
+    def _receive(self) -> Pair | None:
+        return self._collector.add(_object(self._channel), str(self._output))
 
 
 def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> None:
@@ -95,7 +161,7 @@ def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> No
         table.add((low, high), max(least, floor), max(median, floor))
 
 
-def _object(channel: Channel) -> dict[str, object]:
+def _object(channel: Channel) -> Json:
     """The next line that is one of the file's; launchers say things too."""
     while not (line := channel.receive()).startswith("{"):
         pass

@@ -124,7 +124,7 @@ def probe(
         f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks "
         f"in {found.elapsed_s:.3g} {clock}s: {output}"
     )
-    for each in found.parameters.values():
+    for each in found.parameters.values() if plogp else ():
         large = each.sizes_bytes[-1]
         rate = f", {large / each.gap_s[-1] / 1e9:.3g} GB/s" if large > 0 and each.gap_s[-1] > 0 else ""
         typer.echo(

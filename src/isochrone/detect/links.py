@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from isochrone.detect.capacity import capacities_bytes_per_s
 from isochrone.detect.distance import Floats, Ints
 from isochrone.files import Links, Measurements
 
@@ -20,10 +21,15 @@ def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple
     """
     i, j = np.triu_indices(measurements.ranks, 1)
     meets = np.sum([labels[i] == labels[j] for labels in partitions], axis=0) - 1
-    return tuple(_links(measurements, i[meets == k], j[meets == k]) for k in range(len(partitions)))
+    capacities = capacities_bytes_per_s(measurements.streams, partitions)
+    return tuple(
+        _links(measurements, i[meets == k], j[meets == k], capacity) for k, capacity in enumerate(capacities)
+    )
 
 
-def _links(measurements: Measurements, first: Ints, second: Ints) -> Links | None:
+def _links(
+    measurements: Measurements, first: Ints, second: Ints, capacity_bytes_per_s: float | None
+) -> Links | None:
     """The parameters of some pairs: medians over them of the least round trip and of the send overhead, for
     the sizes that were measured.
 
@@ -43,4 +49,5 @@ def _links(measurements: Measurements, first: Ints, second: Ints) -> Links | Non
         send_overhead_s=tuple(zip(sizes.tolist(), overhead_s.tolist(), strict=True)),
         receive_overhead_s=((0, 0.0),),
         gap_s=tuple(zip(sizes.tolist(), gap_s.tolist(), strict=True)),
+        capacity_bytes_per_s=capacity_bytes_per_s,
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import MpiLibrary, Place, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again, short
+from isochrone.files.stream import Stream, read_stream
 from isochrone.files.text import Json, read_lines, write_lines
 
 Array = npt.NDArray[np.float64]
@@ -45,6 +46,9 @@ class Measurements:
         ended: whether the probe measured all that it was to measure.
         plogp: how the parameters were measured; None if they were not.
         parameters: all PLogP parameters, for pairs and directions that have them, by sender and receiver.
+        streams: messages of several pairs at once.
+        alone: of some pairs that were measured again while no other was, the least round trips, [size] in
+            seconds.
     """
 
     sizes_bytes: tuple[int, ...]
@@ -63,6 +67,8 @@ class Measurements:
     provenance: Json = field(default_factory=dict)
     plogp: Json | None = None
     parameters: Mapping[tuple[int, int], PairParameters] = field(default_factory=dict)
+    streams: Sequence[Stream] = ()
+    alone: Mapping[tuple[int, int], Array] = field(default_factory=dict)
 
     @property
     def ranks(self) -> int:
@@ -130,19 +136,29 @@ class Collector:
         self._values = np.full((len(_VALUES), self.ranks, self.ranks, self._sizes), np.nan)
         self._clock = _Elapsed()
         self._parameters: dict[tuple[int, int], PairParameters] = {}
+        self._streams: list[Stream] = []
+        self._alone: dict[tuple[int, int], Array] = {}
         self._ended = False
 
     def add(self, line: Json, where: str) -> tuple[int, int] | None:
-        """Takes in a line; returns the pair that it is about, None for an end. Raises IsochroneError for what
-        is malformed, naming `where`.
+        """Takes in a line; returns the pair that it is about, None for an end or a stream. Raises
+        IsochroneError for what is malformed, naming `where`.
         """
         self._ended = "end" in line
         if self._ended:
             check(line, "measurements", where, "end")
             self._clock.end(float(line["elapsed_s"]))
             return None
+        if "stream" in line:
+            check(line, "measurements", where, "stream")
+            self._streams.append(read_stream(line, self.ranks, where, make_again("measurements")))
+            self._clock.at(float(line["at_s"]))
+            return None
         first, second, at_s, numbers = _read_pair(line, self.ranks, self._sizes, where)
         self._clock.at(at_s)
+        if "alone" in line:
+            self._alone[first, second] = np.array(numbers[0])
+            return first, second
         self._values[:, first, second] = self._values[:, second, first] = numbers
         for entry in line.get("plogp", ()):
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
@@ -169,6 +185,8 @@ class Collector:
             provenance=header["provenance"],
             plogp=header.get("plogp"),
             parameters=self._parameters,
+            streams=self._streams,
+            alone=self._alone,
         )
 
 
@@ -204,6 +222,14 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
         _read_pair(
             documents[-1], measurements.ranks, len(measurements.sizes_bytes), f"{path}:{len(documents)}"
         )
+    for (i, j), least_s in measurements.alone.items():
+        numbers = {
+            name: [None if np.isnan(value) else value for value in least_s.tolist()] for name in _VALUES
+        }
+        documents.append({"pair": [i, j], **numbers, "at_s": measurements.elapsed_s, "alone": True})
+    for stream in measurements.streams:
+        documents.append({**stream.document(), "at_s": measurements.elapsed_s})
+        check(documents[-1], "measurements", f"{path}:{len(documents)}", "stream")
     if measurements.ended:
         documents.append({"end": True, "elapsed_s": measurements.elapsed_s, "pairs": len(first)})
     write_lines(Path(path), documents)
@@ -244,7 +270,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         numbers = [line[name] for name in _VALUES]
         at_s = line["at_s"]
         well_formed = (
-            len(line) == 5 + ("plogp" in line)
+            len(line) == 5 + ("plogp" in line) + ("alone" in line)
             and type(first) is int
             and type(second) is int
             and _is_seconds(at_s)
@@ -256,7 +282,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         )
     except (KeyError, TypeError, ValueError):
         well_formed = False
-    if not well_formed or "plogp" in line:
+    if not well_formed or "plogp" in line or "alone" in line:
         check(line, "measurements", where, "pair")
     if not well_formed:
         raise IsochroneError("the numbers of a pair are malformed", where, make_again("measurements"))

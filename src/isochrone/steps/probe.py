@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from isochrone.adaptive.choose import Choosing, choose
 from isochrone.adaptive.follow import Chooser, follow
+from isochrone.adaptive.interference import LEAST_RATIO, interference
 from isochrone.adaptive.represent import share_of_groups
 from isochrone.adaptive.table import Pair, Table
 from isochrone.files import Measurements, read_measurements
@@ -21,6 +22,7 @@ Mode = Literal["all", "adaptive", "fast"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 ADAPTIVE_ABOVE = 64
 SHARE = 0.25
+_MOST_RANKS = 1 << 20
 
 Together = Literal["none", "nodes", "all"]
 TOGETHER: tuple[Together, ...] = get_args(Together)
@@ -113,16 +115,23 @@ def probe(
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
+    disturbed = interference(found)
+    if disturbed and disturbed[0] > LEAST_RATIO and not found.provenance.get("oversubscribed"):
+        _log.warning(
+            "%s: messages of %d bytes took %.2g times as long while other pairs were measured as alone: "
+            "probe again with --together none",
+            output,
+            disturbed[1],
+            disturbed[0],
+        )
     return found
 
 
 def _follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
     """With how many ranks the probe begins to ask which pairs to measure; None for never."""
-    if mode == "all" or pairs:
+    if pairs or plogp is not None:
         return None
-    if mode is not None:
-        return 0
-    return None if plogp is not None else ADAPTIVE_ABOVE
+    return {None: ADAPTIVE_ABOVE, "all": _MOST_RANKS, "adaptive": 0, "fast": 0}[mode]
 
 
 def _chooser(mode: Mode | None, blind: bool, share: float) -> Chooser:
@@ -130,7 +139,7 @@ def _chooser(mode: Mode | None, blind: bool, share: float) -> Chooser:
         hosts = [place.host for place in measurements.places]
         if mode == "fast":
             yield share_of_groups(hosts, share, measurements.seed)
-            return ()
+            return None
         return (yield from choose(table, None if blind else hosts, measurements.seed))
 
     return some

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether pairs that were measured at once disturbed each other: some are measured again, alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from isochrone.adaptive.table import Pair
+from isochrone.files import Measurements
+
+_PAIRS = 12
+
+# Pairs that take so much longer together than alone were disturbed.
+LEAST_RATIO = 1.2
+
+
+def sample(measured: npt.NDArray[np.bool_], random: np.random.Generator) -> list[Pair]:
+    """Some of the pairs that were measured, [rank, rank]."""
+    i, j = np.nonzero(np.triu(measured, 1))
+    chosen = random.permutation(len(i))[:_PAIRS]
+    return [(int(i[k]), int(j[k])) for k in np.sort(chosen)]
+
+
+def interference(measurements: Measurements) -> tuple[float, int] | None:
+    """How many times longer pairs took together than alone, the median over those that were measured both
+    ways, at the message size, in bytes, at which that is most; None where none was.
+    """
+    if not measurements.alone:
+        return None
+    i, j = np.array(list(measurements.alone)).T
+    alone_s = np.array(list(measurements.alone.values()))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = measurements.rtt_min_s[i, j] / alone_s
+    found = [
+        (float(np.median(column[told])), size)
+        for column, size in zip(ratios.T, measurements.sizes_bytes, strict=True)
+        if (told := np.isfinite(column)).any()
+    ]
+    return max(found, default=None)

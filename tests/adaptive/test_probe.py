@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The adaptive probe on a simulated cluster: its tree, its capacities, and what is left when it is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isochrone.detect import detect
+from isochrone.files import Measurements, read_measurements
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.probe import probe
+
+CLUSTER = """name: uplink
+nodes: 6
+sockets: 2
+cores: 3
+placement: random
+send_overhead: 60ns
+receive_overhead: 60ns
+links:
+  socket:  {latency: 0.3us, bandwidth: 9GB/s}
+  node:    {latency: 0.6us, bandwidth: 7GB/s, capacity: 14GB/s}
+  network: {latency: 1.2us, bandwidth: 6GB/s, capacity: 6GB/s}
+network:
+  kind: islands
+  islands: [3, 3]
+  uplink: {latency: 1.8us, bandwidth: 4.5GB/s, capacity: 4.5GB/s}
+"""
+# Three network cards of 6 GB/s could send four times as much.
+CAPACITIES = [4.5e9, 6e9, 14e9, None]
+
+
+@pytest.fixture
+def described(tmp_path: Path, simgrid: None) -> Path:
+    path = tmp_path / "uplink.yaml"
+    path.write_text(CLUSTER, encoding="utf-8")
+    return path
+
+
+def adaptive(described: Path, output: Path, **options: object) -> Measurements:
+    return probe(SimTarget(load_system(str(described))), output, mode="adaptive", **options)  # type: ignore[arg-type]
+
+
+def pairs(measurements: Measurements) -> set[tuple[int, int]]:
+    return set(zip(*np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]))), strict=True))
+
+
+@pytest.mark.parametrize("blind", [False, True], ids=["hints", "blind"])
+def test_the_tree_and_an_uplink_that_all_share_are_found(
+    described: Path, tmp_path: Path, blind: bool
+) -> None:
+    found = adaptive(described, tmp_path / "m.jsonl", blind=blind)
+    topology, _ = detect(found, SimTarget(load_system(str(described))).truth)
+    assert set(topology.accuracy.values()) == {1.0}
+    assert [len(level.groups) for level in topology.levels] == [1, 2, 6, 12]
+    capacities = [level.links.capacity_bytes_per_s if level.links else None for level in topology.levels]
+    assert capacities == [None if each is None else pytest.approx(each, rel=0.05) for each in CAPACITIES]
+
+
+def test_parameters_are_measured_of_pairs_of_every_level(described: Path, tmp_path: Path) -> None:
+    found = adaptive(described, tmp_path / "m.jsonl")
+    hosts = [place.host for place in found.places]
+    inside = [hosts[sender] == hosts[receiver] for sender, receiver in found.parameters]
+    assert len(found.parameters) == 12
+    assert inside.count(True) == inside.count(False) == 6
+
+
+def test_pairs_that_were_measured_at_once_are_compared_with_themselves_alone(
+    described: Path, tmp_path: Path
+) -> None:
+    found = adaptive(described, tmp_path / "m.jsonl")
+    assert len(found.alone) == 12
+    for pair, alone_s in found.alone.items():
+        assert found.rtt_min_s[pair][0] == pytest.approx(alone_s[0], rel=0.01)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.8, 0.95, 0.99])
+def test_a_probe_that_was_killed_goes_on_to_the_same_end(
+    described: Path, tmp_path: Path, share: float
+) -> None:
+    whole = tmp_path / "whole.jsonl"
+    expected = adaptive(described, whole)
+    lines = int(whole.read_bytes().count(b"\n") * share)
+    output = tmp_path / "m.jsonl"
+    command = [sys.executable, "-m", "isochrone", "probe", "--mode", "adaptive", "--sim", str(described)]
+    running = subprocess.Popen(
+        [*command, "-o", str(output)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while running.poll() is None and not (output.exists() and output.read_bytes().count(b"\n") >= lines):
+        time.sleep(0.002)
+    # Where it was quicker than we, the file is cut.
+    if running.poll() is None:
+        os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    kept = output.read_bytes().splitlines(keepends=True)
+    output.write_bytes(b"".join(kept[: max(lines, 1)]) + kept[-1][:20])
+
+    found = adaptive(described, output)
+
+    assert pairs(found) == pairs(expected)
+    assert set(found.parameters) == set(expected.parameters)
+    assert set(found.alone) == set(expected.alone)
+    assert [each.pairs for each in found.streams] == [each.pairs for each in expected.streams]
+    levels = [detect(each)[0].levels for each in (found, expected)]
+    assert [level.groups for level in levels[0]] == [level.groups for level in levels[1]]
+
+
+def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Path, tmp_path: Path) -> None:
+    found = probe(SimTarget(load_system(str(described))), tmp_path / "m.jsonl", (0,), mode="fast", share=0.5)
+    measured = ~np.isnan(found.rtt_min_s[:, :, 0])
+    chosen = np.flatnonzero(measured.any(axis=1))
+    hosts = [found.places[rank].host for rank in chosen]
+    assert [hosts.count(host) for host in set(hosts)] == [3] * 6
+    assert measured.sum() == len(chosen) * (len(chosen) - 1)
+    assert read_measurements(tmp_path / "m.jsonl").ended
