@@ -37,9 +37,18 @@ def detect(
     size: Annotated[
         int, typer.Option("--size", min=0, metavar="BYTES", help="m of --distance, if that is not rtt.")
     ] = 0,
+    clusters: Annotated[
+        Path | None,
+        typer.Option(
+            "--clusters",
+            metavar="FILE",
+            help="Write the ranks as clusters within clusters too, for probe --together.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
+    from isochrone.files import clusters_of, write_clusters
     from isochrone.plogp.predict import DISTANCES
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
@@ -51,6 +60,8 @@ def detect(
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
     topology = run_detect(source, path, unit=unit, predicted=predicted)
+    if clusters is not None:
+        write_clusters(clusters, clusters_of(topology))
     members = {
         level.name: [
             [rank for rank, place in enumerate(topology.ranks) if place in set(group)]
@@ -62,6 +73,7 @@ def detect(
         print_json(
             {
                 "topology": str(path),
+                "clusters": None if clusters is None else str(clusters),
                 "ranks": len(topology.ranks),
                 "levels": [
                     {
@@ -83,3 +95,5 @@ def detect(
         latency = f", {level.links.latency_s * 1e6:.3g} µs" if level.links else ""
         typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{latency}")
     typer.echo(f"Topology: {path}")
+    if clusters is not None:
+        typer.echo(f"Clusters: {clusters}")

@@ -6,6 +6,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 """
 
 from isochrone.files.bench import Bench, BenchKey, read_bench, write_bench
+from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.measurements import Measurements, read_measurements, write_measurements
 from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
@@ -18,6 +19,7 @@ __all__ = [
     "Bench",
     "BenchKey",
     "Case",
+    "Clusters",
     "Evidence",
     "Level",
     "Links",
@@ -29,17 +31,20 @@ __all__ = [
     "Rule",
     "Topology",
     "Work",
+    "clusters_of",
     "distinct_places",
     "parse_cpus",
     "plan_document",
     "provenance",
     "read_bench",
+    "read_clusters",
     "read_measurements",
     "read_plan",
     "read_topology",
     "read_work",
     "topology_document",
     "write_bench",
+    "write_clusters",
     "write_measurements",
     "write_plan",
     "write_topology",
