@@ -437,6 +437,31 @@ def test_every_pair_is_measured_once_whatever_runs_at_once(
     assert sorted(pairs_of(output)) == all_pairs(ranks)
 
 
+@pytest.mark.parametrize("tree", ["(0-4)", "(0,2,4)(1,3)", "((0)(4))((1)(2-3))"])
+def test_every_pair_is_measured_once_by_clusters(probe: Any, output: Path, tree: str) -> None:
+    ended = probe.run(5, "--output", str(output), *QUICK, "--clusters", tree)
+    assert (ended.code, ended.messages) == (0, [])
+    assert sorted(pairs_of(output)) == all_pairs(5)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("(0-1)",), "rank 2 of 3 is in no cluster: give each rank of the job one cluster"),
+        (("(0-2)(3)",), "a cluster has rank 3, but there are only 3 ranks"),
+        (("(0-1)(1-2)",), "--clusters: rank 1 a second time at character 10"),
+        (("(0-2",), "--clusters: no end"),
+        (("(0-2)", "--together", "all"), "--together excludes --clusters"),
+    ],
+)
+def test_wrong_clusters_are_one_line(probe: Any, output: Path, options: tuple[str, ...], said: str) -> None:
+    ended = probe.run(3, "--output", str(output), *QUICK, "--clusters", *options)
+    assert ended.code == 2
+    assert len(ended.messages) == 1
+    assert said in ended.messages[0]
+    assert not output.exists()
+
+
 @pytest.mark.parametrize("probe", ["smpi"], indirect=True)
 def test_the_more_pairs_run_at_once_the_sooner_a_probe_is_done(probe: Any, tmp_path: Path) -> None:
     elapsed_s = []

@@ -17,6 +17,7 @@
 
 #include "comm/check.hpp"
 #include "comm/program.hpp"
+#include "probe/cluster_order.hpp"
 #include "probe/pingpong.hpp"
 #include "probe/plogp.hpp"
 #include "probe/rounds.hpp"
@@ -163,9 +164,19 @@ std::vector<int> number_machines(MPI_Comm comm, const clock::Occupancy& occupanc
     return numbered(machine_of_rank);
 }
 
+/// The clusters of the options, if there are any; see number_machines() for those of ranks that are crowded.
+std::optional<Clusters> clusters_to_obey(MPI_Comm comm, const Options& options,
+                                         const clock::Occupancy& occupancy, bool crowded) {
+    std::optional<Clusters> clusters = options.clusters;
+    if (clusters && crowded) clusters->keep_together(number_machines(comm, occupancy));
+    return clusters;
+}
+
 /// Numbers of which ranks of one have their turns one after the other.
-std::vector<int> number_turns(MPI_Comm comm, const Options& options, const std::vector<comm::Place>& places,
-                              const clock::Occupancy& occupancy, bool crowded) {
+std::vector<int> number_turns(MPI_Comm comm, const Options& options, const std::optional<Clusters>& clusters,
+                              const std::vector<comm::Place>& places, const clock::Occupancy& occupancy,
+                              bool crowded) {
+    if (clusters) return numbered(clusters->groups());
     if (options.together == "none") return std::vector<int>(places.size(), 0);
     if (crowded) return number_machines(comm, occupancy);
     if (options.together == "nodes") return number_hosts(places);
@@ -200,7 +211,8 @@ Campaign::Campaign(MPI_Comm comm, const Options& options, const std::vector<comm
       both_(options.both),
       sink_(std::move(sink)),
       start_s_(clock::now()),
-      turn_group_(number_turns(comm, options, places, occupancy, crowded)),
+      clusters_(clusters_to_obey(comm, options, occupancy, crowded)),
+      turn_group_(number_turns(comm, options, clusters_, places, occupancy, crowded)),
       ping_pong_(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
                  calibration.overhead_s, occupancy) {
     if (options.plogp) {
@@ -215,7 +227,7 @@ int Campaign::measure_missing(const PairSet& done) {
     const Way way{.parameters = parameters_};
     const std::uint64_t missing = done.possible() - done.size();
     constexpr std::uint64_t few = 4;  // fewer than one in so many
-    if (missing * few >= done.possible()) {
+    if (!clusters_ && missing * few >= done.possible()) {
         // In rounds of all pairs, where those that are not missing pass as well.
         const auto wanted = [&done](int one, int other) { return !done.contains(one, other); };
         return run(Rounds(turn_group_, seed_), wanted, way);
@@ -230,10 +242,13 @@ int Campaign::measure_missing(const PairSet& done) {
 }
 
 int Campaign::measure(std::vector<std::pair<int, int>> pairs, Way way) {
-    const std::vector<int> one_at_a_time(turn_group_.size(), 0);
-    const TurnList order(way.alone ? one_at_a_time : turn_group_, std::move(pairs), seed_);
-    return run(
-        order, [](int, int) { return true; }, way);
+    const auto wanted = [](int, int) { return true; };
+    if (way.alone) {
+        const std::vector<int> one_group(turn_group_.size(), 0);
+        return run(TurnList(one_group, std::move(pairs), seed_), wanted, way);
+    }
+    if (clusters_) return run(ClusterOrder(*clusters_, std::move(pairs), seed_), wanted, way);
+    return run(TurnList(turn_group_, std::move(pairs), seed_), wanted, way);
 }
 
 int Campaign::stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages) {

@@ -14,6 +14,7 @@
 
 #include "clock/clock.hpp"
 #include "comm/place.hpp"
+#include "probe/clusters.hpp"
 #include "probe/options.hpp"
 #include "probe/order.hpp"
 #include "probe/pair_set.hpp"
@@ -76,7 +77,8 @@ class Campaign {
     bool both_;
     Sink sink_;
     double start_s_;
-    std::vector<int> turn_group_;  ///< of each rank: one pair at a time has a rank of a group
+    std::optional<Clusters> clusters_;  ///< if pairs take turns by these
+    std::vector<int> turn_group_;       ///< of each rank: one pair at a time has a rank of a group
     PingPong ping_pong_;
     std::optional<Plogp> plogp_;
 };

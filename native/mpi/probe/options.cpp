@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <limits>
+#include <stdexcept>
 #include <system_error>
 
 // SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
@@ -83,11 +84,19 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(std::uint64_t{0}, max_seed))
         ->type_name("N")
         ->capture_default_str();
-    app.add_option(
-           "--together", options.together,
-           "Pairs that are measured at once: 'none', those that share no node, or 'all' that share no rank")
-        ->check(CLI::IsMember({"none", "nodes", "all"}))
-        ->capture_default_str();
+    CLI::Option* const together =
+        app.add_option("--together", options.together,
+                       "Pairs that are measured at once: 'none', those that share no node, or 'all' that "
+                       "share no rank")
+            ->check(CLI::IsMember({"none", "nodes", "all"}))
+            ->capture_default_str();
+    std::string clusters;
+    CLI::Option* const clustered =
+        app.add_option("--clusters", clusters,
+                       "Measure pairs at once where the innermost clusters that they are in have no rank in "
+                       "common, one in each group; as (0-7)(8-15) or ((0-3)(4-7))((8,10)(9,11))")
+            ->excludes(together)
+            ->type_name("TREE");
     app.add_flag(
         "--plogp", options.plogp,
         "All PLogP parameters of each pair too: round trips, overheads and gap for 0 bytes and powers "
@@ -122,6 +131,13 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
                     "--pairs", "'" + text + "' is no pair of ranks: write the lesser first, as 0-5");
             }
             options.pairs.push_back(*pair);
+        }
+        if (clustered->count() > 0) {
+            try {
+                options.clusters.emplace(clusters);
+            } catch (const std::invalid_argument& error) {
+                throw CLI::ValidationError("--clusters", error.what());
+            }
         }
         options.synchronous = method == "thesis";
     } catch (const CLI::CallForHelp&) {

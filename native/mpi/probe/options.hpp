@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "probe/clusters.hpp"
+
 namespace isochrone::mpi::probe {
 
 struct Options {
@@ -21,6 +23,7 @@ struct Options {
     double patience_s = 0;                                     ///< for one size of one pair; 0: without end
     std::uint64_t seed = 1;
     std::string together = "nodes";                  ///< which pairs are measured at once: none, nodes or all
+    std::optional<Clusters> clusters;                ///< instead: those of separate clusters
     bool plogp = false;                              ///< all PLogP parameters of each pair too
     std::int64_t max_bytes = std::int64_t{1} << 21;  ///< of the sizes that they are measured for
     bool synchronous = false;                        ///< send overhead around a synchronous send

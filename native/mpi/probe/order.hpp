@@ -11,7 +11,7 @@ namespace isochrone::mpi::probe {
 /// A pair of ranks in its turn. A coin decides which one does the timing, so that no rank's clock and
 /// processor are behind a whole row of the matrix.
 struct Turn {
-    std::int64_t step = 0;  ///< pairs of one host have different steps and run in their order
+    std::int64_t step = 0;  ///< pairs that cannot run at once have different ones and run in their order
     int initiator = 0;
     int responder = 0;
 
@@ -31,10 +31,10 @@ class Order {
     /// The turns of a rank in steps [first, last), in their order.
     [[nodiscard]] virtual std::vector<Turn> turns(int rank, std::int64_t first, std::int64_t last) const = 0;
 
-    /// The last turns on its hosts before this one: none, one, or one for each host.
+    /// The last turns on its hosts, or in its clusters, before this one: none, one, or one for each.
     [[nodiscard]] virtual std::vector<Turn> before(const Turn& turn) const = 0;
 
-    /// The first turns on its hosts after this one; before() of each of them holds this one.
+    /// The first turns there after this one; before() of each of them holds this one.
     [[nodiscard]] virtual std::vector<Turn> after(const Turn& turn) const = 0;
 };
 

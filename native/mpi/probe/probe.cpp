@@ -97,6 +97,14 @@ int run(MPI_Comm comm, int argc, char** argv) {
         return leave->exit_code;
     }
     auto options = std::get<Options>(parsed);
+    const std::string complaint = options.clusters ? options.clusters->complaint(comm::size_of(comm)) : "";
+    if (!complaint.empty()) {
+        if (rank == 0) {
+            std::fprintf(stderr, "isochrone-probe: %s: give each rank of the job one cluster\n",
+                         complaint.c_str());
+        }
+        return comm::usage_error;
+    }
     const std::vector<comm::Place> places = comm::gather_places(comm);
     const bool follows = options.follow_above >= 0;
     const bool only_follows = follows && static_cast<int>(places.size()) > options.follow_above;

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,10 @@ from isochrone.cli.options import AsJson, parse_sizes, print_json
 from isochrone.cli.target import on_target
 from isochrone.errors import UsageError
 from isochrone.launch.target import Target
+
+if TYPE_CHECKING:
+    from isochrone.files import Clusters
+    from isochrone.steps.probe import Together
 
 
 @on_target
@@ -30,8 +34,9 @@ def probe(
         str,
         typer.Option(
             "--together",
-            metavar="none|nodes|all",
-            help="Pairs to measure at once: none, those that share no node, or all that share no rank.",
+            metavar="none|nodes|all|FILE",
+            help="Pairs to measure at once: none, those that share no node, all that share no rank, or those "
+            "of separate clusters in a file such as detect --clusters writes.",
         ),
     ] = "nodes",
     plogp: Annotated[
@@ -80,13 +85,11 @@ def probe(
 
     The same command goes on with a run that was interrupted: only what is missing is measured.
     """
-    from isochrone.steps.probe import MODES, SIZES_BYTES, TOGETHER, Plogp
+    from isochrone.steps.probe import MODES, SIZES_BYTES, Plogp
     from isochrone.steps.probe import probe as run_probe
 
     if method not in ("default", "thesis"):
         raise UsageError(f"{method!r} is no method", "--method", "use default or thesis")
-    if together not in TOGETHER:
-        raise UsageError(f"{together!r} is no such choice", "--together", f"use one of {', '.join(TOGETHER)}")
     if mode is not None and mode not in MODES:
         raise UsageError(f"{mode!r} is no mode", "--mode", f"use one of {', '.join(MODES)}")
     if mode not in (None, "all") and (pairs or plogp):
@@ -97,7 +100,7 @@ def probe(
         output,
         parse_sizes(sizes) if sizes else SIZES_BYTES,
         repetitions,
-        together=together,
+        together=_at_once(together),
         plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
         pairs=_parse_pairs(pairs) if pairs else (),
         mode=mode,
@@ -132,6 +135,27 @@ def probe(
             f"o_s {each.send_overhead_s[0] * 1e6:.3g} µs, o_r {each.receive_overhead_s[0] * 1e6:.3g} µs, "
             f"g {each.gap_s[0] * 1e6:.3g} µs{rate}"
         )
+
+
+def _at_once(text: str) -> Together | Clusters:
+    """What ``--together`` says."""
+    from isochrone.files import read_clusters
+    from isochrone.steps.probe import TOGETHER
+
+    word = next((each for each in TOGETHER if each == text), None)
+    if word is not None:
+        return word
+    try:
+        is_file = Path(text).exists()
+    except OSError:
+        is_file = False
+    if not is_file:
+        raise UsageError(
+            f"{text!r} is no such choice, and no file",
+            "--together",
+            f"use one of {', '.join(TOGETHER)}, or a file",
+        )
+    return read_clusters(text)
 
 
 def _parse_pairs(text: str) -> list[tuple[int, int]]:

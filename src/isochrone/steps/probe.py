@@ -14,7 +14,8 @@ from isochrone.adaptive.follow import Chooser, follow
 from isochrone.adaptive.interference import LEAST_RATIO, interference
 from isochrone.adaptive.represent import share_of_groups
 from isochrone.adaptive.table import Pair, Table
-from isochrone.files import Measurements, read_measurements
+from isochrone.errors import IsochroneError
+from isochrone.files import Clusters, Measurements, read_measurements
 from isochrone.launch.target import Target
 from isochrone.plogp.checks import warnings
 
@@ -27,6 +28,9 @@ _MOST_RANKS = 1 << 20
 Together = Literal["none", "nodes", "all"]
 TOGETHER: tuple[Together, ...] = get_args(Together)
 _log = logging.getLogger(__name__)
+
+_LONGEST_WORD = 100_000
+"""In a command line, of which Linux takes words of up to 128 KiB."""
 
 SIZES_BYTES = (0, 1024, 65536, 1048576)
 REPETITIONS = 20
@@ -65,7 +69,7 @@ def probe(
     sizes_bytes: Sequence[int] = SIZES_BYTES,
     repetitions: int | None = None,
     seed: int = 1,
-    together: Together = "nodes",
+    together: Together | Clusters = "nodes",
     plogp: Plogp | None = None,
     pairs: Sequence[tuple[int, int]] = (),
     mode: Mode | None = None,
@@ -77,7 +81,8 @@ def probe(
     Args:
         repetitions: timed ping-pongs for each pair and size; by default one where times have no noise, else
         20.
-        together: which pairs are measured at once: none; those that share no node; all that share no rank.
+        together: which pairs are measured at once: none; those that share no node; all that share no
+            rank; or those whose innermost common clusters have no rank in common, and one in each group.
         plogp: how to measure all PLogP parameters too; None: not at all.
         pairs: only these, the lesser rank first; by default as `mode` says.
         mode: ``all`` pairs; ``adaptive``: those that tell the tree, and all PLogP parameters of some at each
@@ -105,7 +110,7 @@ def probe(
             *("--warmup", "0" if target.exact else "2"),
             *("--seed", str(seed)),
             *(() if target.simulated else ("--patience", str(PATIENCE_S))),
-            *("--together", together),
+            *_at_once(together),
             *(plogp.arguments() if plogp is not None else ()),
             *(("--pairs", ",".join(f"{low}-{high}" for low, high in pairs)) if pairs else ()),
             *(("--follow-above", str(above)) if above is not None else ()),
@@ -125,6 +130,20 @@ def probe(
             disturbed[0],
         )
     return found
+
+
+def _at_once(together: Together | Clusters) -> tuple[str, str]:
+    """Option of isochrone-probe for what is measured at once."""
+    if not isinstance(together, Clusters):
+        return "--together", together
+    expression = together.expression()
+    if len(expression) > _LONGEST_WORD:
+        raise IsochroneError(
+            "a command line cannot hold so many clusters",
+            "--together",
+            "use fewer, of ranks that are neighbours",
+        )
+    return "--clusters", expression
 
 
 def _follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
