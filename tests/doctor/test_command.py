@@ -74,6 +74,19 @@ def test_a_sound_cluster_is_exit_code_0_and_one_line(
     assert main(["doctor", str(output), "--against", str(output)]) == 0
 
 
+def test_with_few_pairs_it_says_how_many_were_looked_at(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = tmp_path / "c.yaml"
+    system.write_text(CLUSTER, encoding="utf-8")
+    output = tmp_path / "measurements.jsonl"
+    assert main(["probe", "--sim", str(system), "--mode", "fast", "-o", str(output)]) == 0
+    capsys.readouterr()
+    assert main(["doctor", str(output)]) == 0
+    said = "64 ranks, 120 of 2016 pairs: nothing is slower than its like; of the others nothing is known\n"
+    assert capsys.readouterr().out == said
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

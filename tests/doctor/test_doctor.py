@@ -8,6 +8,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from isochrone.adaptive.choose import choose
+from isochrone.adaptive.table import Table
 from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like
 from isochrone.errors import IsochroneError
@@ -57,6 +59,29 @@ def noisy(measurements: Measurements, seed: int) -> Measurements:
 
 def judged(measurements: Measurements) -> list[Finding]:
     return findings(against_their_like(measurements), measurements.places)
+
+
+def only(measurements: Measurements, measured: np.ndarray) -> Measurements:
+    """As if the other pairs had not been measured."""
+    some = (measured | measured.T)[:, :, None]
+    return dataclasses.replace(
+        measurements,
+        rtt_min_s=np.where(some, measurements.rtt_min_s, np.nan),
+        rtt_median_s=np.where(some, measurements.rtt_median_s, np.nan),
+        send_overhead_s=np.where(some, measurements.send_overhead_s, np.nan),
+    )
+
+
+def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
+    """What an adaptive probe would have measured."""
+    table = Table(measurements.ranks, measurements.repetitions)
+    measured = np.zeros((measurements.ranks,) * 2, dtype=bool)
+    for pairs in choose(table, [place.host for place in measurements.places], seed):
+        for pair in pairs:
+            measured[pair] = True
+            least, median = measurements.rtt_min_s[pair][0], measurements.rtt_median_s[pair][0]
+            table.add(pair, least / 2, median / 2)
+    return only(measurements, measured)
 
 
 HOST = NODE[:, None] * np.ones(64, dtype=int)
@@ -135,3 +160,74 @@ def test_measurements_of_another_machine_are_refused() -> None:
     )
     with pytest.raises(IsochroneError, match="no two places"):
         against_older(cluster(), other)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_nothing_is_named_on_few_pairs_where_nothing_is_slow(seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(64)
+    measurements = adaptive(noisy(cluster(order), 100 * seed + 1), seed)
+    assert measurements.pairs_measured < measurements.pairs_total / 4
+    assert judged(measurements) == []
+
+
+@pytest.mark.parametrize("fault", [name for name in FAULTS if name != "pair"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_planted_is_named_by_few_pairs_which_are_the_evidence(fault: str, seed: int) -> None:
+    pairs, factor, sizes, name = FAULTS[fault]
+    measurements = adaptive(noisy(slowed(cluster(), pairs, factor, sizes), seed), seed)
+    (found,) = judged(measurements)
+    assert found.suspect.name == name
+    assert found.factor == pytest.approx(factor, rel=0.15)
+    measured = ~np.isnan(measurements.rtt_min_s[:, :, 0])
+    assert len(found.suspect.pairs) == np.count_nonzero((pairs | pairs.T) & measured) / 2
+
+
+@pytest.mark.parametrize("node", range(8))
+def test_a_slow_host_that_most_pairs_go_to_is_not_taken_for_what_is_usual(node: int) -> None:
+    slow = (node == HOST) & (node != HOST.T)
+    measurements = noisy(slowed(cluster(), slow, 1.5), 10 + node)
+    first = (8 * node == RANK) | (HOST == HOST.T) | (np.random.default_rng(node).random((64, 64)) < 0.03)
+    (found,) = judged(only(measurements, first))
+    assert found.suspect.name == f"node n{node}, to others"
+
+
+def test_a_slow_pair_that_was_not_measured_is_not_named() -> None:
+    pairs, factor, sizes, name = FAULTS["pair"]
+    measurements = slowed(cluster(), pairs, factor, sizes)
+    (found,) = judged(measurements)
+    assert found.suspect.name == name
+    assert judged(only(measurements, ~(pairs | pairs.T))) == []
+
+
+def test_pairs_with_one_other_host_tell_of_the_way_to_it_and_not_of_a_cable() -> None:
+    measurements = noisy(slowed(cluster(), *FAULTS["way"][:3]), 1)
+    elsewhere = (HOST == 1) & (HOST.T != 1) & (HOST.T != 6)
+    (found,) = judged(only(measurements, ~(elsewhere | elsewhere.T)))
+    assert found.suspect.name == FAULTS["way"][3]
+
+
+def test_only_pairs_that_were_measured_both_times_are_compared() -> None:
+    before = slowed(cluster(), *FAULTS["way"][:3])
+    after = slowed(before, *FAULTS["node"][:3])
+    some = np.random.default_rng(1).random((64, 64)) < 0.3
+    for then, now in ((only(before, some), after), (before, only(after, some))):
+        compared = against_older(now, then)
+        assert len(compared.first) == np.count_nonzero(np.triu(some | some.T, 1))
+        (found,) = findings(compared, now.places, with_levels=True)
+        assert found.suspect.name == FAULTS["node"][3]
+        assert len(found.suspect.pairs) < 28
+
+
+def test_measurements_that_have_no_pair_in_common_are_refused() -> None:
+    within = HOST == HOST.T
+    first = (RANK % 8 == 0) & (RANK.T % 8 == 0)
+    measured = within | first
+    other = (RANK % 8 == 1) & ~within
+    with pytest.raises(IsochroneError, match="no pair was measured both then and now"):
+        against_older(only(cluster(), measured), only(cluster(), other & ~first))
+
+
+def test_a_probe_that_did_not_come_to_its_end_is_refused() -> None:
+    some = dataclasses.replace(only(cluster(), (RANK < 2) & (RANK.T < 2)), ended=False)
+    with pytest.raises(IsochroneError, match="2015 of 2016 pairs are missing"):
+        against_their_like(some)

@@ -38,6 +38,7 @@ def doctor(
             {
                 "ranks": found.ranks,
                 "pairs": found.pairs_measured,
+                "pairs_total": found.pairs_total,
                 "simulated": found.simulated,
                 "findings": [finding.to_json() for finding in slow],
             }
@@ -47,6 +48,11 @@ def doctor(
             typer.echo(str(finding))
         if not slow:
             than = "than its like" if older is None else "than it was"
-            typer.echo(f"{found.ranks} ranks, {found.pairs_measured} pairs: nothing is slower {than}")
+            pairs = f"{found.pairs_measured} pairs"
+            unseen = ""
+            if not found.complete:
+                pairs = f"{found.pairs_measured} of {found.pairs_total} pairs"
+                unseen = "; of the others nothing is known"
+            typer.echo(f"{found.ranks} ranks, {pairs}: nothing is slower {than}{unseen}")
     if slow:
         raise typer.Exit(3)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isochrone.detect.distance import Floats
+from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.tree import Booleans
 from isochrone.doctor.residuals import Residuals, median_by_size
 from isochrone.doctor.suspects import Suspect, pair, suspects
@@ -114,7 +114,9 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
     more = median_by_size(excess[here])
     level = int(np.bincount(residuals.level[here]).argmax())
     scatter = residuals.scatter[level]
-    beyond = np.where(np.isnan(more), -np.inf, more - _threshold(scatter, len(here)))
+    # Large messages may have been sent between few of the pairs only.
+    counts = np.count_nonzero(~np.isnan(excess[here]), axis=0)
+    beyond = np.where(np.isnan(more), -np.inf, more - _threshold(scatter, counts))
     if np.count_nonzero(beyond > 0) < _least_sizes(residuals):
         return None
     size = int(np.argmax(np.where(beyond > 0, more, -np.inf)))
@@ -131,17 +133,17 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
 
 def _beyond(residuals: Residuals, excess: Floats) -> Booleans:
     """[pair], whether a pair by itself is a finding."""
-    sure = _threshold(residuals.scatter[residuals.level], 1)
+    sure = _threshold(residuals.scatter[residuals.level], np.array(1))
     beyond = np.count_nonzero(np.nan_to_num(excess, nan=-np.inf) > sure, axis=1)
     result: Booleans = beyond >= _least_sizes(residuals)
     return result
 
 
-def _threshold(scatter: Floats, pairs: int) -> Floats:
+def _threshold(scatter: Floats, pairs: Ints) -> Floats:
     """The excess beyond which the median of so many pairs is a finding, of the scatter's shape."""
-    share = max(1 / np.sqrt(pairs), _LEAST_SHARE_OF_SCATTER)
+    share = np.maximum(1 / np.sqrt(np.maximum(pairs, 1)), _LEAST_SHARE_OF_SCATTER)
     sure: Floats = np.maximum(
-        (_SURE_OF_PAIR if pairs == 1 else _SURE * share) * scatter, np.log(LEAST_FACTOR)
+        np.where(pairs <= 1, _SURE_OF_PAIR, _SURE * share) * scatter, np.log(LEAST_FACTOR)
     )
     return sure
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from isochrone.detect.accuracy import matched
-from isochrone.detect.distance import Floats, Ints, distances
+from isochrone.detect.distance import Floats, Ints, distance_matrix_s, distances
 from isochrone.detect.known import known_partitions
 from isochrone.detect.levels import find_levels
 from isochrone.errors import IsochroneError
@@ -57,16 +58,15 @@ def against_their_like(measurements: Measurements) -> Residuals:
         IsochroneError: pairs are missing.
     """
     levels = _levels(measurements)
-    i, j, level = _pairs(levels)
-    time_s = measurements.rtt_min_s[i, j] / 2
-    with np.errstate(divide="ignore"):
-        log_s = np.log(time_s)
-    log_s[~np.isfinite(log_s)] = np.nan
+    log_s = _log_s(measurements)
+    i, j, level = _pairs(levels, log_s)
+    log_s = log_s[i, j]
+    weight = _weights(measurements, i, j, level)
     expected = np.full_like(log_s, np.nan)
     for number in np.unique(level):
         here = level == number
-        expected[here] = median_by_size(log_s[here])
-    return _residuals(measurements.sizes_bytes, i, j, level, levels, log_s, expected)
+        expected[here] = _weighted_median_by_size(log_s[here], weight[here])
+    return _residuals(measurements.sizes_bytes, i, j, level, levels, log_s, expected, weight)
 
 
 def against_older(measurements: Measurements, older: Measurements) -> Residuals:
@@ -90,16 +90,22 @@ def against_older(measurements: Measurements, older: Measurements) -> Residuals:
             todo="compare measurements of the same machine",
         )
     levels = _levels(measurements)
-    i, j, level = _pairs(levels)
-    both = (same[i] >= 0) & (same[j] >= 0)
-    i, j, level = i[both], j[both], level[both]
-    mine = [measurements.sizes_bytes.index(size) for size in sizes]
-    theirs = [older.sizes_bytes.index(size) for size in sizes]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        log_s = np.log(measurements.rtt_min_s[i, j][:, mine] / 2)
-        expected = np.log(older.rtt_min_s[same[i], same[j]][:, theirs] / 2)
-    log_s[~np.isfinite(log_s - expected)] = np.nan
-    return _residuals(tuple(sizes), i, j, level, levels, log_s, expected)
+    mine = np.array([measurements.sizes_bytes.index(size) for size in sizes])
+    theirs = np.array([older.sizes_bytes.index(size) for size in sizes])
+    log_s = _log_s(measurements)[:, :, mine]
+    expected = _log_s(older)[same][:, same][:, :, theirs]
+    # A place that was not there then has number -1, which is some other place's.
+    expected[same < 0] = np.nan
+    expected[:, same < 0] = np.nan
+    log_s[np.isnan(expected)] = np.nan
+    i, j, level = _pairs(levels, log_s)
+    if len(i) == 0:
+        raise IsochroneError(
+            "no pair was measured both then and now",
+            todo="probe all pairs (--mode all), or those that the older measurements have (--pairs)",
+        )
+    weight = _weights(measurements, i, j, level)
+    return _residuals(tuple(sizes), i, j, level, levels, log_s[i, j], expected[i, j], weight)
 
 
 def _residuals(
@@ -110,13 +116,15 @@ def _residuals(
     levels: Ints,
     log_s: Floats,
     expected: Floats,
+    weight: Floats,
 ) -> Residuals:
     excess = log_s - expected
     scatter = np.full((len(levels), excess.shape[1]), _LEAST_SCATTER)
     for number in np.unique(level):
-        off = np.abs(excess[level == number] - median_by_size(excess[level == number]))
+        here = level == number
+        off = np.abs(excess[here] - _weighted_median_by_size(excess[here], weight[here]))
         # A median absolute deviation as the standard deviation it would be of, were the values normal.
-        scatter[number] = np.fmax(1.4826 * median_by_size(off), _LEAST_SCATTER)
+        scatter[number] = np.fmax(1.4826 * _weighted_median_by_size(off, weight[here]), _LEAST_SCATTER)
     return Residuals(
         i,
         j,
@@ -130,13 +138,62 @@ def _residuals(
     )
 
 
-def _pairs(levels: Ints) -> tuple[Ints, Ints, Ints]:
-    """The two ranks and the level of each pair."""
-    i, j = np.triu_indices(levels.shape[1], 1)
+def _log_s(measurements: Measurements) -> Floats:
+    """[rank, rank, size], logarithm of half the least round trip; NaN where none was measured."""
+    with np.errstate(divide="ignore"):
+        log_s: Floats = np.log(measurements.rtt_min_s / 2)
+    log_s[~np.isfinite(log_s)] = np.nan
+    return log_s
+
+
+def _pairs(levels: Ints, log_s: Floats) -> tuple[Ints, Ints, Ints]:
+    """The two ranks and the level of each pair that has a value: detection fills in the others, but what it
+    takes them to be is no evidence.
+    """
+    i, j = np.nonzero(np.triu(np.any(~np.isnan(log_s), axis=2), 1))
     return i, j, np.sum(levels[:, i] == levels[:, j], axis=0) - 1
 
 
+def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Floats:
+    """[pair], such that those between the same two hosts at the same level count as much as any other two's.
+
+    All pairs count the same where all were measured. Else the few hosts that all others were measured with
+    would be what is usual, even where it is they that are slow.
+    """
+    hosts = np.unique([place.host for place in measurements.places], return_inverse=True)[1]
+    cell = np.stack([np.minimum(hosts[i], hosts[j]), np.maximum(hosts[i], hosts[j]), level])
+    _, number, count = np.unique(cell, axis=1, return_inverse=True, return_counts=True)
+    # NumPy 2.0 keeps the shape of the axis.
+    weight: Floats = 1 / count[np.ravel(number)]
+    return weight
+
+
 def _levels(measurements: Measurements) -> Ints:
+    """[level, rank]. Ranks of which no pair was measured are a group of their own.
+
+    Raises:
+        IsochroneError: the probe did not come to its end.
+    """
+    distance_matrix_s(measurements)
+    seen = np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)
+    if np.all(seen) or not np.any(seen):
+        return _levels_of_seen(measurements)
+    cells = np.ix_(seen, seen)
+    found = _levels_of_seen(
+        dataclasses.replace(
+            measurements,
+            places=tuple(place for place, kept in zip(measurements.places, seen, strict=True) if kept),
+            rtt_min_s=measurements.rtt_min_s[cells],
+            rtt_median_s=measurements.rtt_median_s[cells],
+            send_overhead_s=measurements.send_overhead_s[cells],
+        )
+    )
+    levels = np.full((len(found), measurements.ranks), -1, dtype=np.int64)
+    levels[:, seen] = found
+    return levels
+
+
+def _levels_of_seen(measurements: Measurements) -> Ints:
     pairs = distances(measurements)
     known = known_partitions(measurements, None)
     found = [level[pairs.place_of] for level in find_levels(pairs)]
@@ -171,4 +228,18 @@ def median_by_size(values: Floats) -> Floats:
     some = np.any(~np.isnan(values), axis=0)
     result = np.full(values.shape[1], np.nan)
     result[some] = np.nanmedian(values[:, some], axis=0)
+    return result
+
+
+def _weighted_median_by_size(values: Floats, weight: Floats) -> Floats:
+    """[size], as `median_by_size`, where values have a weight: [pair]."""
+    result = np.full(values.shape[1], np.nan)
+    for size, column in enumerate(values.T):
+        order = np.argsort(column)[: np.count_nonzero(~np.isnan(column))]
+        if len(order) == 0:
+            continue
+        below = np.cumsum(weight[order])
+        # Half of the weight may end between two values, but for rounding.
+        middle = np.searchsorted(below / below[-1], [0.5 - 1e-9, 0.5 + 1e-9])
+        result[size] = column[order[np.minimum(middle, len(order) - 1)]].mean()
     return result

@@ -49,7 +49,10 @@ def suspects(residuals: Residuals, places: Sequence[Place], with_levels: bool) -
     for name, host in numbers.items():
         ranks = tuple(np.flatnonzero(hosts == host).tolist())
         yield Suspect("node", f"node {name}, inside", ranks, np.flatnonzero((a == host) & (b == host)))
-        yield Suspect("cable", f"node {name}, to others", ranks, np.flatnonzero((a == host) != (b == host)))
+        out = np.flatnonzero((a == host) != (b == host))
+        # Where only pairs with one other host were measured, they tell of the way to that one.
+        if len(numbers) < 3 or len(np.unique(a[out] + b[out])) > 1:
+            yield Suspect("cable", f"node {name}, to others", ranks, out)
     yield from _ways(hosts, list(numbers), a, b)
     yield from _uplinks(residuals, hosts)
     for rank, place in enumerate(places):
