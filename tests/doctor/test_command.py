@@ -93,6 +93,7 @@ def test_with_few_pairs_it_says_how_many_were_looked_at(
         ("{cable: 8, latency: 2}", "there is no node 8"),
         ("{cable: 1, slowdown: 2}", "c.yaml:10"),
         ("{node: 1, latency: 2}", "c.yaml:10"),
+        ("{node: 1, slowdown: 2, one_way: true}", "c.yaml:10"),
         ("{between: [1, 1], latency: 2}", "c.yaml:10"),
         ("{cable: 1, latency: 0.5}", "c.yaml:10"),
         ("{cable: 1, bandwidth: 0}", "c.yaml:10"),

@@ -25,7 +25,8 @@ def doctor(
     """Name what is slow in a machine, worst first: nodes, cables, ways between nodes, ranks, pairs.
 
     A part is slow if its pairs take longer than others at the same level; with --against, longer than they
-    did. The exit code is 3 if there are any.
+    did. After probe --plogp --both, pairs with one slow direction are named too. The exit code is 3 if there
+    are any.
     """
     from isochrone.steps.doctor import doctor as run_doctor
     from isochrone.steps.folder import MEASUREMENTS, in_folder

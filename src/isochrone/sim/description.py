@@ -44,6 +44,7 @@ have are allowed, and not used. Networks between the nodes::
     faults:
       - {cable: 3, latency: 1.5}                # of node 3, to and from all others: half as long again
       - {between: [2, 5], bandwidth: 0.5}       # the way between two nodes: half as fast
+      - {between: [2, 5], bandwidth: 0.5, one_way: true}    # only from the first to the second
       - {node: 4, slowdown: 2}                  # throttled: its own times are twice as long
 """
 

@@ -17,15 +17,17 @@ class SlowLink:
         nodes: one: all that it sends to other nodes and receives from them; two: what goes between them.
         latency: factor on the latency from rank to rank.
         bandwidth: factor on the bandwidth.
+        one_way: whether only what the first of the nodes sends is worse.
     """
 
     nodes: tuple[int, ...]
     latency: float = 1.0
     bandwidth: float = 1.0
+    one_way: bool = False
 
     def on_path(self, source: int, destination: int, path: Path) -> Path:
         """The path as it is with this fault."""
-        if not set(self.nodes) <= {source, destination}:
+        if not set(self.nodes) <= {source, destination} or (self.one_way and source != self.nodes[0]):
             return path
         return replace(
             path,

@@ -104,7 +104,12 @@ class _Reader:
             nodes: tuple[int, ...] = (self._node((*steps, "cable")),)
         else:
             nodes = tuple(self._node((*steps, "between", end)) for end in range(2))
-        return SlowLink(nodes, float(fault.get("latency", 1)), float(fault.get("bandwidth", 1)))
+        return SlowLink(
+            nodes,
+            float(fault.get("latency", 1)),
+            float(fault.get("bandwidth", 1)),
+            bool(fault.get("one_way", False)),
+        )
 
     def _node(self, steps: Steps) -> int:
         node, nodes = self._integer(steps), self._integer(("nodes",))

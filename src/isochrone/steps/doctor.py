@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from isochrone.doctor.asymmetric import Asymmetry, asymmetric, both_directions
 from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like
 from isochrone.files import Measurements
@@ -13,13 +17,24 @@ from isochrone.steps.detect import read
 
 def doctor(
     measurements: Path, older: Path | None = None, unit: str = "ns"
-) -> tuple[Measurements, list[Finding]]:
-    """What is slower than its like, worst first; or than it was in older measurements of the same machine.
+) -> tuple[Measurements, list[Finding | Asymmetry]]:
+    """What is slower than its like, then which pairs have one slow direction, both worst first; or what is
+    slower than it was in older measurements of the same machine.
 
     Raises:
         IsochroneError: a file is damaged, pairs are missing, or the two have nothing in common.
     """
     found = read(measurements, unit)
-    if older is None:
-        return found, findings(against_their_like(found), found.places)
-    return found, findings(against_older(found, read(older, unit)), found.places, with_levels=True)
+    if older is not None:
+        residuals = against_older(found, read(older, unit))
+        return found, [*findings(residuals, found.places, with_levels=True)]
+    one_way = asymmetric(found)
+    if found.ended and both_directions(found) and not _connected(found):
+        # Some pairs that were picked for their directions do not tell what is like what.
+        return found, [*one_way]
+    return found, [*findings(against_their_like(found), found.places), *one_way]
+
+
+def _connected(measurements: Measurements) -> bool:
+    measured = ~np.isnan(measurements.rtt_min_s[:, :, 0])
+    return int(connected_components(measured, directed=False, return_labels=False)) == 1
