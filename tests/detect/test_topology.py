@@ -12,6 +12,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 
 from isochrone.detect import dendrogram, detect
+from isochrone.detect.links import level_links
 from isochrone.errors import IsochroneError
 from isochrone.files import read_topology, write_topology
 
@@ -159,6 +160,15 @@ def test_links_hold_latency_overhead_and_gap_of_the_pairs_that_meet_at_the_level
         assert [size for size, _ in level.links.gap_s] == [0, 1024, 65536]
         assert [gap for _, gap in level.links.gap_s] == pytest.approx([0.0, 1024e-10, 65536e-10])
         assert level.links.send_overhead_s == ((0, 1e-7), (1024, 1e-7), (65536, 1e-7))
+
+
+def test_a_level_of_which_no_pair_was_measured_has_no_links(nodes, make_measurements):
+    measurements = make_measurements(nodes)
+    switch, node = nodes.paths[1], nodes.paths[2]
+    between = (switch[:, None] == switch) & (node[:, None] != node)
+    measurements.rtt_min_s[between] = np.nan
+    found = level_links(measurements, [np.zeros_like(switch), switch, node])
+    assert [links is None for links in found] == [False, True, False]
 
 
 def test_a_single_rank_has_a_level_without_links(make_regular, make_measurements):

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from isochrone.errors import IsochroneError
@@ -169,6 +170,63 @@ def test_the_smallest_machines_have_a_report(
 
 def test_a_machine_of_512_ranks_fits_into_twelve_megabytes(survey_of: Callable) -> None:
     assert len(page(survey_of("large").facts()).encode()) < 12e6
+
+
+@pytest.fixture(scope="module")
+def sparse(survey_of: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The survey of 128 ranks of which some with all others, and few other pairs, were measured."""
+    made = survey_of("cluster")
+    generator = np.random.default_rng(1)
+    measured = generator.random((128, 128)) < 0.04
+    measured[:, generator.choice(128, 24, replace=False)] = True
+    missing = ~(measured | measured.T)
+    for values in (made.measurements.rtt_min_s, made.measurements.rtt_median_s):
+        values[missing] = np.nan
+    folder = made.write(tmp_path_factory.mktemp("sparse"))
+    write_report(folder)
+    return folder
+
+
+def test_a_survey_of_some_pairs_has_its_tree_and_says_which_pairs_are_its_evidence(sparse: Path) -> None:
+    facts = read_facts(sparse)
+    few, all_pairs = facts.measurements.pairs_measured, 128 * 127 // 2
+    assert few < all_pairs / 2
+    assert facts.tree is not None
+    assert [cut.level for cut in facts.tree.cuts] == [1, 2, 3]
+    reader = Reader((sparse / "report.html").read_text())
+    assert reader.closed()
+    assert f"not measured: {all_pairs - few:,} of {all_pairs:,} pairs" in reader.text
+    assert f"for the {few:,} of {all_pairs:,} pairs that were measured" in reader.text
+    assert "A pair that was not measured counts with" in reader.text
+    assert f"{few:,} of {all_pairs:,} pairs, 10 round trips" in reader.text
+    (label,) = (a["aria-label"] for _, a in reader.elements if a.get("id") == "matrix-found")
+    assert label is not None
+    assert f"{all_pairs - few:,} of {all_pairs:,} pairs were not measured" in label
+    assert {path.name for path in (sparse / "figures").iterdir()} == set(FIGURES)
+    assert f"not measured: {all_pairs - few:,}" in (sparse / "figures" / "latency-matrix.svg").read_text()
+
+
+def test_the_matrix_shows_measured_pairs_only(sparse: Path) -> None:
+    facts = read_facts(sparse)
+    data = json.loads(Reader((sparse / "report.html").read_text()).scripts[0][1])
+    values = data["latency_us"]
+    assert len(values) - values.count(None) == facts.measurements.pairs_measured
+
+
+def test_a_survey_of_all_pairs_does_not_speak_of_others(cluster: Path) -> None:
+    text = Reader((cluster / "report.html").read_text()).text
+    assert "Latency of every pair" in text
+    assert "not measured" not in text
+    assert "not measured" not in (cluster / "figures" / "latency-matrix.svg").read_text()
+
+
+def test_a_probe_that_has_not_ended_has_no_tree(survey_of: Callable, tmp_path: Path) -> None:
+    made = survey_of("laptop")
+    made.measurements.rtt_min_s[0, 1] = made.measurements.rtt_min_s[1, 0] = np.nan
+    made = replace(made, measurements=replace(made.measurements, ended=False))
+    folder = made.write(tmp_path)
+    assert read_facts(folder).tree is None
+    assert "the probe has not ended" in Reader(write_report(folder).read_text()).text
 
 
 def test_a_report_without_every_pair_has_no_tree_and_says_so(survey_of: Callable) -> None:

@@ -13,10 +13,10 @@ from isochrone.files import Links, Measurements
 
 
 def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple[Links | None, ...]:
-    """The links of each level; None for a level that no pair meets at.
+    """The links of each level; None for a level that no measured pair meets at.
 
     Args:
-        measurements: complete.
+        measurements: of all pairs, or of some.
         partitions: group of each rank at each level, [rank], outermost first.
     """
     i, j = np.triu_indices(measurements.ranks, 1)
@@ -35,10 +35,10 @@ def _links(
 
     The gap is half of RTT(m) beyond the latency, and does not fall as messages grow.
     """
-    if len(first) == 0:
-        return None
     rtt_s = measurements.rtt_min_s[first, second]
     measured = np.any(~np.isnan(rtt_s), axis=0).tolist()
+    if not any(measured):
+        return None
     order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
     sizes = np.array(measurements.sizes_bytes)[order]
     one_way_s: Floats = np.nanmedian(rtt_s[:, order], axis=0) / 2

@@ -97,6 +97,14 @@ def oversubscription_sentence(facts: Facts) -> str | None:
     )
 
 
+def unmeasured_words(facts: Facts) -> str | None:
+    """How many pairs were not measured: "1,716 of 2,016 pairs"; None where all were."""
+    measured = facts.measurements
+    if measured.complete:
+        return None
+    return f"{measured.pairs_total - measured.pairs_measured:,} of {measured.pairs_total:,} pairs"
+
+
 def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
     """(name, value, note) of the figures that the page shows large."""
     measured = facts.measurements

@@ -28,11 +28,12 @@ def read_facts(folder: Path, survey: Survey | None = None) -> Facts:
         )
     plan = read_plan(folder / "plan.json") if (folder / "plan.json").exists() else None
     bench = read_bench(folder / "bench.jsonl") if (folder / "bench.jsonl").exists() else None
+    ended = measurements.complete or measurements.ended
     return Facts(
         folder=folder,
         measurements=measurements,
         topology=topology,
-        tree=merge_tree(dendrogram(measurements).linkage, topology) if measurements.complete else None,
+        tree=merge_tree(dendrogram(measurements).linkage, topology) if ended else None,
         plan=plan,
         bench=bench,
         comparison=None if bench is None else compare(bench.slowest_s, bench.collective),

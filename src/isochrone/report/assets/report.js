@@ -102,6 +102,8 @@
 
   function blockOutlines() {
     const depth = data.levels.length;
+    // White lines part what is coloured; on the paper of pairs that were not measured they would not be seen.
+    const line = data.latency_us.includes(null) ? "#525b64" : "#ffffff";
     return data.levels.map((level, index) => {
       const x = [], y = [];
       for (const [start, end] of level.blocks) {
@@ -111,7 +113,7 @@
         y.push(a, a, b, b, a, null);
       }
       const width = Math.max(0.7, 2.2 - 0.6 * (index - 1)) * (count > 200 && index === depth - 1 ? 0.8 : 1);
-      return { x, y, type: "scatter", mode: "lines", line: { color: "#ffffff", width }, hoverinfo: "skip", name: level.noun };
+      return { x, y, type: "scatter", mode: "lines", line: { color: line, width }, hoverinfo: "skip", name: level.noun };
     }).filter((trace) => trace.x.length);
   }
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 
 from isochrone.report.chartdata import blocks, colour_range_s
 from isochrone.report.facts import Facts
-from isochrone.report.plots.style import LINE, SOFT, new_figure, set_ticks
+from isochrone.report.headline import unmeasured_words
+from isochrone.report.plots.style import LINE, MISSING, SOFT, new_figure, set_ticks
 from isochrone.report.ticks import time_ticks
 
 
@@ -35,9 +36,12 @@ def matrix(facts: Facts) -> Figure | None:
         axes.set_yticks(shown, [str(ranks[i]) for i in shown])
         axes.tick_params(length=0, colors=SOFT, labelsize=9)
         axes.set_xlabel("rank", color=SOFT)
-        axes.set_facecolor("#eceded")
+        axes.set_facecolor(MISSING)
         for spine in axes.spines.values():
             spine.set_color(LINE)
+    unmeasured = unmeasured_words(facts)
+    # White on the paper of pairs that were not measured would not be seen.
+    outline = "white" if unmeasured is None else SOFT
     for index in range(len(facts.levels)):
         for start, end in blocks(facts, index):
             if 1 < end - start < facts.rank_count:
@@ -45,7 +49,7 @@ def matrix(facts: Facts) -> Figure | None:
                 width = max(0.5, 1.7 - 0.5 * (index - 1))
                 right.add_patch(
                     Rectangle(
-                        corner, end - start, end - start, fill=False, edgecolor="white", linewidth=width
+                        corner, end - start, end - start, fill=False, edgecolor=outline, linewidth=width
                     )
                 )
     bar = figure.colorbar(
@@ -55,4 +59,12 @@ def matrix(facts: Facts) -> Figure | None:
     set_ticks(bar.ax.xaxis, *time_ticks(*scale))
     bar.ax.tick_params(colors=SOFT, length=0)
     bar.outline.set_visible(False)
+    if unmeasured is not None:
+        figure.legend(
+            handles=[Patch(facecolor=MISSING, edgecolor=LINE, label=f"not measured: {unmeasured}")],
+            loc="outside lower right",
+            frameon=False,
+            fontsize=9,
+            labelcolor=SOFT,
+        )
     return figure

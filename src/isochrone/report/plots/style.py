@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 INK, SOFT, LINE, PAPER = "#1b2025", "#525b64", "#d9dcdf", "#ffffff"
+MISSING = "#eceded"
 NATIVE, PLAN, RIVAL = "#5d656d", "#0072b2", "#b8500a"
 LEVELS = ("#0072b2", "#c77c00", "#008a63", "#c04f9a", "#d55e00", "#2f8fc4")
 TINTS = ("#eaf3f9", "#fdf4e3", "#e6f5f0", "#f9ecf4", "#fcefe6", "#ebf5fb")

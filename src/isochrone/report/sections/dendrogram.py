@@ -14,12 +14,21 @@ def dendrogram(facts: Facts) -> Html:
     """The section on the tree."""
     title = "How the groups merge"
     if facts.tree is None:
-        return section("tree", title, absent("There is no second rank to merge with, or pairs are missing."))
+        return section(
+            "tree",
+            title,
+            absent("There is no second rank to merge with, or pairs are missing: the probe has not ended."),
+        )
     cuts = [
         f"{level_noun(facts.levels[cut.level].name, 2)} below {format_time(cut.height_s)}"
         for cut in facts.tree.cuts
     ]
     height = "Ranks merge, nearest first. The height of a join is the mean latency between its two branches."
+    if not facts.measurements.complete:
+        height += (
+            " A pair that was not measured counts with what the measured pairs of its two ranks say: "
+            "the farther of their distances from a third rank that is near to one of them."
+        )
     if cuts:
         where = f"It is cut into {join_words(cuts)}."
         caption = f"{height} Dashed lines are the cuts: every branch below one is a group of that level."

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from isochrone.report.facts import Facts
+from isochrone.report.headline import unmeasured_words
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
 from isochrone.report.units import format_time
@@ -16,9 +17,30 @@ def latency(facts: Facts) -> Html:
     known = facts.one_way_s[np.isfinite(facts.one_way_s)]
     if facts.rank_count < 2 or known.size == 0:
         return section("latency", "Latency of every pair", absent("There is no pair of ranks to measure."))
+    measured = facts.measurements
+    unmeasured = unmeasured_words(facts)
+    title = "Latency of every pair" if unmeasured is None else "Latency of the measured pairs"
+    which = (
+        "between every two ranks"
+        if unmeasured is None
+        else f"for the {measured.pairs_measured:,} of {measured.pairs_total:,} pairs that were measured"
+    )
+    key = (
+        None
+        if unmeasured is None
+        else tag(
+            "p",
+            tag("span", "", class_="missing", aria_hidden="true"),
+            f"not measured: {unmeasured}",
+            class_="key",
+        )
+    )
+    without = "" if unmeasured is None else f" {unmeasured} were not measured."
     span = f"from {format_time(float(known.min()))} to {format_time(float(known.max()))}"
     found = chart(
-        "matrix-found", f"Matrix of the latency of {facts.rank_count} ranks in rank order, {span}.", "square"
+        "matrix-found",
+        f"Matrix of the latency of {facts.rank_count} ranks in rank order, {span}.{without}",
+        "square",
     )
     ordered = chart(
         "matrix-ordered",
@@ -32,15 +54,15 @@ def latency(facts: Facts) -> Html:
         class_="pair",
     )
     caption = (
-        "One-way time of an empty message between every two ranks, half of the least round trip. "
+        f"One-way time of an empty message {which}, half of the least round trip. "
         "Left: ranks in the order of the program. Right: ranks that are near each other stand together, and "
         "each square outlines a group of a level."
     )
     return section(
         "latency",
-        "Latency of every pair",
+        title,
         figure(
-            [panels, tag("p", class_="readout", id="matrix-readout", aria_live="polite")],
+            [panels, key, tag("p", class_="readout", id="matrix-readout", aria_live="polite")],
             caption,
             "latency-matrix",
         ),

@@ -43,6 +43,8 @@ def _entries(facts: Facts) -> list[tuple[str, Child]]:
     probe = facts.measurements
     cores = facts.survey.cores if facts.survey else None
     shared = {True: "yes", False: "no", None: "not known"}[facts.oversubscribed]
+    total = "" if probe.complete else f" of {probe.pairs_total:,}"
+    pairs = f"{probe.pairs_measured:,}{total} pairs"
     sizes = join_words([format_bytes(size) for size in probe.sizes_bytes])
     entries: list[tuple[str, Child]] = [
         ("MPI library", facts.measurements.mpi.library),
@@ -57,8 +59,7 @@ def _entries(facts: Facts) -> list[tuple[str, Child]]:
         ),
         (
             "Probe",
-            f"{probe.pairs_measured:,} pairs, {probe.repetitions} round trips at each of "
-            f"{sizes}, {format_time(probe.elapsed_s)}",
+            f"{pairs}, {probe.repetitions} round trips at each of {sizes}, {format_time(probe.elapsed_s)}",
         ),
         ("Clock resolution", format_time(probe.resolution_s)),
     ]

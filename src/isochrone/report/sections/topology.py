@@ -56,7 +56,7 @@ def _levels_table(facts: Facts) -> Html:
         head,
         rows,
         "Levels, outermost first. Latency is half the round trip of an empty message, "
-        "the median over the pairs that meet there.",
+        f"the median over the {'' if facts.measurements.complete else 'measured '}pairs that meet there.",
     )
 
 
