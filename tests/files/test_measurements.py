@@ -72,6 +72,29 @@ def test_what_is_written_is_read_again(write, tmp_path):
     assert (first.places, first.mpi, first.elapsed_s) == (again.places, again.mpi, again.elapsed_s)
 
 
+def test_repetitions_of_a_pair_are_its_own_or_the_headers(write, tmp_path):
+    lines = [pair(0, 1, repetitions=[9, 4]), pair(0, 2), pair(1, 2, repetitions=[7, 10])]
+    for order in (lines, lines[::-1]):
+        found = read_measurements(write(HEADER, *order, END))
+        write_measurements(tmp_path / "again.jsonl", found)
+        for each in (found, read_measurements(tmp_path / "again.jsonl")):
+            assert [each.repetitions_of(2, k) for k in (0, 1)] == [(10, 10), (7, 10)]
+            assert each.repetitions_of(0, 1) == (9, 4)
+            assert each.usual_repetitions == 9
+    plain = read_measurements(write(HEADER, *PAIRS, END))
+    assert (plain.counts, plain.usual_repetitions, plain.repetitions_of(0, 1)) == (None, 10, (10, 10))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[1], [1, 2, 3], [1, -1], [1, 1.5], [True, 1], [1, None], [0, 1], [1, 0], "x", [1, 10**10], None],
+)
+def test_repetitions_that_cannot_be_are_refused_in_one_line(write, counts):
+    with pytest.raises(IsochroneError, match=r"measurements.jsonl:2: ") as raised:
+        read_measurements(write(HEADER, pair(0, 1, repetitions=counts), *PAIRS[1:], END))
+    assert "\n" not in str(raised.value)
+
+
 def test_missing_pairs_are_nan_and_counted(write):
     measurements = read_measurements(write(HEADER, PAIRS[0]))
     assert (measurements.pairs_measured, measurements.pairs_total, measurements.complete) == (1, 3, False)

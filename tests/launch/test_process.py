@@ -32,6 +32,14 @@ def test_warnings_of_the_program_reach_the_log_and_its_progress_does_not(
     ]
 
 
+def test_a_notice_is_logged_while_the_program_runs_and_even_if_it_fails(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with pytest.raises(IsochroneError):
+        run_program(_shell("echo 'notice it takes long' >&2; exit 1"), "isochrone-probe", {})
+    assert [record.message for record in caplog.records] == ["it takes long"]
+
+
 def test_the_programs_first_own_line_explains_a_failure() -> None:
     script = "echo 'isochrone-probe: disk is full' >&2; echo 'mpiexec: rank 0 ended' >&2; exit 1"
     with pytest.raises(IsochroneError, match=r"^isochrone-probe ended with exit code 1: disk is full$"):

@@ -30,7 +30,7 @@ namespace {
 constexpr double batch_s = 0.5;
 constexpr int batch_pairs = 2048;
 
-// A record on its way to rank 0: low, high, at_s, the three lists, and how many sizes its parameters have;
+// A record on its way to rank 0: low, high, at_s, the four lists, and how many sizes its parameters have;
 // then for each of those a size, the four numbers of its round trips, and three more. Parameters that the
 // responder measured come by themselves, with a not-a-number for at_s. Ranks and sizes are exact in a double.
 constexpr std::size_t leading_fields = 3;
@@ -53,6 +53,7 @@ void pack(const PairRecord& record, std::vector<double>& packed) {
          {&record.times.rtt_min_s, &record.times.rtt_median_s, &record.times.send_overhead_s}) {
         packed.insert(packed.end(), values->begin(), values->end());
     }
+    packed.insert(packed.end(), record.times.repetitions.begin(), record.times.repetitions.end());
     packed.push_back(static_cast<double>(record.parameters.size()));
     for (const Parameters& found : record.parameters) pack(found, packed);
 }
@@ -89,7 +90,8 @@ std::vector<PairRecord> unpack(const std::vector<double>& packed, std::size_t si
             record.times.rtt_min_s.assign(next, next + sizes);
             record.times.rtt_median_s.assign(next + sizes, next + 2 * sizes);
             record.times.send_overhead_s.assign(next + 2 * sizes, next + 3 * sizes);
-            next += 3 * sizes;
+            record.times.repetitions.assign(next + 3 * sizes, next + 4 * sizes);
+            next += 4 * sizes;
         }
         for (auto more = static_cast<int>(*next++); more > 0; --more)
             record.parameters.push_back(unpack_parameters(next));
@@ -190,12 +192,26 @@ struct Plan {
     int code = comm::success;  ///< another one: stop with it
     std::int64_t steps = 1;
     double at_s = 0;  ///< rank 0's time since the run started, which all count on from
+    double pair_s = std::numeric_limits<double>::infinity();  ///< time for a pair
 };
 
 Plan share(MPI_Comm comm, const Plan& plan) {
-    std::array<double, 3> fields{static_cast<double>(plan.code), static_cast<double>(plan.steps), plan.at_s};
+    std::array<double, 4> fields{static_cast<double>(plan.code), static_cast<double>(plan.steps), plan.at_s,
+                                 plan.pair_s};
     comm::check(MPI_Bcast(fields.data(), static_cast<int>(fields.size()), MPI_DOUBLE, 0, comm), "MPI_Bcast");
-    return {static_cast<int>(fields[0]), static_cast<std::int64_t>(fields[1]), fields[2]};
+    return {static_cast<int>(fields[0]), static_cast<std::int64_t>(fields[1]), fields[2], fields[3]};
+}
+
+bool everyone(int /*one*/, int /*other*/) { return true; }
+
+std::vector<std::pair<int, int>> missing_from(const PairSet& done) {
+    std::vector<std::pair<int, int>> pairs;
+    for (int low = 0; low < done.ranks(); ++low) {
+        for (int high = low + 1; high < done.ranks(); ++high) {
+            if (!done.contains(low, high)) pairs.emplace_back(low, high);
+        }
+    }
+    return pairs;
 }
 
 }  // namespace
@@ -211,9 +227,13 @@ Campaign::Campaign(MPI_Comm comm, const Options& options, const std::vector<comm
       both_(options.both),
       sink_(std::move(sink)),
       start_s_(clock::now()),
+      repetitions_(options.repetitions),
+      budget_(options.budget_s),
       clusters_(clusters_to_obey(comm, options, occupancy, crowded)),
       turn_group_(number_turns(comm, options, clusters_, places, occupancy, crowded)),
-      ping_pong_(comm, {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s},
+      ping_pong_(comm,
+                 {options.sizes_bytes, options.repetitions, options.warmup, options.patience_s,
+                  options.precision, options.budget_s > 0 || options.estimate},
                  calibration.overhead_s, occupancy) {
     if (options.plogp) {
         plogp_.emplace(comm,
@@ -232,23 +252,23 @@ int Campaign::measure_missing(const PairSet& done) {
         const auto wanted = [&done](int one, int other) { return !done.contains(one, other); };
         return run(Rounds(turn_group_, seed_), wanted, way);
     }
-    std::vector<std::pair<int, int>> pairs;
-    for (int low = 0; low < done.ranks(); ++low) {
-        for (int high = low + 1; high < done.ranks(); ++high) {
-            if (!done.contains(low, high)) pairs.emplace_back(low, high);
-        }
-    }
-    return measure(std::move(pairs), way);
+    return run(*order_of(missing_from(done), way), everyone, way);
 }
 
 int Campaign::measure(std::vector<std::pair<int, int>> pairs, Way way) {
-    const auto wanted = [](int, int) { return true; };
+    const std::unique_ptr<const Order> order = order_of(std::move(pairs), way);
+    asked_steps_ += order->steps();
+    // Nobody knows what else will be asked for; as much again as so far, until it is parameters, the last.
+    return run(*order, everyone, way, way.parameters ? 0 : asked_steps_);
+}
+
+std::unique_ptr<const Order> Campaign::order_of(std::vector<std::pair<int, int>> pairs, Way way) const {
     if (way.alone) {
-        const std::vector<int> one_group(turn_group_.size(), 0);
-        return run(TurnList(one_group, std::move(pairs), seed_), wanted, way);
+        return std::make_unique<const TurnList>(std::vector<int>(turn_group_.size(), 0), std::move(pairs),
+                                                seed_);
     }
-    if (clusters_) return run(ClusterOrder(*clusters_, std::move(pairs), seed_), wanted, way);
-    return run(TurnList(turn_group_, std::move(pairs), seed_), wanted, way);
+    if (clusters_) return std::make_unique<const ClusterOrder>(*clusters_, std::move(pairs), seed_);
+    return std::make_unique<const TurnList>(turn_group_, std::move(pairs), seed_);
 }
 
 int Campaign::stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages) {
@@ -315,13 +335,42 @@ int Campaign::hand_over(const std::string& lines, std::size_t pairs) {
     return comm::success;
 }
 
-int Campaign::run(const Order& order, const Wanted& wanted, Way way) {
+double Campaign::trial(const std::vector<std::pair<int, int>>& pairs, bool parameters, bool least) {
+    const std::unique_ptr<const Order> order = order_of(pairs, {});
+    if (least) limit(0, parameters);
+    const double before_s = busy_s_;
+    (void)measure_batch(*order, everyone, parameters, 0, order->steps(), 0);
+    gather();
+    limit(std::numeric_limits<double>::infinity(), parameters);
+    double sum_s = busy_s_ - before_s;
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &sum_s, 1, MPI_DOUBLE, MPI_SUM, comm_), "MPI_Allreduce");
+    return pairs.empty() ? 0 : sum_s / static_cast<double>(pairs.size());
+}
+
+std::int64_t Campaign::steps(const std::vector<std::pair<int, int>>& pairs) const {
+    if (!pairs.empty()) return order_of(pairs, {})->steps();
+    if (!clusters_) return Rounds(turn_group_, seed_).steps();
+    return order_of(missing_from(PairSet(static_cast<int>(turn_group_.size()))), {})->steps();
+}
+
+/// Of what a pair takes with its parameters, round trips alone are little.
+void Campaign::limit(double pair_s, bool parameters) {
+    constexpr double share = 0.1;
+    ping_pong_.limit(parameters ? share * pair_s : pair_s);
+    if (parameters && plogp_) plogp_->limit((1 - share) * pair_s);
+}
+
+int Campaign::run(const Order& order, const Wanted& wanted, Way way, std::int64_t steps_later) {
     const int groups = *std::max_element(turn_group_.begin(), turn_group_.end()) + 1;
     Plan plan;
     for (std::int64_t first = 0;;) {
+        const std::int64_t steps_left = order.steps() - first;
         plan.at_s = clock::now() - start_s_;
+        plan.pair_s = budget_.pair_s(plan.at_s, steps_left + steps_later);
+        plan.steps = budget_.batch(plan.steps, steps_left);
         plan = share(comm_, plan);
         if (plan.code != comm::success || first == order.steps()) return plan.code;
+        limit(plan.pair_s, way.parameters);
         const std::int64_t last = std::min(order.steps(), first + plan.steps);
         std::vector<double> packed = measure_batch(order, wanted, way.parameters, first, last, plan.at_s);
         // What is sent to rank 0 must not meet the messages of those that still measure.
@@ -330,9 +379,11 @@ int Campaign::run(const Order& order, const Wanted& wanted, Way way) {
         if (rank_ == 0) {
             const std::vector<PairRecord> records = unpack(packed, sizes_);
             std::string lines;
-            for (const PairRecord& record : records) lines += pair_line(record, way.again);
+            for (const PairRecord& record : records) lines += pair_line(record, repetitions_, way.again);
             plan.code = hand_over(lines, records.size());
-            plan.steps = next_batch(plan.steps, clock::now() - start_s_ - plan.at_s, groups);
+            const double took_s = clock::now() - start_s_ - plan.at_s;
+            budget_.learn(took_s, last - first, plan.pair_s);
+            plan.steps = next_batch(plan.steps, took_s, groups);
         }
         first = last;
     }
@@ -359,10 +410,12 @@ std::vector<double> Campaign::measure_batch(const Order& order, const Wanted& wa
                 ping_pong_.await_token(earlier.initiator, turn.step);
         }
         if (missing) {
+            const double before_s = clock::now();
             PairTimes times = ping_pong_.initiate(turn.responder);
             std::vector<Parameters> found;
             if (parameters) found = initiate_parameters(turn.responder);
             const auto [low, high] = std::minmax(rank_, turn.responder);
+            busy_s_ += clock::now() - before_s;
             pack({low, high, at_s + (clock::now() - start_s), std::move(times), std::move(found)}, packed);
         }
         for (const Turn& later : order.after(turn)) {

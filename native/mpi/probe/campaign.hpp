@@ -14,6 +14,7 @@
 
 #include "clock/clock.hpp"
 #include "comm/place.hpp"
+#include "probe/budget.hpp"
 #include "probe/clusters.hpp"
 #include "probe/options.hpp"
 #include "probe/order.hpp"
@@ -56,14 +57,24 @@ class Campaign {
     /// pairs; the same on all ranks.
     [[nodiscard]] int stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages);
 
+    /// Measures some pairs, the same on all ranks, hands them to nobody, and returns the mean time of a pair
+    /// on all ranks; with `least` as if time were up.
+    [[nodiscard]] double trial(const std::vector<std::pair<int, int>>& pairs, bool parameters, bool least);
+
+    /// How many steps it takes to measure all pairs, or these if there are any.
+    [[nodiscard]] std::int64_t steps(const std::vector<std::pair<int, int>>& pairs) const;
+
     /// Waits for all ranks, without taking a CPU from any that others need.
     void gather() { ping_pong_.rest(); }
 
   private:
     using Wanted = std::function<bool(int, int)>;
 
-    [[nodiscard]] int run(const Order& order, const Wanted& wanted, Way way);
+    [[nodiscard]] int run(const Order& order, const Wanted& wanted, Way way, std::int64_t steps_later = 0);
     [[nodiscard]] int hand_over(const std::string& lines, std::size_t pairs);
+    [[nodiscard]] std::unique_ptr<const Order> order_of(std::vector<std::pair<int, int>> pairs,
+                                                        Way way) const;
+    void limit(double pair_s, bool parameters);
     [[nodiscard]] std::vector<double> measure_batch(const Order& order, const Wanted& wanted, bool parameters,
                                                     std::int64_t first, std::int64_t last, double at_s);
     [[nodiscard]] std::vector<Parameters> initiate_parameters(int responder);
@@ -77,6 +88,10 @@ class Campaign {
     bool both_;
     Sink sink_;
     double start_s_;
+    int repetitions_;
+    Budget budget_;                     ///< of use on rank 0
+    std::int64_t asked_steps_ = 0;      ///< of measure()
+    double busy_s_ = 0;                 ///< with pairs that this rank has timed
     std::optional<Clusters> clusters_;  ///< if pairs take turns by these
     std::vector<int> turn_group_;       ///< of each rank: one pair at a time has a rank of a group
     PingPong ping_pong_;

@@ -2,6 +2,7 @@
 #include "probe/options.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <system_error>
@@ -80,6 +81,20 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(0.0, 1e6))
         ->type_name("SECONDS")
         ->capture_default_str();
+    app.add_option("--precision", options.precision,
+                   "No more ping-pongs of a pair and size once the 95 % confidence interval of the median is "
+                   "narrower than this share of it; 0: all of them")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE")
+        ->capture_default_str();
+    app.add_option("--budget", options.budget_s,
+                   "Time for all pairs together: fewer ping-pongs where they would take longer, but one of "
+                   "each at least; 0: no limit")
+        ->check(CLI::Range(0.0, 1e7))
+        ->type_name("SECONDS")
+        ->capture_default_str();
+    app.add_flag("--estimate", options.estimate,
+                 "Measure a few pairs only, write no file, and print what all would take");
     app.add_option("--seed", options.seed, "Of the random order in which the pairs are measured")
         ->check(CLI::Range(std::uint64_t{0}, max_seed))
         ->type_name("N")
@@ -124,6 +139,9 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         app.parse(argc, argv);
         const std::string complaint = check_sizes(options.sizes_bytes);
         if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
+        // What is not a number is in every range.
+        if (std::isnan(options.precision + options.budget_s + options.patience_s))
+            throw CLI::ValidationError("--precision, --budget, --patience", "not a number");
         for (const std::string& text : pairs) {
             const auto pair = parse_pair(text);
             if (!pair) {

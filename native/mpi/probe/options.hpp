@@ -21,6 +21,9 @@ struct Options {
     int repetitions = 10;                                      ///< timed ping-pongs for each pair and size
     int warmup = 2;                                            ///< ping-pongs before them that are not timed
     double patience_s = 0;                                     ///< for one size of one pair; 0: without end
+    double precision = 0;   ///< share of the median that its interval may be wide; 0: all repetitions
+    double budget_s = 0;    ///< for all pairs; 0: without end
+    bool estimate = false;  ///< measure a few pairs only, and say what all would take
     std::uint64_t seed = 1;
     std::string together = "nodes";                  ///< which pairs are measured at once: none, nodes or all
     std::optional<Clusters> clusters;                ///< instead: those of separate clusters

@@ -2,12 +2,13 @@
 #include "probe/pingpong.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>
 
 #include "comm/check.hpp"
+#include "probe/precision.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int hello_tag = 1;
 constexpr int message_tag = 2;
-constexpr int effort_tag = 3;
+constexpr int block_tag = 3;
 constexpr int first_token_tag = 4;
 
 /// MPI promises tags up to 32767. Steps that share a tag are so far apart that one is done before the other
@@ -37,6 +38,8 @@ PingPong::PingPong(MPI_Comm comm, Settings settings, double clock_overhead_s,
       settings_(std::move(settings)),
       clock_overhead_s_(clock_overhead_s),
       occupancy_(occupancy),
+      announces_(settings_.patience_s > 0 ||
+                 (settings_.repetitions > 1 && (settings_.precision > 0 || settings_.budget))),
       // One buffer both ways: the two messages of an exchange are never under way at once.
       buffer_(static_cast<std::size_t>(
                   *std::max_element(settings_.sizes_bytes.begin(), settings_.sizes_bytes.end())),
@@ -48,23 +51,21 @@ PingPong::PingPong(MPI_Comm comm, Settings settings, double clock_overhead_s,
 PairTimes PingPong::initiate(int responder) {
     send(responder, 0, hello_tag);
     await(responder, hello_tag);
+    const double start_s = clock::now();
+    const std::size_t sizes = settings_.sizes_bytes.size();
     PairTimes times;
-    for (std::size_t size = 0; size < settings_.sizes_bytes.size(); ++size) {
-        time_size(responder, size, effort(size, times.rtt_min_s), times);
-        if (size == 0 && settings_.patience_s > 0) {
-            // Nothing smaller tells what to expect: so once, and then as often as that allows.
-            const std::vector<double> once = {times.rtt_min_s.back()};
-            times = {};
-            time_size(responder, size, affordable(once.back()), times);
-        }
+    for (std::size_t size = 0; size < sizes; ++size) {
+        // What one size leaves of its share is for those that follow, which are larger.
+        const double left_s = pair_s_ - (clock::now() - start_s);
+        double time_s = std::max(0.0, left_s) / static_cast<double>(sizes - size);
+        if (settings_.patience_s > 0) time_s = std::min(time_s, settings_.patience_s);
+        time_size(responder, size, time_s, times);
     }
     return times;
 }
 
 /// What the smaller sizes let expect of size number `size`, on a straight line through the last two.
-PingPong::Effort PingPong::effort(std::size_t size, const std::vector<double>& rtt_min_s) const {
-    if (settings_.patience_s <= 0) return {settings_.warmup, settings_.repetitions};
-    if (size == 0) return {0, 1};
+double PingPong::expected_s(std::size_t size, const std::vector<double>& rtt_min_s) const {
     const std::vector<std::int64_t>& sizes = settings_.sizes_bytes;
     double expected_s = rtt_min_s[size - 1];
     if (size >= 2) {
@@ -72,33 +73,76 @@ PingPong::Effort PingPong::effort(std::size_t size, const std::vector<double>& r
                                 static_cast<double>(sizes[size - 1] - sizes[size - 2]);
         expected_s += std::max(0.0, per_byte) * static_cast<double>(sizes[size] - sizes[size - 1]);
     }
-    // One that was left out leaves out all that follow: not a number is not below anything.
-    if (!(expected_s < 4 * settings_.patience_s)) return {0, 0};
-    return affordable(expected_s);
+    return expected_s;
 }
 
 /// At least one, if each takes so long.
-PingPong::Effort PingPong::affordable(double rtt_s) const {
-    const double most = settings_.patience_s / std::max(rtt_s, 1e-9);
+PingPong::Effort PingPong::affordable(double rtt_s, double time_s) const {
+    const double most = time_s / std::max(rtt_s, 1e-9);
     if (most >= settings_.warmup + settings_.repetitions) return {settings_.warmup, settings_.repetitions};
     const int messages = std::max(1, static_cast<int>(most));
     const int warmup = std::min(settings_.warmup, messages / 3);
     return {warmup, std::min(settings_.repetitions, messages - warmup)};
 }
 
-void PingPong::time_size(int responder, std::size_t size, Effort effort, PairTimes& times) {
+void PingPong::time_size(int responder, std::size_t size, double time_s, PairTimes& times) {
     const int bytes = static_cast<int>(settings_.sizes_bytes[size]);
-    if (settings_.patience_s > 0) {
-        const std::array<int, 2> counts{effort.warmup, effort.repetitions};
-        comm::check(MPI_Send(counts.data(), 2, MPI_INT, responder, effort_tag, comm_), "MPI_Send");
+    rtts_s_.clear();
+    sends_s_.clear();
+    Effort effort{settings_.warmup, settings_.repetitions};
+    if (announces_ && std::isfinite(time_s)) {
+        double rtt_s = 0;
+        if (size == 0) {
+            // Nothing smaller tells what to expect: so once, and then as often as that allows.
+            exchange(responder, bytes, 0, 1);
+            rtt_s = rtts_s_.back();
+            rtts_s_.clear();
+            sends_s_.clear();
+        } else {
+            rtt_s = expected_s(size, times.rtt_min_s);
+        }
+        // One that was left out leaves out all that follow: not a number is not below anything.
+        const bool bearable = size == 0 || settings_.patience_s <= 0 || rtt_s < 4 * settings_.patience_s;
+        effort = bearable ? affordable(rtt_s, time_s) : Effort{0, 0};
     }
-    for (int i = 0; i < effort.warmup; ++i) {
+    const double start_s = clock::now();
+    auto most = static_cast<std::size_t>(effort.repetitions);
+    while (rtts_s_.size() < most) {
+        const std::size_t next = settings_.precision > 0 ? next_look(rtts_s_.size(), most) : most;
+        // The first answer after an announcement may be late, since the responder has to read that first.
+        const int untimed = rtts_s_.empty() ? effort.warmup : 1;
+        exchange(responder, bytes, untimed, static_cast<int>(next - rtts_s_.size()));
+        if (settings_.precision > 0 && known_to(settings_.precision, rtts_s_)) break;
+        // What was expected of few messages, the first of a pair at that, may have been far too much.
+        if (rtts_s_.size() == most && std::isfinite(pair_s_)) most += more(time_s - (clock::now() - start_s));
+    }
+    if (announces_) announce(responder, 0);
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const bool some = !rtts_s_.empty();
+    times.repetitions.push_back(static_cast<int>(rtts_s_.size()));
+    times.rtt_min_s.push_back(some ? *std::min_element(rtts_s_.begin(), rtts_s_.end()) : nothing);
+    times.rtt_median_s.push_back(some ? median(rtts_s_) : nothing);
+    times.send_overhead_s.push_back(some ? median(sends_s_) : nothing);
+}
+
+/// How many more repetitions the time is for, by those timed so far; few are not worth another block.
+std::size_t PingPong::more(double time_s) const {
+    std::vector<double> rtts_s = rtts_s_;
+    const double count = time_s / std::max(median(rtts_s), 1e-9);
+    const std::size_t done = rtts_s_.size();
+    if (count < 1 || count < static_cast<double>(done) / 4) return 0;
+    const auto most = static_cast<std::size_t>(settings_.repetitions) - done;
+    return count < static_cast<double>(most) ? static_cast<std::size_t>(count) : most;
+}
+
+/// Adds to rtts_s_ and sends_s_.
+void PingPong::exchange(int responder, int bytes, int untimed, int timed) {
+    if (announces_) announce(responder, untimed + timed);
+    for (int i = 0; i < untimed; ++i) {
         send(responder, bytes, message_tag);
         receive(responder, bytes, message_tag);
     }
-    rtts_s_.clear();
-    sends_s_.clear();
-    for (int i = 0; i < effort.repetitions; ++i) {
+    for (int i = 0; i < timed; ++i) {
         const double before_s = clock::now();
         send(responder, bytes, message_tag);
         const double sent_s = clock::now();
@@ -107,30 +151,28 @@ void PingPong::time_size(int responder, std::size_t size, Effort effort, PairTim
         rtts_s_.push_back(std::max(0.0, after_s - before_s - clock_overhead_s_));
         sends_s_.push_back(std::max(0.0, sent_s - before_s - clock_overhead_s_));
     }
-    const double nothing = std::numeric_limits<double>::quiet_NaN();
-    const bool some = effort.repetitions > 0;
-    times.rtt_min_s.push_back(some ? *std::min_element(rtts_s_.begin(), rtts_s_.end()) : nothing);
-    times.rtt_median_s.push_back(some ? median(rtts_s_) : nothing);
-    times.send_overhead_s.push_back(some ? median(sends_s_) : nothing);
+}
+
+void PingPong::announce(int responder, int messages) {
+    comm::check(MPI_Send(&messages, 1, MPI_INT, responder, block_tag, comm_), "MPI_Send");
 }
 
 void PingPong::respond(int initiator) {
     await(initiator, hello_tag);
     send(initiator, 0, hello_tag);
-    std::vector<std::int64_t> sizes_bytes = settings_.sizes_bytes;
-    if (settings_.patience_s > 0) sizes_bytes.insert(sizes_bytes.begin(), sizes_bytes.front());
-    for (const std::int64_t size_bytes : sizes_bytes) {
+    for (const std::int64_t size_bytes : settings_.sizes_bytes) {
         const int bytes = static_cast<int>(size_bytes);
-        std::array<int, 2> counts{settings_.warmup, settings_.repetitions};
-        if (settings_.patience_s > 0) {
-            comm::check(MPI_Recv(counts.data(), 2, MPI_INT, initiator, effort_tag, comm_, MPI_STATUS_IGNORE),
-                        "MPI_Recv");
-        }
-        const int exchanges = counts[0] + counts[1];
-        for (int i = 0; i < exchanges; ++i) {
-            receive(initiator, bytes, message_tag);
-            send(initiator, bytes, message_tag);
-        }
+        int messages = settings_.warmup + settings_.repetitions;
+        do {
+            if (announces_) {
+                comm::check(MPI_Recv(&messages, 1, MPI_INT, initiator, block_tag, comm_, MPI_STATUS_IGNORE),
+                            "MPI_Recv");
+            }
+            for (int i = 0; i < messages; ++i) {
+                receive(initiator, bytes, message_tag);
+                send(initiator, bytes, message_tag);
+            }
+        } while (announces_ && messages > 0);
     }
 }
 

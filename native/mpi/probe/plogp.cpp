@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "comm/check.hpp"
+#include "probe/precision.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -25,6 +27,10 @@ constexpr double saturated = 0.01;  // slopes that differ by less are the same
 constexpr int bursts = 3;           // of each length; the quickest counts
 constexpr double delay = 1.3;       // in round trips, before a receive that must not wait
 
+// A budget for a pair is for about so many parts: some twenty sizes with round trips, delayed receives and
+// bursts, which take longest.
+constexpr double parts = 100;
+
 // Round trips end when the median is known to 5 %, at 95 % confidence.
 constexpr std::size_t first_round_trips = 10;
 constexpr double narrow = 0.05;
@@ -33,6 +39,10 @@ constexpr double narrow = 0.05;
 constexpr double off_line = 0.1;
 constexpr std::int64_t least_step_bytes = 32;
 constexpr int most_extra_sizes = 24;
+
+double most_s(const Plogp::Settings& settings) {
+    return settings.patience_s > 0 ? settings.patience_s : std::numeric_limits<double>::infinity();
+}
 
 double quantile(const std::vector<double>& sorted, double share) {
     const double position = share * static_cast<double>(sorted.size() - 1);
@@ -46,15 +56,6 @@ double median_of(std::vector<double> values) {
     return quantile(values, 0.5);
 }
 
-/// Whether the interval of the median between two order statistics is narrow enough.
-bool known_well(std::vector<double> values) {
-    if (values.size() < first_round_trips) return false;
-    std::sort(values.begin(), values.end());
-    const auto count = static_cast<double>(values.size());
-    const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(count / 2 - 0.98 * std::sqrt(count))));
-    return values[values.size() - 1 - low] - values[low] <= narrow * quantile(values, 0.5);
-}
-
 }  // namespace
 
 Plogp::Plogp(MPI_Comm comm, Settings settings, double clock_overhead_s, const clock::Occupancy& occupancy)
@@ -62,7 +63,10 @@ Plogp::Plogp(MPI_Comm comm, Settings settings, double clock_overhead_s, const cl
       settings_(settings),
       clock_overhead_s_(clock_overhead_s),
       occupancy_(occupancy),
+      size_s_(most_s(settings)),
       buffer_(static_cast<std::size_t>(std::max<std::int64_t>(settings.max_bytes, 1)), '\1') {}
+
+void Plogp::limit(double pair_s) { size_s_ = std::min(most_s(settings_), pair_s / parts); }
 
 Parameters Plogp::measure(int responder) {
     responder_ = responder;
@@ -157,8 +161,8 @@ void Plogp::time_round_trips(std::int64_t size_bytes, Sample& found) {
             rtts_s.push_back(after_s - before_s - clock_overhead_s_);
             sends_s.push_back(sent_s - before_s - clock_overhead_s_);
         }
-        const bool late = settings_.patience_s > 0 && clock::now() - start_s > settings_.patience_s;
-        chunk = late || known_well(rtts_s) ? 0 : std::min(rtts_s.size(), most - rtts_s.size());
+        const bool late = clock::now() - start_s > size_s_;
+        chunk = late || known_to(narrow, rtts_s) ? 0 : std::min(rtts_s.size(), most - rtts_s.size());
     }
     found.send_overhead_s = median_of(std::move(sends_s));
     std::sort(rtts_s.begin(), rtts_s.end());
@@ -167,8 +171,8 @@ void Plogp::time_round_trips(std::int64_t size_bytes, Sample& found) {
 
 double Plogp::time_delayed_receives(std::int64_t size_bytes, double rtt_s) {
     std::int64_t count = std::min<std::int64_t>(settings_.repetitions, first_round_trips);
-    if (settings_.patience_s > 0 && rtt_s > 0)
-        count = std::clamp<std::int64_t>(static_cast<std::int64_t>(settings_.patience_s / rtt_s), 1, count);
+    if (rtt_s > 0 && static_cast<double>(count) * rtt_s > size_s_)
+        count = std::max<std::int64_t>(static_cast<std::int64_t>(size_s_ / rtt_s), 1);
     std::vector<double> receives_s;
     announce(ping_pong, size_bytes, count);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -190,7 +194,7 @@ double Plogp::time_gap(std::int64_t size_bytes) {
         const double longer_s = time_burst(size_bytes, 2 * count);
         const double steeper_s = (longer_s - shorter_s) / static_cast<double>(count);
         const bool same = std::abs(steeper_s - slope_s) <= saturated * std::abs(slope_s);
-        const bool late = settings_.patience_s > 0 && longer_s > settings_.patience_s;
+        const bool late = longer_s > size_s_;
         count *= 2;
         shorter_s = longer_s;
         slope_s = steeper_s;

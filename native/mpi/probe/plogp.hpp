@@ -22,6 +22,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -50,6 +51,10 @@ class Plogp {
     };
 
     Plogp(MPI_Comm comm, Settings settings, double clock_overhead_s, const clock::Occupancy& occupancy);
+
+    /// The time for a pair from now on, more or less: of each size fewer messages, but all sizes that
+    /// patience bears. Infinite: without end.
+    void limit(double pair_s);
 
     /// Measures towards `responder`, which must call serve() towards this rank.
     [[nodiscard]] Parameters measure(int responder);
@@ -80,6 +85,7 @@ class Plogp {
     Settings settings_;
     double clock_overhead_s_;
     clock::Occupancy occupancy_;
+    double size_s_;  ///< time for one part of what is measured of a size
     int responder_ = MPI_PROC_NULL;
     std::vector<char> buffer_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <variant>
@@ -23,6 +24,8 @@
 #include "probe/follow.hpp"
 #include "probe/options.hpp"
 #include "probe/output.hpp"
+#include "probe/pair_set.hpp"
+#include "probe/random.hpp"
 #include "probe/record.hpp"
 
 namespace isochrone::mpi::probe {
@@ -59,13 +62,23 @@ Agreement agree(MPI_Comm comm, Agreement found) {
     return {fields[0], fields[1]};
 }
 
+comm::Failure no_such_rank(int rank) {
+    return {comm::usage_error, "--pairs: there is no rank " + std::to_string(rank)};
+}
+
+int highest_rank(const std::vector<std::pair<int, int>>& pairs) {
+    int highest = 0;
+    for (const auto& [low, high] : pairs) highest = std::max(highest, high);
+    return highest;
+}
+
 /// Pairs that are not wanted count as done. Throws comm::Failure for one that there isn't.
 void leave_out_others(PairSet& done, const std::vector<std::pair<int, int>>& wanted) {
     if (wanted.empty()) return;
     PairSet missing(done.ranks());
     for (const auto& [low, high] : wanted) {
         if (high >= done.ranks()) {
-            throw comm::Failure(comm::usage_error, "--pairs: there is no rank " + std::to_string(high));
+            throw no_such_rank(high);
         }
         if (!done.contains(low, high)) missing.insert(low, high);
     }
@@ -80,6 +93,66 @@ void leave_out_others(PairSet& done, const std::vector<std::pair<int, int>>& wan
 void tell(const std::string& lines) {
     std::fputs(lines.c_str(), stdout);
     std::fflush(stdout);
+}
+
+/// So many of the pairs, or of all that there are; at random, but the same on all ranks.
+std::vector<std::pair<int, int>> sample(std::vector<std::pair<int, int>> pairs, int ranks, std::size_t most,
+                                        std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    if (pairs.empty()) {
+        PairSet chosen(ranks);
+        const auto count = std::min<std::uint64_t>(most, chosen.possible());
+        while (pairs.size() < count) {
+            const auto one = static_cast<int>(random() % static_cast<std::uint64_t>(ranks));
+            const auto other = static_cast<int>(random() % static_cast<std::uint64_t>(ranks));
+            if (one != other && chosen.insert(one, other)) pairs.push_back(std::minmax(one, other));
+        }
+    }
+    shuffle(pairs, random);
+    pairs.resize(std::min(pairs.size(), most));
+    return pairs;
+}
+
+constexpr std::size_t trial_pairs = 12;
+constexpr std::size_t parameter_pairs = 3;  // these take long
+
+/// Measures a few pairs and prints what there is to do, on rank 0.
+int estimate(MPI_Comm comm, Campaign& campaign, const Options& options, bool follows) {
+    const int ranks = comm::size_of(comm);
+    const auto few = sample(options.pairs, ranks, trial_pairs, options.seed);
+    const bool with_parameters = options.plogp && !follows;
+    const double pair_s = campaign.trial(few, with_parameters, false);
+    const double least_s = campaign.trial(few, with_parameters, true);
+    double parameters_s = 0;
+    if (options.plogp && follows)
+        parameters_s =
+            campaign.trial(sample(options.pairs, ranks, parameter_pairs, options.seed), true, false);
+    const std::uint64_t pairs = options.pairs.empty() ? PairSet(ranks).possible() : options.pairs.size();
+    if (comm::rank_in(comm) == 0) {
+        tell(comm::json_line({{"estimate", true},
+                              {"pairs", pairs},
+                              {"steps", campaign.steps(options.pairs)},
+                              {"pair_s", pair_s},
+                              {"least_pair_s", least_s},
+                              {"parameters_s", parameters_s}}) +
+             '\n');
+    }
+    return comm::success;
+}
+
+/// Whether all pairs fit into the budget, each measured once, has to be known before.
+void warn_of_budget(MPI_Comm comm, Campaign& campaign, const Options& options, const PairSet& done) {
+    const auto few = sample(options.pairs, done.ranks(), trial_pairs, options.seed);
+    const double pair_s = campaign.trial(few, options.plogp, true);
+    const auto missing = static_cast<double>(done.possible() - done.size());
+    const double share = options.pairs.empty() ? missing / static_cast<double>(done.possible()) : 1;
+    const double least_s = pair_s * share * static_cast<double>(campaign.steps(options.pairs));
+    if (least_s <= options.budget_s || comm::rank_in(comm) != 0) return;
+    std::fprintf(
+        stderr,
+        "notice each pair once takes about %.2g s, which is more than the budget of %.3g s: they are "
+        "measured once\n",
+        least_s, options.budget_s);
 }
 
 int report(const comm::Failure& failure) {
@@ -114,6 +187,19 @@ int run(MPI_Comm comm, int argc, char** argv) {
 
     const clock::Occupancy occupancy = clock::occupancy(comm);
     const bool oversubscribed = clock::oversubscribed_anywhere(comm, occupancy);
+    if (options.estimate) {
+        if (!options.pairs.empty() && highest_rank(options.pairs) >= static_cast<int>(places.size())) {
+            if (rank == 0) (void)report(no_such_rank(highest_rank(options.pairs)));
+            return comm::usage_error;
+        }
+        if (rank == 0) {
+            tell(comm::json_line(header_json(options, places, comm::library_identity(), calibration,
+                                             comm::provenance_json(argc, argv))) +
+                 '\n');
+        }
+        Campaign campaign(comm, options, places, calibration, occupancy, oversubscribed, {});
+        return estimate(comm, campaign, options, only_follows);
+    }
     std::unique_ptr<Output> output;
     PairSet done(static_cast<int>(places.size()));
     Agreement agreement;
@@ -155,6 +241,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
             std::vector<std::uint8_t>& bits = done.bytes();
             comm::check(MPI_Bcast(bits.data(), static_cast<int>(bits.size()), MPI_UINT8_T, 0, comm),
                         "MPI_Bcast");
+            if (options.budget_s > 0) warn_of_budget(comm, campaign, options, done);
             code = campaign.measure_missing(done);
         }
         if (code == comm::success && follows) code = follow(comm, campaign, options.plogp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "probe/record.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "comm/json.hpp"
@@ -38,13 +39,16 @@ ordered_json header_json(const Options& options, const std::vector<comm::Place>&
             {"provenance", std::move(provenance)}};
 }
 
-std::string pair_line(const PairRecord& record, bool alone) {
+std::string pair_line(const PairRecord& record, int repetitions, bool alone) {
     ordered_json line = {{"pair", ordered_json::array({record.low, record.high})},
                          {"rtt_min_s", record.times.rtt_min_s},
                          {"rtt_median_s", record.times.rtt_median_s},
                          {"send_overhead_s", record.times.send_overhead_s},
                          {"at_s", record.at_s}};
     if (alone) line["alone"] = true;
+    const std::vector<int>& counts = record.times.repetitions;
+    const auto usual = [repetitions](int count) { return count == repetitions; };
+    if (!std::all_of(counts.begin(), counts.end(), usual)) line["repetitions"] = counts;
     for (const Parameters& found : record.parameters) {
         line["plogp"].push_back({{"from", found.from},
                                  {"sizes_bytes", found.sizes_bytes},

@@ -44,8 +44,9 @@ struct StreamRecord {
                                                  nlohmann::ordered_json provenance);
 
 /// Lines end with a line break.
-/// `alone`: the pair was measured alone, to be compared.
-[[nodiscard]] std::string pair_line(const PairRecord& record, bool alone);
+/// `repetitions` of the header: a pair that has as many of each size does not say so. `alone`: the pair was
+/// measured alone, to be compared.
+[[nodiscard]] std::string pair_line(const PairRecord& record, int repetitions, bool alone);
 [[nodiscard]] std::string stream_line(const StreamRecord& record);
 [[nodiscard]] std::string end_line(double elapsed_s, std::uint64_t pairs);
 

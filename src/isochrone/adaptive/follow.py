@@ -62,27 +62,30 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
 
 
 class _Conversation:
-    """What the probe was asked for, and what is known.
-
-    Attributes:
-        measurements: what was measured so far; its arrays are filled while more comes.
-    """
+    """What the probe was asked for, and what is known."""
 
     def __init__(self, channel: Channel, output: Path) -> None:
         self._channel = channel
         self._output = output
-        self._collector = Collector(_object(channel), f"{output}:1")
+        self._collector = Collector(next_object(channel), f"{output}:1")
         self._done = self._total = 0
-        self.measurements = self._collector.measurements()
+        sizes_bytes = self.measurements.sizes_bytes
+        self._smallest = sizes_bytes.index(min(sizes_bytes))
         for number, line in read_lines(output):
             # Where the probe has begun already, the lines come once more from itself.
             if number > 1:
                 self._collector.add(line, f"{output}:{number}")
 
+    @property
+    def measurements(self) -> Measurements:
+        """What was measured so far; its arrays are filled while more comes."""
+        return self._collector.measurements()
+
     def await_all(self) -> None:
         """Waits until the probe has measured all pairs by itself."""
-        while not self.measurements.complete:
-            self._receive()
+        while missing := self.measurements.pairs_total - self.measurements.pairs_measured:
+            for _ in range(missing):
+                self._receive()
 
     def explore(self, choose: Chooser, table: Table) -> Sequence[Ints] | None:
         """Has the chosen pairs measured, which then are in the table; returns the levels that they tell."""
@@ -95,7 +98,7 @@ class _Conversation:
                 return levels
             rtt_s = self.measurements.rtt_min_s
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
-            _take(table, self.measurements, pairs)
+            _take(table, self.measurements, pairs, self._smallest)
 
     def check_interference(self, measured: npt.NDArray[np.bool_], random: np.random.Generator) -> None:
         """Has some of the measured pairs, [rank, rank], measured again, alone."""
@@ -141,27 +144,35 @@ class _Conversation:
         self._total += len(waiting)
         self._channel.send(f"{kind} " + ",".join(f"{low}-{high}" for low, high in pairs))
         while waiting:
-            pair = self._receive()
-            if pair in waiting:
+            line = self._receive()
+            told = "alone" if "alone" in line else "plogp" if "plogp" in line else "rtt"
+            pair = tuple(line.get("pair", ()))
+            if told == kind and pair in waiting:
                 waiting.discard(pair)
                 self._done += 1
                 self._channel.progress(self._done, self._total)
 
-    def _receive(self) -> Pair | None:
-        return self._collector.add(_object(self._channel), str(self._output))
+    def _receive(self) -> Json:
+        line = next_object(self._channel)
+        self._collector.add(line, str(self._output))
+        return line
 
 
-def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> None:
-    smallest = measurements.sizes_bytes.index(min(measurements.sizes_bytes))
+def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair], smallest: int) -> None:
     for low, high in pairs:
         least = float(measurements.rtt_min_s[low, high, smallest]) / 2
         median = float(measurements.rtt_median_s[low, high, smallest]) / 2
         # A clock may be too coarse to see a message at all.
         floor = max(measurements.resolution_s / 2, 1e-12)
-        table.add((low, high), max(least, floor), max(median, floor))
+        table.add(
+            (low, high),
+            max(least, floor),
+            max(median, floor),
+            measurements.repetitions_of(low, high)[smallest],
+        )
 
 
-def _object(channel: Channel) -> Json:
+def next_object(channel: Channel) -> Json:
     """The next line that is one of the file's; launchers say things too."""
     while not (line := channel.receive()).startswith("{"):
         pass

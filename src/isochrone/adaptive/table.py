@@ -22,10 +22,13 @@ class Table:
     """
 
     def __init__(self, ranks: int, repetitions: int) -> None:
-        """``repetitions`` is the number of round trips of a pair, of which the least counts."""
+        """``repetitions`` is the number of round trips of a pair, of which the least counts, where a pair
+        does not say otherwise.
+        """
         self.log_s: Floats = np.full((ranks, ranks), np.nan)
         self._spreads: list[float] = []
-        self._scatter = scatter_of_least(repetitions)
+        self._repetitions = repetitions
+        self._counts: list[int] = []
 
     @property
     def ranks(self) -> int:
@@ -40,12 +43,17 @@ class Table:
     @property
     def noise(self) -> float:
         """How far the logarithm of a distance scatters from message to message."""
-        return self._scatter * float(np.median(self._spreads)) if self._spreads else 0.0
+        if not self._spreads:
+            return 0.0
+        return scatter_of_least(int(np.median(self._counts))) * float(np.median(self._spreads))
 
-    def add(self, pair: Pair, least_s: float, median_s: float) -> None:
-        """Takes in a pair: the least and the median of the one-way times of its smallest message, seconds."""
+    def add(self, pair: Pair, least_s: float, median_s: float, repetitions: int | None = None) -> None:
+        """Takes in a pair: the least and the median of the one-way times of its smallest message, seconds,
+        and how many round trips they are of.
+        """
         low, high = pair
         self.log_s[low, high] = self.log_s[high, low] = np.log(least_s)
+        self._counts.append(self._repetitions if repetitions is None else repetitions)
         self._spreads.append(float(np.log(max(median_s, least_s) / least_s)))
 
     def missing(self, pairs: Iterable[Pair]) -> list[Pair]:

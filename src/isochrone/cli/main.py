@@ -126,8 +126,19 @@ def _describe(error: Exception) -> tuple[str, int]:
     return f"a fault of isochrone itself: {type(error).__name__}: {text}; ISOCHRONE_DEBUG=1 shows where", 1
 
 
+class _ToStderr(logging.Handler):
+    """Writes to whatever stderr is by then: while a progress bar is there, it puts lines above itself."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes one line."""
+        try:
+            print(self.format(record), file=sys.stderr, flush=True)
+        except Exception:
+            self.handleError(record)
+
+
 def _log_to_stderr(debug: bool) -> None:
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _ToStderr()
     handler.setFormatter(logging.Formatter("isochrone: %(message)s"))
     log = logging.getLogger("isochrone")
     log.handlers = [handler]

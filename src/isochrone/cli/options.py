@@ -35,6 +35,19 @@ def parse_sizes(text: str) -> list[int]:
         ) from None
 
 
+def parse_duration(text: str, option: str) -> float:
+    """Seconds of a time such as 90, 60s, 5m or 1h. Raises UsageError for what is none."""
+    from isochrone.descriptions.quantity import DURATION, parse_quantity
+
+    try:
+        seconds = parse_quantity(text, DURATION)
+    except ValueError:
+        seconds = 0.0
+    if seconds <= 0:
+        raise UsageError(f"{text[:40]!r} is no time", option, "write for example 90, 60s, 5m or 1h")
+    return seconds
+
+
 def print_json(value: Any) -> None:
     """Prints a value as one JSON object on stdout; numbers that JSON does not have are refused."""
     typer.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))

@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.options import AsJson, parse_sizes, print_json
+from isochrone.cli.options import AsJson, parse_duration, parse_sizes, print_json
 from isochrone.cli.target import on_target
 from isochrone.errors import UsageError
 from isochrone.launch.target import Target
 
 if TYPE_CHECKING:
     from isochrone.files import Clusters
+    from isochrone.steps.estimate import Estimate
     from isochrone.steps.probe import Together
 
 
@@ -79,6 +81,29 @@ def probe(
         float,
         typer.Option("--share", min=0.0, max=1.0, help="Of the fast mode: of the ranks of each host."),
     ] = 0.25,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            "--precision",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            show_default="0, or 0.02 with a budget",
+            help="No more ping-pongs of a pair and size once the 95 % confidence interval of the median is "
+            "narrower than this share of it.",
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="TIME",
+            help="Time to measure in, such as 60s or 5m: as many ping-pongs as fit, at least one.",
+        ),
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Measure a few pairs only, and say what all would take.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Time messages between pairs of ranks: all, or with many ranks those that tell how they are wired.
@@ -95,18 +120,26 @@ def probe(
     if mode not in (None, "all") and (pairs or plogp):
         option = "--pairs" if pairs else "--plogp"
         raise UsageError(f"{option} says itself which pairs are measured", "--mode", "leave one of them away")
-    found = run_probe(
-        target,
-        output,
-        parse_sizes(sizes) if sizes else SIZES_BYTES,
-        repetitions,
-        together=_at_once(together),
-        plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
-        pairs=_parse_pairs(pairs) if pairs else (),
-        mode=mode,
-        blind=blind,
-        share=share,
-    )
+    if precision is not None and not 0 <= precision <= 1:
+        # Typer takes what is not a number for one of every range.
+        raise UsageError(f"{precision} is no share", "--precision", "use a number from 0 to 1, such as 0.05")
+    settings: dict[str, Any] = {
+        "sizes_bytes": parse_sizes(sizes) if sizes else SIZES_BYTES,
+        "repetitions": repetitions,
+        "together": _at_once(together),
+        "plogp": Plogp(max_size, method == "thesis", both) if plogp else None,
+        "pairs": _parse_pairs(pairs) if pairs else (),
+        "mode": mode,
+        "share": share,
+        "precision": precision,
+        "budget_s": parse_duration(budget, "--budget") if budget is not None else None,
+    }
+    if estimate:
+        from isochrone.steps.estimate import estimate as run_estimate
+
+        _print_estimate(run_estimate(target, **settings), target.simulated, as_json)
+        return
+    found = run_probe(target, output, blind=blind, **settings)
     if as_json:
         print_json(
             {
@@ -156,6 +189,20 @@ def _at_once(text: str) -> Together | Clusters:
             f"use one of {', '.join(TOGETHER)}, or a file",
         )
     return read_clusters(text)
+
+
+def _print_estimate(found: Estimate, simulated: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(dataclasses.asdict(found))
+        return
+    about = "about " if found.rough else ""
+    clock = "simulated " if simulated else ""
+    guess = " (the number of pairs is a guess: it follows from what is measured)" if found.rough else ""
+    typer.echo(
+        f"{about}{found.pairs} of {found.pairs_total} pairs of {found.ranks} ranks in {about}{found.steps} "
+        f"steps would take about {found.expected_s:.2g} {clock}s, each of them measured once "
+        f"{found.least_s:.2g} {clock}s{guess}"
+    )
 
 
 def _parse_pairs(text: str) -> list[tuple[int, int]]:

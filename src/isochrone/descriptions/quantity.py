@@ -36,6 +36,7 @@ class Kind:
 
 
 TIME = Kind({"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ns": 1e-9}, largest=3600.0)
+DURATION = Kind({"s": 1.0, "ms": 1e-3, "m": 60.0, "min": 60.0, "h": 3600.0}, largest=1e6)
 RATE = Kind({f"{unit}/s": factor for unit, factor in (_BYTES | _BITS).items()}, largest=1e18)
 SIZE = Kind(_BYTES, largest=2.0**30)
 
@@ -45,7 +46,7 @@ def parse_quantity(value: float | str, kind: Kind) -> float:
 
     Args:
         value: a number that is in that unit already, or a text of a number and one of the units.
-        kind: ``TIME``, ``RATE`` or ``SIZE``.
+        kind: ``TIME``, ``DURATION``, ``RATE`` or ``SIZE``.
 
     Raises:
         ValueError: it is no number from 0 to the kind's largest, or the unit is unknown; the message names

@@ -89,7 +89,9 @@ def distances(measurements: Measurements) -> Distances:
     least = matrix[i, j]
     measured = ~np.isnan(least)
     spread = np.log(np.maximum(median, least) / least)[measured]
-    noise = scatter_of_least(measurements.repetitions) * float(np.median(spread)) if len(spread) else 0.0
+    noise = (
+        scatter_of_least(measurements.usual_repetitions) * float(np.median(spread)) if len(spread) else 0.0
+    )
     log_s = np.log(least)
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
     if not measured.all():

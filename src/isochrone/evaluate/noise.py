@@ -87,7 +87,9 @@ def disturb(exact: Measurements, noise: Noise, repetitions: Sequence[int]) -> li
                     arrays[which, i[chunk], j[chunk], size] = values
                     arrays[which, j[chunk], i[chunk], size] = values
     return [
-        dataclasses.replace(exact, repetitions=count, rtt_min_s=arrays[0], rtt_median_s=arrays[1])
+        dataclasses.replace(
+            exact, repetitions=count, rtt_min_s=arrays[0], rtt_median_s=arrays[1], counts=None
+        )
         for count, arrays in zip(repetitions, found, strict=True)
     ]
 

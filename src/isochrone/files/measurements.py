@@ -20,11 +20,13 @@ from isochrone.files.stream import Stream, read_stream
 from isochrone.files.text import Json, read_lines, write_lines
 
 Array = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int32]
 
 # Arrays are dense: three of them of this many float64 are the most that is read.
 _MAX_CELLS = 1 << 28
 
 _MAX_SECONDS = 1e9
+_MAX_REPETITIONS = 10**9
 
 _VALUES = ("rtt_min_s", "rtt_median_s", "send_overhead_s")
 
@@ -35,7 +37,7 @@ class Measurements:
 
     Attributes:
         sizes_bytes: message sizes, in the order of the last axis of the arrays.
-        repetitions: round trips per pair and size.
+        repetitions: round trips per pair and size; the most, where `counts` has fewer.
         seed: of the order in which the pairs were measured.
         places: of each rank.
         resolution_s, overhead_s: of the probe's clock.
@@ -49,6 +51,8 @@ class Measurements:
         streams: messages of several pairs at once.
         alone: of some pairs that were measured again while no other was, the least round trips, [size] in
             seconds.
+        counts: [rank, rank, size], round trips of each pair, symmetric, 0 where there are none; None if all
+            have as many as `repetitions`.
     """
 
     sizes_bytes: tuple[int, ...]
@@ -69,6 +73,21 @@ class Measurements:
     parameters: Mapping[tuple[int, int], PairParameters] = field(default_factory=dict)
     streams: Sequence[Stream] = ()
     alone: Mapping[tuple[int, int], Array] = field(default_factory=dict)
+    counts: Counts | None = None
+
+    @property
+    def usual_repetitions(self) -> int:
+        """Round trips of the smallest size that half of the pairs have at least."""
+        if self.counts is None:
+            return self.repetitions
+        counts = self.counts[:, :, int(np.argmin(self.sizes_bytes))]
+        return int(np.median(counts[counts > 0])) if counts.any() else self.repetitions
+
+    def repetitions_of(self, first: int, second: int) -> tuple[int, ...]:
+        """Round trips of a pair, for each size."""
+        if self.counts is None:
+            return (self.repetitions,) * len(self.sizes_bytes)
+        return tuple(self.counts[first, second].tolist())
 
     @property
     def ranks(self) -> int:
@@ -134,6 +153,7 @@ class Collector:
                 "probe fewer ranks",
             )
         self._values = np.full((len(_VALUES), self.ranks, self.ranks, self._sizes), np.nan)
+        self._counts: Counts | None = None
         self._clock = _Elapsed()
         self._parameters: dict[tuple[int, int], PairParameters] = {}
         self._streams: list[Stream] = []
@@ -160,10 +180,32 @@ class Collector:
             self._alone[first, second] = np.array(numbers[0])
             return first, second
         self._values[:, first, second] = self._values[:, second, first] = numbers
+        self._count(first, second, numbers, line.get("repetitions"), where)
         for entry in line.get("plogp", ()):
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
             self._parameters[found.sender, found.receiver] = found
         return first, second
+
+    def _count(
+        self, first: int, second: int, numbers: list[list[float]], counts: list[int] | None, where: str
+    ) -> None:
+        times = [not math.isnan(value) for value in numbers[0]]
+        if counts is None:
+            if self._counts is not None:
+                usual = [measured and self._header["repetitions"] for measured in times]
+                self._counts[first, second] = self._counts[second, first] = usual
+            return
+        if [count > 0 for count in counts] != times:
+            raise IsochroneError(
+                f"the repetitions {short(counts)} are not those of the sizes that have times",
+                where,
+                make_again("measurements"),
+            )
+        if self._counts is None:
+            # All lines before had as many as the header says.
+            known = ~np.isnan(self._values[0])
+            self._counts = np.where(known, np.int32(self._header["repetitions"]), np.int32(0))
+        self._counts[first, second] = self._counts[second, first] = counts
 
     def measurements(self) -> Measurements:
         """What has been taken in; its arrays are not copied."""
@@ -187,6 +229,7 @@ class Collector:
             parameters=self._parameters,
             streams=self._streams,
             alone=self._alone,
+            counts=self._counts,
         )
 
 
@@ -216,6 +259,9 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
             for name, array in zip(_VALUES, arrays, strict=True)
         }
         documents.append({"pair": [i, j], **numbers, "at_s": measurements.elapsed_s})
+        repetitions = measurements.repetitions_of(i, j)
+        if any(count != measurements.repetitions for count in repetitions):
+            documents[-1]["repetitions"] = list(repetitions)
         directions = [measurements.parameters.get(each) for each in ((i, j), (j, i))]
         if any(directions):
             documents[-1]["plogp"] = [each.document() for each in directions if each is not None]
@@ -270,7 +316,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         numbers = [line[name] for name in _VALUES]
         at_s = line["at_s"]
         well_formed = (
-            len(line) == 5 + ("plogp" in line) + ("alone" in line)
+            len(line) == 5 + sum(key in line for key in ("plogp", "alone", "repetitions"))
             and type(first) is int
             and type(second) is int
             and _is_seconds(at_s)
@@ -282,6 +328,8 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         )
     except (KeyError, TypeError, ValueError):
         well_formed = False
+    counts = line.get("repetitions")
+    well_formed = well_formed and ("repetitions" not in line or _are_counts(counts, sizes))
     if not well_formed or "plogp" in line or "alone" in line:
         check(line, "measurements", where, "pair")
     if not well_formed:
@@ -296,6 +344,14 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
     if any(low > median for low, median in zip(numbers[0], numbers[1], strict=True)):
         raise IsochroneError("rtt_min_s is greater than rtt_median_s", where, make_again("measurements"))
     return first, second, at_s, numbers
+
+
+def _are_counts(values: Any, sizes: int) -> bool:
+    return (
+        type(values) is list
+        and len(values) == sizes
+        and all(type(v) is int and 0 <= v <= _MAX_REPETITIONS for v in values)
+    )
 
 
 def _is_seconds(value: Any) -> bool:

@@ -69,7 +69,8 @@ def run_program(
 ) -> None:
     """Runs a launcher's command line to its end, and shows a progress bar if stderr is a terminal.
 
-    Lines ``progress DONE TOTAL`` on its stderr move the bar; lines ``isochrone-…: …`` are passed to the log.
+    Lines ``progress DONE TOTAL`` on its stderr move the bar; lines ``notice …`` are passed to the log at
+    once, and lines ``isochrone-…: …`` when it has ended well.
 
     Args:
         argv: the command line.
@@ -157,6 +158,8 @@ def _read_messages(process: subprocess.Popen[str], tail: deque[str], progress: P
         words = line.split()
         if len(words) == 3 and words[0] == "progress" and words[1].isdecimal() and words[2].isdecimal():
             progress(int(words[1]), int(words[2]))
+        elif words[:1] == ["notice"]:
+            _log.warning("%s", line.removeprefix("notice").strip())
         else:
             tail.append(line.rstrip())
 

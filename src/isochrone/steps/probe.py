@@ -35,6 +35,8 @@ _LONGEST_WORD = 100_000
 SIZES_BYTES = (0, 1024, 65536, 1048576)
 REPETITIONS = 20
 EXACT_REPETITIONS = 1
+BUDGET_REPETITIONS = 200
+BUDGET_PRECISION = 0.02
 PATIENCE_S = 0.1
 """For one size of one pair: over slow links large messages are sent less often, or not at all."""
 
@@ -75,12 +77,14 @@ def probe(
     mode: Mode | None = None,
     blind: bool = False,
     share: float = SHARE,
+    precision: float | None = None,
+    budget_s: float | None = None,
 ) -> Measurements:
     """Times messages between pairs of ranks; goes on from what `output` holds of the same run already.
 
     Args:
-        repetitions: timed ping-pongs for each pair and size; by default one where times have no noise, else
-        20.
+        repetitions: timed ping-pongs for each pair and size, the most where precision or budget want fewer;
+            by default one where times have no noise, else 20, or 200 with a budget.
         together: which pairs are measured at once: none; those that share no node; all that share no
             rank; or those whose innermost common clusters have no rank in common, and one in each group.
         plogp: how to measure all PLogP parameters too; None: not at all.
@@ -90,33 +94,22 @@ def probe(
             than ``ADAPTIVE_ABOVE`` ranks, unless the parameters of all pairs are asked for.
         blind: whether the adaptive mode does without host names as a hint.
         share: of the fast mode.
+        precision: of a median, as a share of it: there are no more repetitions once its 95 % confidence
+            interval is narrower; 0: all of them. By default 0, or 0.02 with a budget.
+        budget_s: for all pairs together: fewer repetitions where they would take longer, at least one.
 
     Raises:
         IsochroneError: the probe fails, or `output` is of another run.
     """
-    if repetitions is None:
-        repetitions = EXACT_REPETITIONS if target.exact else REPETITIONS
-    above = _follow_above(mode, plogp, pairs)
+    above = follow_above(mode, plogp, pairs)
     talk = None
     if above is not None:
         talk = follow(output, above, _chooser(mode, blind, share))
         plogp = plogp or Plogp()
-    target.run(
-        "isochrone-probe",
-        [
-            *("--output", str(output.resolve())),
-            *("--sizes", ",".join(map(str, sizes_bytes))),
-            *("--repetitions", str(repetitions)),
-            *("--warmup", "0" if target.exact else "2"),
-            *("--seed", str(seed)),
-            *(() if target.simulated else ("--patience", str(PATIENCE_S))),
-            *_at_once(together),
-            *(plogp.arguments() if plogp is not None else ()),
-            *(("--pairs", ",".join(f"{low}-{high}" for low, high in pairs)) if pairs else ()),
-            *(("--follow-above", str(above)) if above is not None else ()),
-        ],
-        talk,
+    arguments = native_arguments(
+        target, output, sizes_bytes, repetitions, seed, together, plogp, pairs, precision, budget_s, above
     )
+    target.run("isochrone-probe", arguments, talk)
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
@@ -146,7 +139,43 @@ def _at_once(together: Together | Clusters) -> tuple[str, str]:
     return "--clusters", expression
 
 
-def _follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
+def native_arguments(
+    target: Target,
+    output: Path,
+    sizes_bytes: Sequence[int],
+    repetitions: int | None,
+    seed: int,
+    together: Together | Clusters,
+    plogp: Plogp | None,
+    pairs: Sequence[Pair],
+    precision: float | None,
+    budget_s: float | None,
+    above: int | None,
+) -> list[str]:
+    """Those of isochrone-probe, for what ``probe`` is asked for; `above` is of ``follow_above``."""
+    limited = budget_s is not None
+    if repetitions is None:
+        most = BUDGET_REPETITIONS if limited else REPETITIONS
+        repetitions = EXACT_REPETITIONS if target.exact else most
+    if precision is None:
+        precision = BUDGET_PRECISION if limited else 0.0
+    return [
+        *("--output", str(output.resolve())),
+        *("--sizes", ",".join(map(str, sizes_bytes))),
+        *("--repetitions", str(repetitions)),
+        *("--warmup", "0" if target.exact else "2"),
+        *("--seed", str(seed)),
+        *(() if target.simulated else ("--patience", str(PATIENCE_S))),
+        *(("--precision", str(precision)) if precision > 0 else ()),
+        *(("--budget", str(budget_s)) if limited else ()),
+        *_at_once(together),
+        *(plogp.arguments() if plogp is not None else ()),
+        *(("--pairs", ",".join(f"{low}-{high}" for low, high in pairs)) if pairs else ()),
+        *(("--follow-above", str(above)) if above is not None else ()),
+    ]
+
+
+def follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
     """With how many ranks the probe begins to ask which pairs to measure; None for never."""
     if pairs or plogp is not None:
         return None

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
+from isochrone.files import Measurements
 from isochrone.report.facts import Facts
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
@@ -59,7 +60,8 @@ def _entries(facts: Facts) -> list[tuple[str, Child]]:
         ),
         (
             "Probe",
-            f"{pairs}, {probe.repetitions} round trips at each of {sizes}, {format_time(probe.elapsed_s)}",
+            f"{pairs}, {_up_to(probe)}{probe.repetitions} round trips at each of {sizes}, "
+            f"{format_time(probe.elapsed_s)}",
         ),
         ("Clock resolution", format_time(probe.resolution_s)),
     ]
@@ -68,6 +70,10 @@ def _entries(facts: Facts) -> list[tuple[str, Child]]:
     if facts.survey and facts.survey.elapsed_s is not None:
         entries.append(("Time of the whole survey", format_time(facts.survey.elapsed_s)))
     return entries
+
+
+def _up_to(probe: Measurements) -> str:
+    return "" if probe.counts is None else "up to "
 
 
 def _hosts(facts: Facts) -> str:

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a probe would take: from a few pairs to a number of seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isochrone.adaptive.follow import next_object
+from isochrone.adaptive.represent import share_of_groups
+from isochrone.errors import IsochroneError
+from isochrone.files.measurements import Collector
+from isochrone.launch.process import Channel
+from isochrone.launch.target import Target
+from isochrone.steps.probe import (
+    SHARE,
+    SIZES_BYTES,
+    Mode,
+    Plogp,
+    Together,
+    follow_above,
+    native_arguments,
+)
+
+# The adaptive mode takes about this times n log2 n pairs. On synthetic machines of 64 to 512 ranks it took
+# 0.6 to 5.5, mostly 1 to 2.6: the more groups there are side by side, and the more noise, the more.
+ADAPTIVE_FACTOR = 2.0
+
+# Pairs whose parameters the adaptive mode measures: three at each of four levels.
+_PARAMETER_PAIRS = 12
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a probe would take.
+
+    Attributes:
+        ranks: of the machine.
+        mode: ``all``, ``adaptive`` or ``fast``; ``pairs`` where they are named.
+        pairs: that would be measured.
+        pairs_total: that there are.
+        steps: one after the other, with as many pairs at once as may be.
+        pair_s: mean time of a pair.
+        least_s: of the whole, if every pair were measured once.
+        expected_s: of the whole.
+        rough: whether the number of pairs is a guess.
+    """
+
+    ranks: int
+    mode: str
+    pairs: int
+    pairs_total: int
+    steps: int
+    pair_s: float
+    least_s: float
+    expected_s: float
+    rough: bool
+
+
+def estimate(
+    target: Target,
+    sizes_bytes: Sequence[int] = SIZES_BYTES,
+    repetitions: int | None = None,
+    seed: int = 1,
+    together: Together = "nodes",
+    plogp: Plogp | None = None,
+    pairs: Sequence[tuple[int, int]] = (),
+    mode: Mode | None = None,
+    share: float = SHARE,
+    precision: float | None = None,
+    budget_s: float | None = None,
+) -> Estimate:
+    """Measures a dozen pairs at random, and writes nothing; the arguments are those of ``probe``.
+
+    Raises:
+        IsochroneError: the probe fails.
+    """
+    above = follow_above(mode, plogp, pairs)
+    if above is not None:
+        plogp = plogp or Plogp()
+    arguments = native_arguments(
+        target,
+        *(Path("unused"), sizes_bytes, repetitions, seed, together),
+        *(plogp, pairs, precision, budget_s, above),
+    )
+    heard: list[dict[str, Any]] = []
+
+    def talk(channel: Channel) -> None:
+        heard.extend((next_object(channel), next_object(channel)))
+
+    target.run("isochrone-probe", [*arguments, "--estimate"], talk)
+    if len(heard) != 2:
+        raise IsochroneError("isochrone-probe has ended without an answer")
+    machine = Collector(heard[0], "standard output of isochrone-probe")
+    some = above is not None and machine.ranks > above
+    kind = ("fast" if mode == "fast" else "adaptive") if some else ("pairs" if pairs else "all")
+    hosts = [place.host for place in machine.places]
+    return _estimate(heard[1], kind, hosts, share, seed, budget_s)
+
+
+def _estimate(
+    found: dict[str, Any], kind: str, hosts: Sequence[str], share: float, seed: int, budget_s: float | None
+) -> Estimate:
+    ranks = len(hosts)
+    total = ranks * (ranks - 1) // 2
+    pairs = listed = int(found["pairs"])
+    if kind == "fast":
+        pairs = len(share_of_groups(hosts, share, seed))
+    elif kind == "adaptive":
+        pairs = min(total, round(ADAPTIVE_FACTOR * ranks * math.log2(max(ranks, 2))))
+    steps = math.ceil(found["steps"] * pairs / max(listed, 1))
+    # Of the fast mode nobody asks for parameters.
+    parameters_s = _PARAMETER_PAIRS * float(found["parameters_s"]) if kind == "adaptive" else 0.0
+    least_s = steps * float(found["least_pair_s"])
+    expected_s = steps * float(found["pair_s"]) + parameters_s
+    if budget_s is not None:
+        expected_s = max(least_s, min(expected_s, budget_s))
+    return Estimate(
+        ranks, kind, pairs, total, steps, float(found["pair_s"]), least_s, expected_s, kind == "adaptive"
+    )
