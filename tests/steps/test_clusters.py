@@ -88,6 +88,8 @@ def test_pairs_run_at_once_only_in_separate_clusters(
     path_of = paths(clusters)
     spans = []
     for line in map(json.loads, output.read_text().splitlines()[1:-1]):
+        if "alone" in line:
+            continue
         low, high = line["pair"]
         cluster = common(path_of[low], path_of[high])
         spans.append((cluster, line["at_s"] - sum(line["rtt_min_s"]), line["at_s"]))
@@ -112,10 +114,12 @@ def test_what_was_detected_says_what_may_run_at_once(tmp_path: Path, system: Pat
     ]
     words = ["probe", "--sim", str(system), "--together", str(clusters), "-o", str(again)]
     assert main(words) == 0
-    assert again.read_text().count('"pair"') == 66
+    # All pairs, and a dozen of them once more, alone.
+    once = again.read_text()
+    assert once.count('"pair"') - once.count('"alone"') == 66
     # The same again: nothing is missing.
     assert main(words) == 0
-    assert again.read_text().count('"pair"') == 66
+    assert again.read_text().count('"pair"') == once.count('"pair"')
 
 
 @pytest.mark.parametrize(

@@ -380,7 +380,7 @@ int Campaign::run(const Order& order, const Wanted& wanted, Way way, std::int64_
             const std::vector<PairRecord> records = unpack(packed, sizes_);
             std::string lines;
             for (const PairRecord& record : records) lines += pair_line(record, repetitions_, way.again);
-            plan.code = hand_over(lines, records.size());
+            plan.code = hand_over(lines, way.again ? 0 : records.size());
             const double took_s = clock::now() - start_s_ - plan.at_s;
             budget_.learn(took_s, last - first, plan.pair_s);
             plan.steps = next_batch(plan.steps, took_s, groups);
