@@ -125,3 +125,6 @@ def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Pat
     assert [hosts.count(host) for host in set(hosts)] == [3] * 6
     assert measured.sum() == len(chosen) * (len(chosen) - 1)
     assert read_measurements(tmp_path / "m.jsonl").ended
+    topology, _ = detect(found, SimTarget(load_system(str(described))).truth)
+    assert len(topology.ranks) == 18
+    assert topology.accuracy["node"] == 1.0

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,9 @@ __all__ = [
     "detect",
     "distance_matrix_s",
 ]
+
+
+LOG = logging.getLogger("isochrone.detect")
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,15 @@ def detect(
     Raises:
         IsochroneError: pairs are missing, or the truth is about other ranks.
     """
+    chosen = np.flatnonzero(np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)).tolist()
+    if measurements.ended and 0 < len(chosen) < measurements.ranks:
+        LOG.warning(
+            "%d of %d ranks are in no pair: they are left out",
+            measurements.ranks - len(chosen),
+            measurements.ranks,
+        )
+        truth = {name: [labels[rank] for rank in chosen] for name, labels in (truth or {}).items()}
+        measurements = measurements.only(chosen)
     pairs = distances(measurements)
     levels = find_levels(pairs)
     places, ranks = distinct_places(measurements.places)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,26 @@ class Measurements:
     def pairs_total(self) -> int:
         """Number of pairs that there are."""
         return self.ranks * (self.ranks - 1) // 2
+
+    def only(self, ranks: Sequence[int]) -> Measurements:
+        """What was measured among some of the ranks, which are numbered anew in their order."""
+        cells = np.ix_(list(ranks), list(ranks))
+        number = {rank: k for k, rank in enumerate(ranks)}
+        return replace(
+            self,
+            places=tuple(self.places[rank] for rank in ranks),
+            rtt_min_s=self.rtt_min_s[cells],
+            rtt_median_s=self.rtt_median_s[cells],
+            send_overhead_s=self.send_overhead_s[cells],
+            counts=None if self.counts is None else self.counts[cells],
+            parameters={
+                (number[a], number[b]): replace(each, sender=number[a], receiver=number[b])
+                for (a, b), each in self.parameters.items()
+                if a in number and b in number
+            },
+            streams=(),
+            alone={},
+        )
 
     @property
     def complete(self) -> bool:
