@@ -26,7 +26,7 @@ from isochrone.files import Topology, provenance, read_measurements
 from isochrone.report.plots.style import LEVELS, SOFT, dress, new_figure, save
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.steps.probe import Mode, Together, probe
+from isochrone.steps.probe import Mode, ProbeOptions, Together, probe
 
 NODES = (1, 2, 4, 8, 16, 32, 64)
 NODES_WITH_REPETITIONS = (1, 2, 4, 8)
@@ -77,7 +77,8 @@ def measure(folder: Path, nodes: int, way: Way, repetitions: int = 1) -> dict[st
     output = folder / f"{nodes}-{way.name}-{repetitions}.jsonl"
     begin = time.monotonic()
     if not output.exists() or not read_measurements(output).ended:
-        probe(target, output, repetitions=repetitions, together=way.together, mode=way.mode, blind=way.blind)
+        options = ProbeOptions(repetitions=repetitions, together=way.together, mode=way.mode, blind=way.blind)
+        probe(target, output, options)
     found = read_measurements(output)
     topology, _ = detect(found, target.truth)
     return {

@@ -21,7 +21,7 @@ from isochrone.lab.network import Network
 from isochrone.lab.target import LabTarget, Ranks
 from isochrone.launch.library import MpiLibrary
 from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.probe import ProbeOptions, probe
 
 PLACE = Place(host="h0", cpus=None, signature="1x2x1")
 MPI = MpiIdentity(library="MPICH Version: 5.0.2", version="4.1", abi="libmpi.so.12")
@@ -68,7 +68,7 @@ def test_racks_are_found_and_impossible_times_are_refused(
     ranks = Ranks.on(lab.network, 10, 2, "random", 4)
     target = LabTarget(lab, library, ranks)
     path = tmp_path / "measurements.jsonl"
-    measurements = probe(target, path, sizes_bytes=(0, 1024), repetitions=5)
+    measurements = probe(target, path, ProbeOptions((0, 1024), repetitions=5))
     assert measurements.complete
     topology = detect(path, tmp_path / "topology.json", target.truth)
     assert topology.accuracy["rack"] == 1.0
@@ -105,7 +105,7 @@ def test_measurements_that_left_a_size_out_are_read_back(
     target = LabTarget(lab, library, Ranks.on(lab.network, 2, 1, "block", 1))
     path = tmp_path / "measurements.jsonl"
     # 100 MB take 16 s to and fro over the cables: longer than the probe's patience.
-    measurements = probe(target, path, sizes_bytes=(0, 100_000, 100_000_000), repetitions=3)
+    measurements = probe(target, path, ProbeOptions((0, 100_000, 100_000_000), repetitions=3))
     assert measurements.complete
     assert (measurements.rtt_min_s[0, 1, :2] > 0).all()
     assert str(measurements.rtt_min_s[0, 1, 2]) == "nan"

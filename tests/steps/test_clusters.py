@@ -13,7 +13,7 @@ from isochrone.cli.main import main
 from isochrone.files import Clusters, read_clusters
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.steps.probe import Mode, probe
+from isochrone.steps.probe import Mode, ProbeOptions, probe
 
 pytestmark = pytest.mark.usefixtures("simgrid")
 
@@ -82,7 +82,7 @@ def test_pairs_run_at_once_only_in_separate_clusters(
     output = tmp_path / "measurements.jsonl"
     target = SimTarget(load_system(str(system)))
     clusters = read_clusters(tree)
-    found = probe(target, output, (0, 65536), together=clusters, mode=mode, share=0.5)
+    found = probe(target, output, ProbeOptions((0, 65536), together=clusters, mode=mode, share=0.5))
     assert found.complete == (mode == "all")
 
     path_of = paths(clusters)

@@ -14,7 +14,7 @@ import pytest
 from isochrone.files import Measurements
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.steps.probe import Together, probe
+from isochrone.steps.probe import ProbeOptions, Together, probe
 
 pytestmark = pytest.mark.usefixtures("simgrid")
 
@@ -51,7 +51,7 @@ def test_a_cluster_measured_in_another_rank_order_has_the_same_matrix(
     for name, seed in (("block", 1), (placement, 2)):
         target = SimTarget(load_system(str(system), name, seed))
         output = tmp_path / f"{name}.jsonl"
-        found.append(probe(target, output, (0, 1024, 65536), repetitions, seed, together))
+        found.append(probe(target, output, ProbeOptions((0, 1024, 65536), repetitions, seed, together)))
     first, other = found
     assert [p.document() for p in first.places] != [p.document() for p in other.places]
     (places, values), (other_places, other_values) = by_place(first), by_place(other)
@@ -118,7 +118,7 @@ def orders(
     found = []
     for seed in SEEDS:
         path = folder / f"{seed}.jsonl"
-        probe(target, path, sizes_bytes=(0,), seed=seed)
+        probe(target, path, ProbeOptions((0,), seed=seed))
         found.append(pairs_in_time(path))
     return nodes, found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -110,7 +110,7 @@ def probe(
 
     The same command goes on with a run that was interrupted: only what is missing is measured.
     """
-    from isochrone.steps.probe import MODES, SIZES_BYTES, Plogp
+    from isochrone.steps.probe import MODES, SIZES_BYTES, Plogp, ProbeOptions
     from isochrone.steps.probe import probe as run_probe
 
     if method not in ("default", "thesis"):
@@ -123,23 +123,24 @@ def probe(
     if precision is not None and not 0 <= precision <= 1:
         # Typer takes what is not a number for one of every range.
         raise UsageError(f"{precision} is no share", "--precision", "use a number from 0 to 1, such as 0.05")
-    settings: dict[str, Any] = {
-        "sizes_bytes": parse_sizes(sizes) if sizes else SIZES_BYTES,
-        "repetitions": repetitions,
-        "together": _at_once(together),
-        "plogp": Plogp(max_size, method == "thesis", both) if plogp else None,
-        "pairs": _parse_pairs(pairs) if pairs else (),
-        "mode": mode,
-        "share": share,
-        "precision": precision,
-        "budget_s": parse_duration(budget, "--budget") if budget is not None else None,
-    }
+    options = ProbeOptions(
+        sizes_bytes=parse_sizes(sizes) if sizes else SIZES_BYTES,
+        repetitions=repetitions,
+        together=_at_once(together),
+        plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
+        pairs=_parse_pairs(pairs) if pairs else (),
+        mode=next((each for each in MODES if each == mode), None),
+        blind=blind,
+        share=share,
+        precision=precision,
+        budget_s=parse_duration(budget, "--budget") if budget is not None else None,
+    )
     if estimate:
         from isochrone.steps.estimate import estimate as run_estimate
 
-        _print_estimate(run_estimate(target, **settings), target.simulated, as_json)
+        _print_estimate(run_estimate(target, options), target.simulated, as_json)
         return
-    found = run_probe(target, output, blind=blind, **settings)
+    found = run_probe(target, output, options)
     if as_json:
         print_json(
             {

@@ -23,7 +23,7 @@ from isochrone.evaluate.scores import Score, scores
 from isochrone.files import Measurements
 from isochrone.sim.target import SimTarget
 from isochrone.steps.folder import MEASUREMENTS, open_folder
-from isochrone.steps.probe import probe
+from isochrone.steps.probe import ProbeOptions, probe
 
 SIZES_BYTES = (0, 1024, 65536)
 OURS = "isochrone"
@@ -102,7 +102,7 @@ def evaluate(cases: Sequence[Case], folder: Path) -> Iterator[Outcome]:
         target = SimTarget(case.system)
         _log.info("%d of %d: %s, %s placement, noise: %s", number, len(cases), *case.words)
         truth = target.truth or {}
-        exact = probe(target, open_folder(folder / case.name) / MEASUREMENTS, SIZES_BYTES)
+        exact = probe(target, open_folder(folder / case.name) / MEASUREMENTS, ProbeOptions(SIZES_BYTES))
         for measurements in disturb(exact, case.noise, case.repetitions):
             yield _ours(case, measurements, truth)
             objects = objects_of(measurements)

@@ -15,15 +15,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.measurements import Collector
 from isochrone.launch.process import Channel
 from isochrone.launch.target import Target
-from isochrone.steps.probe import (
-    SHARE,
-    SIZES_BYTES,
-    Mode,
-    Plogp,
-    Together,
-    follow_above,
-    native_arguments,
-)
+from isochrone.steps.probe import ProbeOptions
 
 # The adaptive mode takes about this times n log2 n pairs. On synthetic machines of 64 to 512 ranks it took
 # 0.6 to 5.5, mostly 1 to 2.6: the more groups there are side by side, and the more noise, the more.
@@ -60,32 +52,13 @@ class Estimate:
     rough: bool
 
 
-def estimate(
-    target: Target,
-    sizes_bytes: Sequence[int] = SIZES_BYTES,
-    repetitions: int | None = None,
-    seed: int = 1,
-    together: Together = "nodes",
-    plogp: Plogp | None = None,
-    pairs: Sequence[tuple[int, int]] = (),
-    mode: Mode | None = None,
-    share: float = SHARE,
-    precision: float | None = None,
-    budget_s: float | None = None,
-) -> Estimate:
-    """Measures a dozen pairs at random, and writes nothing; the arguments are those of ``probe``.
+def estimate(target: Target, options: ProbeOptions) -> Estimate:
+    """Measures a dozen pairs at random, and writes nothing.
 
     Raises:
         IsochroneError: the probe fails.
     """
-    above = follow_above(mode, plogp, pairs)
-    if above is not None:
-        plogp = plogp or Plogp()
-    arguments = native_arguments(
-        target,
-        *(Path("unused"), sizes_bytes, repetitions, seed, together),
-        *(plogp, pairs, precision, budget_s, above),
-    )
+    arguments = options.arguments(target, Path("unused"))
     heard: list[dict[str, Any]] = []
 
     def talk(channel: Channel) -> None:
@@ -95,20 +68,19 @@ def estimate(
     if len(heard) != 2:
         raise IsochroneError("isochrone-probe has ended without an answer")
     machine = Collector(heard[0], "standard output of isochrone-probe")
-    some = above is not None and machine.ranks > above
-    kind = ("fast" if mode == "fast" else "adaptive") if some else ("pairs" if pairs else "all")
-    hosts = [place.host for place in machine.places]
-    return _estimate(heard[1], kind, hosts, share, seed, budget_s)
+    return _estimate(heard[1], options, [place.host for place in machine.places])
 
 
-def _estimate(
-    found: dict[str, Any], kind: str, hosts: Sequence[str], share: float, seed: int, budget_s: float | None
-) -> Estimate:
+def _estimate(found: dict[str, Any], options: ProbeOptions, hosts: Sequence[str]) -> Estimate:
     ranks = len(hosts)
     total = ranks * (ranks - 1) // 2
+    above = options.follow_above
+    kind = "pairs" if options.pairs else "all"
+    if above is not None and ranks > above:
+        kind = "fast" if options.mode == "fast" else "adaptive"
     pairs = listed = int(found["pairs"])
     if kind == "fast":
-        pairs = len(share_of_groups(hosts, share, seed))
+        pairs = len(share_of_groups(hosts, options.share, options.seed))
     elif kind == "adaptive":
         pairs = min(total, round(ADAPTIVE_FACTOR * ranks * math.log2(max(ranks, 2))))
     steps = math.ceil(found["steps"] * pairs / max(listed, 1))
@@ -116,8 +88,8 @@ def _estimate(
     parameters_s = _PARAMETER_PAIRS * float(found["parameters_s"]) if kind == "adaptive" else 0.0
     least_s = steps * float(found["least_pair_s"])
     expected_s = steps * float(found["pair_s"]) + parameters_s
-    if budget_s is not None:
-        expected_s = max(least_s, min(expected_s, budget_s))
+    if options.budget_s is not None:
+        expected_s = max(least_s, min(expected_s, options.budget_s))
     return Estimate(
         ranks, kind, pairs, total, steps, float(found["pair_s"]), least_s, expected_s, kind == "adaptive"
     )

@@ -65,26 +65,15 @@ class Plogp:
         ]
 
 
-def probe(
-    target: Target,
-    output: Path,
-    sizes_bytes: Sequence[int] = SIZES_BYTES,
-    repetitions: int | None = None,
-    seed: int = 1,
-    together: Together | Clusters = "nodes",
-    plogp: Plogp | None = None,
-    pairs: Sequence[tuple[int, int]] = (),
-    mode: Mode | None = None,
-    blind: bool = False,
-    share: float = SHARE,
-    precision: float | None = None,
-    budget_s: float | None = None,
-) -> Measurements:
-    """Times messages between pairs of ranks; goes on from what `output` holds of the same run already.
+@dataclass(frozen=True)
+class ProbeOptions:
+    """What to measure, and how.
 
-    Args:
+    Attributes:
+        sizes_bytes: of the messages.
         repetitions: timed ping-pongs for each pair and size, the most where precision or budget want fewer;
             by default one where times have no noise, else 20, or 200 with a budget.
+        seed: of the order.
         together: which pairs are measured at once: none; those that share no node; all that share no
             rank; or those whose innermost common clusters have no rank in common, and one in each group.
         plogp: how to measure all PLogP parameters too; None: not at all.
@@ -97,19 +86,64 @@ def probe(
         precision: of a median, as a share of it: there are no more repetitions once its 95 % confidence
             interval is narrower; 0: all of them. By default 0, or 0.02 with a budget.
         budget_s: for all pairs together: fewer repetitions where they would take longer, at least one.
+    """
+
+    sizes_bytes: Sequence[int] = SIZES_BYTES
+    repetitions: int | None = None
+    seed: int = 1
+    together: Together | Clusters = "nodes"
+    plogp: Plogp | None = None
+    pairs: Sequence[Pair] = ()
+    mode: Mode | None = None
+    blind: bool = False
+    share: float = SHARE
+    precision: float | None = None
+    budget_s: float | None = None
+
+    @property
+    def follow_above(self) -> int | None:
+        """With how many ranks the probe begins to ask which pairs to measure; None for never."""
+        if self.pairs or self.plogp is not None:
+            return None
+        return {None: ADAPTIVE_ABOVE, "all": _MOST_RANKS, "adaptive": 0, "fast": 0}[self.mode]
+
+    def arguments(self, target: Target, output: Path) -> list[str]:
+        """Of isochrone-probe."""
+        limited = self.budget_s is not None
+        repetitions, precision, above = self.repetitions, self.precision, self.follow_above
+        if repetitions is None:
+            most = BUDGET_REPETITIONS if limited else REPETITIONS
+            repetitions = EXACT_REPETITIONS if target.exact else most
+        if precision is None:
+            precision = BUDGET_PRECISION if limited else 0.0
+        # Where the probe is followed, it is asked for the parameters of some pairs.
+        plogp = self.plogp if above is None else Plogp()
+        return [
+            *("--output", str(output.resolve())),
+            *("--sizes", ",".join(map(str, self.sizes_bytes))),
+            *("--repetitions", str(repetitions)),
+            *("--warmup", "0" if target.exact else "2"),
+            *("--seed", str(self.seed)),
+            *(() if target.simulated else ("--patience", str(PATIENCE_S))),
+            *(("--precision", str(precision)) if precision > 0 else ()),
+            *(("--budget", str(self.budget_s)) if limited else ()),
+            *_at_once(self.together),
+            *(plogp.arguments() if plogp is not None else ()),
+            *(("--pairs", ",".join(f"{low}-{high}" for low, high in self.pairs)) if self.pairs else ()),
+            *(("--follow-above", str(above)) if above is not None else ()),
+        ]
+
+
+def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> Measurements:
+    """Times messages between pairs of ranks; goes on from what `output` holds of the same run already.
 
     Raises:
         IsochroneError: the probe fails, or `output` is of another run.
     """
-    above = follow_above(mode, plogp, pairs)
-    talk = None
-    if above is not None:
-        talk = follow(output, above, _chooser(mode, blind, share))
-        plogp = plogp or Plogp()
-    arguments = native_arguments(
-        target, output, sizes_bytes, repetitions, seed, together, plogp, pairs, precision, budget_s, above
-    )
-    target.run("isochrone-probe", arguments, talk)
+    options = options or ProbeOptions()
+    above = options.follow_above
+    talk = None if above is None else follow(output, above, _chooser(options))
+    target.run("isochrone-probe", options.arguments(target, output), talk)
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
@@ -139,55 +173,12 @@ def _at_once(together: Together | Clusters) -> tuple[str, str]:
     return "--clusters", expression
 
 
-def native_arguments(
-    target: Target,
-    output: Path,
-    sizes_bytes: Sequence[int],
-    repetitions: int | None,
-    seed: int,
-    together: Together | Clusters,
-    plogp: Plogp | None,
-    pairs: Sequence[Pair],
-    precision: float | None,
-    budget_s: float | None,
-    above: int | None,
-) -> list[str]:
-    """Those of isochrone-probe, for what ``probe`` is asked for; `above` is of ``follow_above``."""
-    limited = budget_s is not None
-    if repetitions is None:
-        most = BUDGET_REPETITIONS if limited else REPETITIONS
-        repetitions = EXACT_REPETITIONS if target.exact else most
-    if precision is None:
-        precision = BUDGET_PRECISION if limited else 0.0
-    return [
-        *("--output", str(output.resolve())),
-        *("--sizes", ",".join(map(str, sizes_bytes))),
-        *("--repetitions", str(repetitions)),
-        *("--warmup", "0" if target.exact else "2"),
-        *("--seed", str(seed)),
-        *(() if target.simulated else ("--patience", str(PATIENCE_S))),
-        *(("--precision", str(precision)) if precision > 0 else ()),
-        *(("--budget", str(budget_s)) if limited else ()),
-        *_at_once(together),
-        *(plogp.arguments() if plogp is not None else ()),
-        *(("--pairs", ",".join(f"{low}-{high}" for low, high in pairs)) if pairs else ()),
-        *(("--follow-above", str(above)) if above is not None else ()),
-    ]
-
-
-def follow_above(mode: Mode | None, plogp: Plogp | None, pairs: Sequence[Pair]) -> int | None:
-    """With how many ranks the probe begins to ask which pairs to measure; None for never."""
-    if pairs or plogp is not None:
-        return None
-    return {None: ADAPTIVE_ABOVE, "all": _MOST_RANKS, "adaptive": 0, "fast": 0}[mode]
-
-
-def _chooser(mode: Mode | None, blind: bool, share: float) -> Chooser:
+def _chooser(options: ProbeOptions) -> Chooser:
     def some(table: Table, measurements: Measurements) -> Choosing:
         hosts = [place.host for place in measurements.places]
-        if mode == "fast":
-            yield share_of_groups(hosts, share, measurements.seed)
+        if options.mode == "fast":
+            yield share_of_groups(hosts, options.share, measurements.seed)
             return None
-        return (yield from choose(table, None if blind else hosts, measurements.seed))
+        return (yield from choose(table, None if options.blind else hosts, measurements.seed))
 
     return some

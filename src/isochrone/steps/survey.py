@@ -16,7 +16,7 @@ from isochrone.report import Survey, read_facts, summary_lines, write_page
 from isochrone.report.comparison import Comparison
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
-from isochrone.steps.probe import probe
+from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.tune import tune
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def survey(target: Target, folder: Path, command: Sequence[str], seed: int = 1) 
     begin = time.monotonic()
     open_folder(folder)
     _log.info("probing %s", target.name)
-    measurements = probe(target, folder / MEASUREMENTS, seed=seed)
+    measurements = probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
     _log.info("detecting the topology")
     topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
     _log.info("tuning broadcast")
