@@ -6,8 +6,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -144,8 +142,6 @@ links:
 
 
 def doctor(folder: Path, fault: str, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> list[dict]:
-    if shutil.which("smpicxx") is None and os.environ.get("CI") != "true":
-        pytest.skip("smpicxx is not installed")
     system = folder / "c.yaml"
     system.write_text(CLUSTER + (f"faults:\n  - {fault}\n" if fault else ""), encoding="utf-8")
     output = folder / "measurements.jsonl"
@@ -158,6 +154,7 @@ def doctor(folder: Path, fault: str, arguments: list[str], capsys: pytest.Captur
     return [each for each in found if each["kind"] == "asymmetric"]
 
 
+@pytest.mark.usefixtures("simgrid")
 @pytest.mark.parametrize(
     ("fault", "ways"),
     [
@@ -174,6 +171,7 @@ def test_a_simulated_way_that_is_slow_in_one_direction_is_named(
     assert sorted(each["ranks"] for each in doctor(tmp_path, fault, [], capsys)) == ways
 
 
+@pytest.mark.usefixtures("simgrid")
 def test_what_one_node_sends_over_a_slow_cable_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,6 +180,7 @@ def test_what_one_node_sends_over_a_slow_cable_is_named(
     assert {each["ranks"][0] for each in found} == {4, 5}
 
 
+@pytest.mark.usefixtures("simgrid")
 def test_a_few_pairs_that_are_not_connected_can_be_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -24,10 +22,7 @@ links:
 """
 
 
-@pytest.fixture(autouse=True)
-def simgrid() -> None:
-    if shutil.which("smpicxx") is None and os.environ.get("CI") != "true":
-        pytest.skip("smpicxx is not installed")
+pytestmark = pytest.mark.usefixtures("simgrid")
 
 
 def probe(folder: Path, faults: str, noise: str) -> Path:

@@ -36,7 +36,7 @@ def check(outcomes: Sequence[Outcome]) -> None:
 
 
 @pytest.fixture(scope="module")
-def small(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
+def small(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outcome]:
     few = [
         case
         for case in cases(full=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the tests of steps share."""
+"""What tests of several rooms share."""
 
 from __future__ import annotations
 
