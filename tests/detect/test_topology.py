@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from isochrone.detect import dendrogram, detect
 from isochrone.detect.links import level_links
 from isochrone.errors import IsochroneError
-from isochrone.files import read_topology, write_topology
+from isochrone.files import PairParameters, read_topology, write_topology
 
 US = 1e-6
 
@@ -160,6 +160,39 @@ def test_links_hold_latency_overhead_and_gap_of_the_pairs_that_meet_at_the_level
         assert [size for size, _ in level.links.gap_s] == [0, 1024, 65536]
         assert [gap for _, gap in level.links.gap_s] == pytest.approx([0.0, 1024e-10, 65536e-10])
         assert level.links.send_overhead_s == ((0, 1e-7), (1024, 1e-7), (65536, 1e-7))
+
+
+def test_links_say_how_alike_the_pairs_of_a_level_are(nodes, make_measurements):
+    counts = [level.links.pairs for level in detect(make_measurements(nodes))[0].levels if level.links]
+    assert sum(counts) == nodes.ranks * (nodes.ranks - 1) // 2
+    clean, noisy = (
+        [
+            level.links.spread
+            for level in detect(make_measurements(nodes, noise=noise))[0].levels
+            if level.links
+        ]
+        for noise in (0.0, 0.2)
+    )
+    assert clean == pytest.approx([0.0] * 4, abs=1e-9)
+    assert min(noisy) > 0.01
+
+
+def test_links_take_the_sizes_of_the_pairs_whose_parameters_were_measured(nodes, make_measurements):
+    """A few pairs stand for all of a level: their gaps at many sizes beyond the latency of all."""
+    measurements = make_measurements(nodes)
+    sizes = (0, 1, 4, 65536, 1 << 21)
+    one_way_s = np.array([2, 2, 3, 7, 200]) * US
+    quartiles = 2 * one_way_s[:, None] * np.array([1.0, 1.1, 1.2, 1.3])
+    i, j = np.argwhere(nodes.paths[1][:, None] != nodes.paths[1])[0].tolist()
+    each = PairParameters(i, j, sizes, quartiles, one_way_s / 10, one_way_s / 20, one_way_s / 2)
+    topology, _ = detect(replace(measurements, parameters={(i, j): each}))
+    links = topology.levels[0].links
+    assert links is not None
+    assert links.latency_s == pytest.approx(3 * US)
+    assert [size for size, _ in links.gap_s] == list(sizes)
+    assert [gap for _, gap in links.gap_s] == pytest.approx([0, 0, US, 5 * US, 198 * US])
+    assert [overhead for _, overhead in links.send_overhead_s] == pytest.approx(one_way_s / 10)
+    assert [size for size, _ in topology.levels[1].links.gap_s] == [0, 1024, 65536]
 
 
 def test_a_level_of_which_no_pair_was_measured_has_no_links(nodes, make_measurements):

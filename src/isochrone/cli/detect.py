@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from isochrone.files import Links
 
 
 def detect(
@@ -81,6 +84,10 @@ def detect(
                         "clusters": len(level.groups),
                         "confidence": level.confidence,
                         "members": members[level.name],
+                        "latency_s": level.links.latency_s if level.links else None,
+                        "capacity_bytes_per_s": level.links.capacity_bytes_per_s if level.links else None,
+                        "pairs": level.links.pairs if level.links else None,
+                        "spread": level.links.spread if level.links else None,
                     }
                     for level in topology.levels
                 ],
@@ -92,8 +99,19 @@ def detect(
     for level in topology.levels:
         sizes = sorted({len(group) for group in members[level.name]})
         of = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
-        latency = f", {level.links.latency_s * 1e6:.3g} µs" if level.links else ""
-        typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{latency}")
+        typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{_links(level.links)}")
     typer.echo(f"Topology: {path}")
     if clusters is not None:
         typer.echo(f"Clusters: {clusters}")
+
+
+def _links(links: Links | None) -> str:
+    """What a line of text says about the pairs of a level."""
+    if links is None:
+        return ""
+    words = [f"{links.latency_s * 1e6:.3g} µs"]
+    if links.spread is not None:
+        words[0] += f" ± {links.spread:.1%} over {links.pairs} {'pair' if links.pairs == 1 else 'pairs'}"
+    if links.capacity_bytes_per_s is not None:
+        words.append(f"{links.capacity_bytes_per_s / 1e9:.3g} GB/s out of a group")
+    return "".join(f", {word}" for word in words)

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PLogP parameters of each level, from the pairs that meet there (Kielmann, Bal and Verstoep 2000)."""
+"""PLogP parameters of each level, from the pairs that meet there (Kielmann, Bal and Verstoep 2000), and how
+alike these pairs are.
+
+The gap is half of RTT(m) beyond the latency, and does not fall as messages grow. The receive overhead is
+within it: a message that finds its receiver waiting is there after L + g(m).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,9 @@ import numpy as np
 
 from isochrone.detect.capacity import capacities_bytes_per_s
 from isochrone.detect.distance import Floats, Ints
-from isochrone.files import Links, Measurements
+from isochrone.detect.levels import meeting_level, scatter
+from isochrone.files import Links, Measurements, PairParameters
+from isochrone.files.topology import Points
 
 
 def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple[Links | None, ...]:
@@ -20,34 +27,68 @@ def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple
         partitions: group of each rank at each level, [rank], outermost first.
     """
     i, j = np.triu_indices(measurements.ranks, 1)
-    meets = np.sum([labels[i] == labels[j] for labels in partitions], axis=0) - 1
+    meets = meeting_level(partitions, i, j)
     capacities = capacities_bytes_per_s(measurements.streams, partitions)
+    parameters: list[list[PairParameters]] = [[] for _ in partitions]
+    for (sender, receiver), each in measurements.parameters.items():
+        parameters[int(meeting_level(partitions, np.array([sender]), np.array([receiver]))[0])].append(each)
     return tuple(
-        _links(measurements, i[meets == k], j[meets == k], capacity) for k, capacity in enumerate(capacities)
+        _links(measurements, i[meets == k], j[meets == k], parameters[k], capacity)
+        for k, capacity in enumerate(capacities)
     )
 
 
 def _links(
-    measurements: Measurements, first: Ints, second: Ints, capacity_bytes_per_s: float | None
+    measurements: Measurements,
+    first: Ints,
+    second: Ints,
+    parameters: Sequence[PairParameters],
+    capacity_bytes_per_s: float | None,
 ) -> Links | None:
-    """The parameters of some pairs: medians over them of the least round trip and of the send overhead, for
-    the sizes that were measured.
-
-    The gap is half of RTT(m) beyond the latency, and does not fall as messages grow.
-    """
+    """Of some pairs: medians over them; `parameters` are of those that all were measured of."""
     rtt_s = measurements.rtt_min_s[first, second]
-    measured = np.any(~np.isnan(rtt_s), axis=0).tolist()
-    if not any(measured):
+    told = ~np.isnan(rtt_s[:, measurements.smallest])
+    if not told.any():
         return None
-    order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
-    sizes = np.array(measurements.sizes_bytes)[order]
-    one_way_s: Floats = np.nanmedian(rtt_s[:, order], axis=0) / 2
-    overhead_s: Floats = np.nanmedian(measurements.send_overhead_s[first, second][:, order], axis=0)
-    gap_s = np.maximum.accumulate(np.maximum(one_way_s - one_way_s[0], 0.0))
-    return Links(
-        latency_s=float(one_way_s[0]),
-        send_overhead_s=tuple(zip(sizes.tolist(), overhead_s.tolist(), strict=True)),
-        receive_overhead_s=((0, 0.0),),
-        gap_s=tuple(zip(sizes.tolist(), gap_s.tolist(), strict=True)),
-        capacity_bytes_per_s=capacity_bytes_per_s,
+    latencies_s = np.maximum(rtt_s[told, measurements.smallest] / 2, measurements.least_s)
+    gap_s, overhead_s = (
+        _of_parameters(parameters) if parameters else _of_round_trips(measurements, first, second)
     )
+    return Links(
+        latency_s=float(np.median(rtt_s[told, measurements.smallest])) / 2,
+        send_overhead_s=overhead_s,
+        receive_overhead_s=((0, 0.0),),
+        gap_s=gap_s,
+        capacity_bytes_per_s=capacity_bytes_per_s,
+        pairs=int(np.count_nonzero(told)),
+        spread=scatter(np.log(latencies_s)),
+    )
+
+
+def _of_round_trips(measurements: Measurements, first: Ints, second: Ints) -> tuple[Points, Points]:
+    """Gap and send overhead at the sizes that were measured of all pairs."""
+    rtt_s = measurements.rtt_min_s[first, second]
+    measured = np.any(~np.isnan(rtt_s), axis=0)
+    order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
+    sizes = [measurements.sizes_bytes[k] for k in order]
+    overhead_s = np.nanmedian(measurements.send_overhead_s[first, second][:, order], axis=0)
+    return _gap(sizes, np.nanmedian(rtt_s[:, order], axis=0)), _points(sizes, overhead_s)
+
+
+def _of_parameters(parameters: Sequence[PairParameters]) -> tuple[Points, Points]:
+    """Gap and send overhead at the sizes, many more, that these pairs have in common."""
+    sizes = sorted(set.intersection(*(set(each.sizes_bytes) for each in parameters)))
+    columns = [[each.sizes_bytes.index(size) for size in sizes] for each in parameters]
+    rtt_s = [each.rtt_s[k, 0] for each, k in zip(parameters, columns, strict=True)]
+    overhead_s = [each.send_overhead_s[k] for each, k in zip(parameters, columns, strict=True)]
+    return _gap(sizes, np.median(rtt_s, axis=0)), _points(
+        sizes, np.maximum(np.median(overhead_s, axis=0), 0.0)
+    )
+
+
+def _gap(sizes_bytes: Sequence[int], rtt_s: Floats) -> Points:
+    return _points(sizes_bytes, np.maximum.accumulate(np.maximum((rtt_s - rtt_s[0]) / 2, 0.0)))
+
+
+def _points(sizes_bytes: Sequence[int], values_s: Floats) -> Points:
+    return tuple(zip(map(int, sizes_bytes), values_s.tolist(), strict=True))

@@ -29,6 +29,8 @@ class Links:
         send_overhead_s, receive_overhead_s, gap_s: points (bytes, seconds) by rising bytes; the gap is what
             a message takes beyond the latency.
         capacity_bytes_per_s: of one group's way out of this level; None where it is not measured.
+        pairs: that were measured; None where that is not known.
+        spread: how far their latencies scatter, as a ratio of them: half the width of the middle 68 %.
     """
 
     latency_s: float
@@ -36,6 +38,8 @@ class Links:
     receive_overhead_s: Points
     gap_s: Points
     capacity_bytes_per_s: float | None = None
+    pairs: int | None = None
+    spread: float | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,8 @@ def _level_document(level: Level) -> Json:
             "receive_overhead_s": [list(point) for point in links.receive_overhead_s],
             "gap_s": [list(point) for point in links.gap_s],
             "capacity_bytes_per_s": links.capacity_bytes_per_s,
+            "pairs": links.pairs,
+            "spread": links.spread,
         },
     }
 
@@ -215,4 +221,6 @@ def _read_links(document: Json, where: str) -> Links:
         receive_overhead_s=curves["receive_overhead_s"],
         gap_s=curves["gap_s"],
         capacity_bytes_per_s=document["capacity_bytes_per_s"],
+        pairs=document.get("pairs"),
+        spread=document.get("spread"),
     )

@@ -12,6 +12,9 @@ from isochrone.files import Measurements, Topology, read_measurements, write_top
 from isochrone.files.matrix import SUFFIXES, read_matrix
 from isochrone.plogp.predict import Distance, seen_by
 
+# Pairs of a level scatter less, unless the machine is no tree or a part of it is slow.
+_UNLIKE = 0.2
+
 _log = logging.getLogger(__name__)
 
 
@@ -36,6 +39,14 @@ def detect(
     write_topology(output, topology)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
+    for level in topology.levels:
+        if level.links is not None and (level.links.spread or 0.0) > _UNLIKE:
+            _log.warning(
+                "latencies of the pairs that meet at level %s scatter by %.0f %%: they are not alike; "
+                "isochrone doctor says whether some are slow",
+                level.name,
+                100 * (level.links.spread or 0.0),
+            )
     return topology
 
 

@@ -51,23 +51,26 @@ def _levels_table(facts: Facts) -> Html:
         for index, level in enumerate(facts.levels)
     ]
     capacity = ("Capacity of a group",) if with_capacity else ()
-    head = ("Level", "Groups", "Ranks in each", "Latency", "Bandwidth of a pair", *capacity, "Confidence")
+    pair = ("Latency", "Alike within", "Bandwidth of a pair")
+    head = ("Level", "Groups", "Ranks in each", *pair, *capacity, "Confidence")
     return html_table(
         head,
         rows,
         "Levels, outermost first. Latency is half the round trip of an empty message, "
-        f"the median over the {'' if facts.measurements.complete else 'measured '}pairs that meet there.",
+        f"the median over the {'' if facts.measurements.complete else 'measured '}pairs that meet there; "
+        "68 % of them are alike within what is said.",
     )
 
 
 def _link_cells(links: Links | None, with_capacity: bool) -> tuple[str, ...]:
     if links is None:
-        return ("–",) * (3 if with_capacity else 2)
+        return ("–",) * (4 if with_capacity else 3)
     pair = bandwidth(links)
     rate = "–" if pair is None else f"{format_rate(pair.bytes_per_s)} at {approximate_bytes(pair.size_bytes)}"
     capacity = links.capacity_bytes_per_s
     outward = ("–" if capacity is None else format_rate(capacity),) if with_capacity else ()
-    return (format_time(links.latency_s), rate, *outward)
+    alike = "–" if links.spread is None else f"± {format_percent(links.spread)}"
+    return (format_time(links.latency_s), alike, rate, *outward)
 
 
 def _svg(drawing: Drawing, description: str) -> Html:
