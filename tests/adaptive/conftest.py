@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,8 +11,7 @@ import pytest
 
 from isochrone.adaptive.choose import choose
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.complete import complete
-from isochrone.detect.distance import Distances, Ints
+from isochrone.detect.distance import Ints, distances_of
 from isochrone.detect.levels import find_levels
 
 REPETITIONS = 20
@@ -66,30 +63,7 @@ class Machine:
         return self.levels(table), table
 
     def levels(self, table: Table) -> list[Ints]:
-        everyone = np.arange(self.ranks)
-        i, j = np.triu_indices(self.ranks, 1)
-        return list(
-            find_levels(
-                Distances(
-                    everyone,
-                    everyone,
-                    i,
-                    j,
-                    complete(table.log_s, table.noise)[i, j],
-                    ~np.isnan(table.log_s[i, j]),
-                    table.noise,
-                )
-            )
-        )
-
-
-@pytest.fixture(scope="session")
-def simgrid() -> None:
-    """SimGrid; where it is missing tests are skipped, but not by CI."""
-    if shutil.which("smpicxx") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("smpicxx is missing: apt install libsimgrid-dev")
-        pytest.skip("SimGrid is not installed")
+        return list(find_levels(distances_of(table.log_s, table.noise)))
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from isochrone.detect import detect
 from isochrone.files import Measurements, read_measurements
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.steps.probe import probe
+from isochrone.steps.probe import ProbeOptions, probe
 
 CLUSTER = """name: uplink
 nodes: 6
@@ -47,7 +47,8 @@ def described(tmp_path: Path, simgrid: None) -> Path:
 
 
 def adaptive(described: Path, output: Path, **options: object) -> Measurements:
-    return probe(SimTarget(load_system(str(described))), output, mode="adaptive", **options)  # type: ignore[arg-type]
+    wanted = ProbeOptions(mode="adaptive", **options)  # type: ignore[arg-type]
+    return probe(SimTarget(load_system(str(described))), output, wanted)
 
 
 def pairs(measurements: Measurements) -> set[tuple[int, int]]:
@@ -78,7 +79,8 @@ def test_pairs_that_were_measured_at_once_are_compared_with_themselves_alone(
     described: Path, tmp_path: Path
 ) -> None:
     found = adaptive(described, tmp_path / "m.jsonl")
-    assert len(found.alone) == 12
+    # Twelve at random, and a few that look slow: large messages of some pairs met on an uplink.
+    assert 12 <= len(found.alone) <= 16
     for pair, alone_s in found.alone.items():
         assert found.rtt_min_s[pair][0] == pytest.approx(alone_s[0], rel=0.01)
 
@@ -118,7 +120,11 @@ def test_a_probe_that_was_killed_goes_on_to_the_same_end(
 
 
 def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Path, tmp_path: Path) -> None:
-    found = probe(SimTarget(load_system(str(described))), tmp_path / "m.jsonl", (0,), mode="fast", share=0.5)
+    found = probe(
+        SimTarget(load_system(str(described))),
+        tmp_path / "m.jsonl",
+        ProbeOptions((0,), mode="fast", share=0.5),
+    )
     measured = ~np.isnan(found.rtt_min_s[:, :, 0])
     chosen = np.flatnonzero(measured.any(axis=1))
     hosts = [found.places[rank].host for rank in chosen]

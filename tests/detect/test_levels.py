@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isochrone.detect import detect
-from isochrone.detect.distance import Distances, distances
+from isochrone.detect.distance import Distances, distances, distances_of
 from isochrone.detect.levels import find_levels
 
 US = 1e-6
@@ -26,6 +26,11 @@ SYSTEMS = {
     "two nodes of two": ([2, 2], [2.0, 0.5]),
     "cubic": ([2, 2, 2], [2.0, 1.0, 0.5]),
 }
+
+
+def on_one_host(log_s: np.ndarray) -> Distances:
+    """Of ranks of which nothing is known but [rank, rank] logarithms of their distances."""
+    return distances_of(log_s, 0.0, np.zeros(len(log_s), dtype=np.int64))
 
 
 def finds(measurements, cluster, same) -> bool:
@@ -85,45 +90,16 @@ def test_noise_of_which_nothing_is_known_makes_no_level(ranks):
     i, j = np.triu_indices(ranks, 1)
     for seed in range(15):
         for noise in (0.01, 0.1, 0.2):
-            values = np.random.default_rng(seed).normal(0.0, noise, len(i))
-            assert (
-                len(
-                    find_levels(
-                        Distances(
-                            np.arange(ranks),
-                            np.zeros(ranks, dtype=np.int64),
-                            i,
-                            j,
-                            values,
-                            np.full(len(i), True),
-                            0.0,
-                        )
-                    )
-                )
-                == 1
-            )
+            log_s = np.zeros((ranks, ranks))
+            log_s[i, j] = log_s[j, i] = np.random.default_rng(seed).normal(0.0, noise, len(i))
+            assert len(find_levels(on_one_host(log_s))) == 1
 
 
 def test_neighbours_on_a_ring_are_no_groups():
-    ranks = 16
-    i, j = np.triu_indices(ranks, 1)
-    hops = np.minimum(j - i, ranks - (j - i))
-    assert (
-        len(
-            find_levels(
-                Distances(
-                    np.arange(ranks),
-                    np.zeros(ranks, dtype=np.int64),
-                    i,
-                    j,
-                    np.log(hops + 0.5),
-                    np.full(len(i), True),
-                    0.0,
-                )
-            )
-        )
-        == 1
-    )
+    ranks = np.arange(16)
+    steps = np.abs(ranks[:, None] - ranks[None, :])
+    hops = np.minimum(steps, len(ranks) - steps)
+    assert len(find_levels(on_one_host(np.log(hops + 0.5)))) == 1
 
 
 def test_one_odd_pair_is_no_level(make_regular, make_measurements):
@@ -178,20 +154,9 @@ def trees(draw) -> tuple[np.ndarray, np.ndarray]:
 @given(trees())
 def test_any_tree_is_found_exactly_without_noise(tree):
     paths, latencies = tree
-    ranks = paths.shape[1]
-    i, j = np.triu_indices(ranks, 1)
-    meets = np.sum(paths[:, i] == paths[:, j], axis=0) - 1
-    found = find_levels(
-        Distances(
-            np.arange(ranks),
-            np.zeros(ranks, dtype=np.int64),
-            i,
-            j,
-            np.log(latencies[meets]),
-            np.full(len(i), True),
-            0.0,
-        )
-    )
+    meets = np.sum(paths[:, :, None] == paths[:, None, :], axis=0) - 1
+    np.fill_diagonal(meets, 0)
+    found = find_levels(on_one_host(np.log(latencies[meets])))
     assert len(found) == len(paths)
     for labels, truth in zip(found, paths, strict=True):
         assert np.array_equal(labels[:, None] == labels[None, :], truth[:, None] == truth[None, :])

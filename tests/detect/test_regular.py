@@ -6,16 +6,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isochrone.detect.distance import Distances
+from isochrone.detect.distance import distances_of
 from isochrone.detect.levels import find_levels
 
 
 def levels_of(matrix: np.ndarray, hosts: np.ndarray, noise: float = 0.02) -> list[list[int]]:
     """Sizes of the groups at each level, from a matrix of mean distances."""
-    n = len(matrix)
-    i, j = np.triu_indices(n, 1)
-    scattered = np.log(matrix[i, j]) + np.random.default_rng(1).normal(0, noise, len(i))
-    found = find_levels(Distances(np.arange(n), hosts, i, j, scattered, np.full(len(i), True), noise))
+    i, j = np.triu_indices(len(matrix), 1)
+    scattered = np.log(matrix)
+    scattered[i, j] += np.random.default_rng(1).normal(0, noise, len(i))
+    scattered[j, i] = scattered[i, j]
+    found = find_levels(distances_of(scattered, noise, hosts))
     return [sorted(np.bincount(level).tolist()) for level in found]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from isochrone.adaptive.explore import explore
+from isochrone.adaptive.represent import members
 from isochrone.adaptive.settle import settle
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
@@ -33,40 +34,23 @@ def choose(table: Table, hosts: Sequence[str] | None, seed: int) -> Choosing:
     if table.ranks < 2:
         return [np.zeros(table.ranks, dtype=np.int64)]
     random = np.random.default_rng(seed)
-    yield from _explored(table, Tasks(table), hosts, random)
-    return (yield from _new(table, settle(table, random)))
-
-
-def _new(
-    table: Table, asking: Generator[Sequence[Pair], None, list[Ints]]
-) -> Generator[Sequence[Pair], None, list[Ints]]:
-    """Yields of what is asked for what was not measured before."""
-    while True:
-        try:
-            pairs = next(asking)
-        except StopIteration as end:
-            levels: list[Ints] = end.value
-            return levels
-        missing = table.missing(pairs)
-        if missing:
-            yield missing
-
-
-def _explored(table: Table, tasks: Tasks, hosts: Sequence[str] | None, random: np.random.Generator) -> Asking:
-    everyone = list(range(table.ranks))
+    tasks = Tasks(table)
     if hosts is None:
-        tasks.add(explore(table, tasks, everyone, random))
-        yield from tasks.run()
-        return
-    members: dict[str, list[int]] = {}
-    for rank, host in enumerate(hosts):
-        members.setdefault(host, []).append(rank)
-    leaders = [group[int(random.integers(len(group)))] for group in members.values()]
+        tasks.add(explore(table, tasks, range(table.ranks), random))
+    else:
+        _add_hosts(table, tasks, hosts, random)
+    yield from tasks.run()
+    return (yield from settle(table, random))
+
+
+def _add_hosts(table: Table, tasks: Tasks, hosts: Sequence[str], random: np.random.Generator) -> None:
+    """Adds the exploration of one rank of each host, and of each host."""
+    groups = members(hosts)
+    leaders = [group[int(random.integers(len(group)))] for group in groups]
     tasks.add(explore(table, tasks, leaders, random))
-    for leader, group in zip(leaders, members.values(), strict=True):
+    for leader, group in zip(leaders, groups, strict=True):
         if len(group) > 1:
             tasks.add(_inside(table, tasks, leader, group, random))
-    yield from tasks.run()
 
 
 def _inside(

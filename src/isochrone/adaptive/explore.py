@@ -54,7 +54,8 @@ def explore(table: Table, tasks: Tasks, group: Sequence[int], random: np.random.
     """
     rest = [group[k] for k in random.permutation(len(group))]
     # Ranks that were measured with all others already are pivots that cost nothing.
-    rest.sort(key=lambda rank: len(table.missing((rank, other) for other in rest)))
+    missing = np.isnan(table.log_s[np.ix_(rest, rest)]).sum(axis=1)
+    rest = [rest[k] for k in np.argsort(missing, kind="stable")]
     flat = 0
     while len(rest) > 1:
         pivots = rest[: max(1, round(math.log2(len(rest)) / 2))]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from isochrone.adaptive.capacity import streams
 from isochrone.adaptive.choose import Choosing
+from isochrone.adaptive.doubt import more_pairs, to_repeat
 from isochrone.adaptive.interference import sample
 from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.table import Pair, Table
@@ -20,6 +21,8 @@ from isochrone.files.measurements import Collector
 from isochrone.files.stream import Stream
 from isochrone.files.text import Json, parse_object, read_lines
 from isochrone.launch.process import Channel, Talk
+
+Booleans = npt.NDArray[np.bool_]
 
 Chooser = Callable[[Table, Measurements], Choosing]
 """Asks for pairs, given the table that what is measured comes into, and what it is of."""
@@ -33,9 +36,10 @@ _LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
 def follow(output: Path, above: int, choose: Chooser) -> Talk:
     """What to talk with a probe that was started with ``--follow-above``.
 
-    With more ranks than `above` it measures the pairs that are chosen, then all PLogP parameters of some that
-    stand for each level, and what several get together. In any case some pairs are measured once more, alone,
-    to see whether those that were measured at once disturbed each other. What the probe's file holds already
+    With more ranks than `above` it measures the pairs that are chosen, more of what looks slow among them,
+    then all PLogP parameters of some that stand for each level, and what several get together. In any case
+    some pairs are measured once more, alone, to see whether those that were measured at once disturbed each
+    other, and whether single pairs that look slow are. What the probe's file holds already
     is not asked for again; as every choice follows from what was measured, a run that was interrupted goes on
     as if it had not been.
 
@@ -51,12 +55,15 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
         if conversation.measurements.ranks > above:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
-            conversation.check_interference(~np.isnan(table.log_s), random)
+            measured = ~np.isnan(table.log_s)
+            if levels is not None:
+                measured = conversation.look_again(measured, random)
+            conversation.repeat_alone(measured, random)
             if levels is not None:
                 conversation.represent(levels, random)
         else:
             conversation.await_all()
-            conversation.check_interference(~np.isnan(conversation.measurements.rtt_min_s[:, :, 0]), random)
+            conversation.repeat_alone(~np.isnan(conversation.measurements.rtt_min_s[:, :, 0]), random)
 
     return talk
 
@@ -69,8 +76,6 @@ class _Conversation:
         self._output = output
         self._collector = Collector(next_object(channel), f"{output}:1")
         self._done = self._total = 0
-        sizes_bytes = self.measurements.sizes_bytes
-        self._smallest = sizes_bytes.index(min(sizes_bytes))
         for number, line in read_lines(output):
             # Where the probe has begun already, the lines come once more from itself.
             if number > 1:
@@ -98,11 +103,23 @@ class _Conversation:
                 return levels
             rtt_s = self.measurements.rtt_min_s
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
-            _take(table, self.measurements, pairs, self._smallest)
+            _take(table, self.measurements, pairs)
 
-    def check_interference(self, measured: npt.NDArray[np.bool_], random: np.random.Generator) -> None:
+    def look_again(self, measured: Booleans, random: np.random.Generator) -> Booleans:
+        """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs
+        have been measured then.
+        """
+        pairs = more_pairs(self.measurements.only_pairs(measured), random)
+        rtt_s = self.measurements.rtt_min_s
+        self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
+        both = measured.copy()
+        for low, high in pairs:
+            both[low, high] = both[high, low] = True
+        return both
+
+    def repeat_alone(self, measured: Booleans, random: np.random.Generator) -> None:
         """Has some of the measured pairs, [rank, rank], measured again, alone."""
-        pairs = sample(measured, random)
+        pairs = dict.fromkeys([*sample(measured, random), *to_repeat(self.measurements.only_pairs(measured))])
         self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
 
     def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
@@ -125,8 +142,9 @@ class _Conversation:
         for stream in self.measurements.streams:
             if stream.pairs == tuple(pairs):
                 return stream
-        size = max((size for size in self.measurements.sizes_bytes if size <= _STREAM_BYTES), default=0) or 1
-        column = self.measurements.sizes_bytes.index(size) if size in self.measurements.sizes_bytes else 0
+        sizes = self.measurements.sizes_bytes
+        size = max((size for size in sizes if 0 < size <= _STREAM_BYTES), default=1)
+        column = sizes.index(size) if size in sizes else 0
         usual_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, column])) / 2
         messages = int(np.clip(_STREAM_S / max(usual_s, 1e-9), _LEAST_MESSAGES, _MOST_MESSAGES))
         words = ",".join(f"{sender}-{receiver}" for sender, receiver in pairs)
@@ -158,16 +176,13 @@ class _Conversation:
         return line
 
 
-def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair], smallest: int) -> None:
+def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> None:
+    smallest, floor = measurements.smallest, measurements.least_s
     for low, high in pairs:
-        least = float(measurements.rtt_min_s[low, high, smallest]) / 2
-        median = float(measurements.rtt_median_s[low, high, smallest]) / 2
-        # A clock may be too coarse to see a message at all.
-        floor = max(measurements.resolution_s / 2, 1e-12)
         table.add(
             (low, high),
-            max(least, floor),
-            max(median, floor),
+            max(float(measurements.rtt_min_s[low, high, smallest]) / 2, floor),
+            max(float(measurements.rtt_median_s[low, high, smallest]) / 2, floor),
             measurements.repetitions_of(low, high)[smallest],
         )
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from isochrone.adaptive.table import Pair
 from isochrone.files import Measurements
 
+# Pairs that look slow are repeated alone too; they are few beside these, so that a median stands.
 _PAIRS = 12
 
 # Pairs that take so much longer together than alone were disturbed.

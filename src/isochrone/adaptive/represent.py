@@ -11,6 +11,7 @@ import numpy as np
 
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
+from isochrone.detect.levels import meeting_level
 
 _PAIRS = 3
 _CANDIDATES = 200
@@ -25,7 +26,7 @@ def representative_pairs(levels: Sequence[Ints], random: np.random.Generator) ->
         random: chooses them.
     """
     i, j = np.triu_indices(len(levels[0]), 1)
-    meets = np.sum([labels[i] == labels[j] for labels in levels], axis=0) - 1
+    meets = meeting_level(levels, i, j)
     chosen: list[Pair] = []
     used: set[int] = set()
     for level, labels in enumerate(levels):
@@ -51,12 +52,17 @@ def share_of_groups(groups: Sequence[Hashable], share: float, seed: int) -> list
         seed: of the choice.
     """
     random = np.random.default_rng(seed)
-    members: dict[Hashable, list[int]] = {}
-    for rank, group in enumerate(groups):
-        members.setdefault(group, []).append(rank)
     chosen = [
         rank
-        for ranks in members.values()
+        for ranks in members(groups)
         for rank in random.permutation(ranks)[: max(1, math.ceil(share * len(ranks)))].tolist()
     ]
     return list(itertools.combinations(sorted(chosen), 2))
+
+
+def members(groups: Sequence[Hashable]) -> list[list[int]]:
+    """The ranks of each group, given the group of each rank; the group of the least rank first."""
+    found: dict[Hashable, list[int]] = {}
+    for rank, group in enumerate(groups):
+        found.setdefault(group, []).append(rank)
+    return list(found.values())

@@ -16,10 +16,9 @@ import numpy as np
 
 from isochrone.adaptive.explore import EVIDENCE
 from isochrone.adaptive.table import Floats, Pair, Table
-from isochrone.detect.complete import complete
 from isochrone.detect.confidence import level_means
-from isochrone.detect.distance import Distances, Ints
-from isochrone.detect.levels import find_levels, scatter
+from isochrone.detect.distance import Ints, distances_of
+from isochrone.detect.levels import find_levels, meeting_level, scatter
 
 _MEMBERS = 3
 _MOST_ROUNDS = 3
@@ -35,13 +34,15 @@ _SMALL = 0.5
 
 
 def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:
-    """Asks for pairs that check the tree, then for those of ranks in doubt, until there are none.
+    """Asks for pairs that check the tree, then for those of ranks in doubt, until there are none. Nothing is
+    asked for that was measured before.
 
     Returns:
         The group of each rank at each level, [rank], outermost first.
     """
     levels, _ = _levels(table)
-    yield _sample(levels, table, random)
+    if sample := table.missing(_sample(levels, table, random)):
+        yield sample
     asked: set[int] = set()
     for _ in range(_MOST_ROUNDS):
         levels, means = _levels(table)
@@ -51,26 +52,16 @@ def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair
             doubtful |= _left_over(levels) - asked
         asked |= doubtful
         pairs = odd + [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
-        if not table.missing(pairs):
+        missing = table.missing(pairs)
+        if not missing:
             break
-        yield pairs
+        yield missing
     return levels
 
 
 def _levels(table: Table) -> tuple[list[Ints], Floats]:
     """The group of each rank at each level, outermost first, and the mean logarithm of each level."""
-    ranks = np.arange(table.ranks)
-    i, j = np.triu_indices(table.ranks, 1)
-    measured = ~np.isnan(table.log_s[i, j])
-    found = Distances(
-        place_of=ranks,
-        host_of=ranks,
-        first=i,
-        second=j,
-        log_s=complete(table.log_s, table.noise)[i, j],
-        measured=measured,
-        noise=table.noise,
-    )
+    found = distances_of(table.log_s, table.noise)
     levels = list(find_levels(found))
     return levels, level_means(found, levels)
 
@@ -122,7 +113,7 @@ def _misfits(table: Table, levels: Sequence[Ints], means: Floats) -> set[int]:
     has more of them.
     """
     i, j = np.nonzero(np.triu(~np.isnan(table.log_s), 1))
-    meets = np.sum([labels[i] == labels[j] for labels in levels], axis=0) - 1
+    meets = meeting_level(levels, i, j)
     off = np.abs(table.log_s[i, j][:, None] - means[None, :])
     own = off[np.arange(len(meets)), meets]
     width = max(scatter(table.log_s[i, j] - means[meets]), table.noise, _LEAST_SCATTER)

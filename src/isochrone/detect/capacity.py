@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from isochrone.detect.distance import Ints
+from isochrone.detect.levels import meeting_level
 from isochrone.files.stream import Stream
 
 
@@ -21,11 +22,12 @@ def capacities_bytes_per_s(streams: Iterable[Stream], partitions: Sequence[Ints]
     """
     most: dict[tuple[int, int], float] = {}
     for stream in streams:
-        meets = {sum(int(labels[a] == labels[b]) for labels in partitions) - 1 for a, b in stream.pairs}
+        senders, receivers = np.array(stream.pairs).T
+        meets = set(meeting_level(partitions, senders, receivers).tolist())
         level = meets.pop()
         if meets or level + 1 >= len(partitions):
             continue
-        groups = {int(partitions[level + 1][sender]) for sender, _ in stream.pairs}
+        groups = set(partitions[level + 1][senders].tolist())
         if len(groups) == 1:
             key = (level, groups.pop())
             most[key] = max(most.get(key, 0.0), stream.rate_bytes_per_s)

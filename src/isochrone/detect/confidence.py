@@ -25,7 +25,7 @@ def confidences(distances: Distances, levels: Sequence[Ints]) -> tuple[float, ..
     """
     if len(levels) == 1:
         return (1.0,)
-    meets = meeting_level(distances, levels)
+    meets = meeting_level(levels, distances.first, distances.second)
     means = level_means(distances, levels)
     residuals = distances.log_s - means[meets]
     random = np.random.default_rng(1)
@@ -53,7 +53,7 @@ def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
     """[level], mean logarithm of the distances of the pairs that meet at each; that of the level around
     where none do.
     """
-    meets = meeting_level(distances, levels)
+    meets = meeting_level(levels, distances.first, distances.second)
     count = np.bincount(meets, minlength=len(levels))
     mean: Floats = np.bincount(meets, distances.log_s, minlength=len(levels)) / np.maximum(count, 1)
     for level in range(1, len(levels)):

@@ -64,11 +64,7 @@ def distance_matrix_s(measurements: Measurements) -> Floats:
             f"{missing} of {measurements.pairs_total} pairs are missing from the measurements",
             todo="run the same probe again: it measures what is missing",
         )
-    smallest = int(np.argmin(measurements.sizes_bytes))
-    matrix = measurements.rtt_min_s[:, :, smallest] / 2
-    # A clock may be too coarse to see a message at all.
-    floor = max(measurements.resolution_s / 2, 1e-12)
-    matrix = np.maximum(matrix, floor)
+    matrix = np.maximum(measurements.rtt_min_s[:, :, measurements.smallest] / 2, measurements.least_s)
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
@@ -84,8 +80,7 @@ def distances(measurements: Measurements) -> Distances:
     i, j = np.triu_indices(measurements.ranks, 1)
     places = np.sort(np.stack([place_of[i], place_of[j]]), axis=0)
     together = places[0] == places[1]
-    smallest = int(np.argmin(measurements.sizes_bytes))
-    median = measurements.rtt_median_s[i, j, smallest] / 2
+    median = measurements.rtt_median_s[i, j, measurements.smallest] / 2
     least = matrix[i, j]
     measured = ~np.isnan(least)
     spread = np.log(np.maximum(median, least) / least)[measured]
@@ -95,7 +90,9 @@ def distances(measurements: Measurements) -> Distances:
     log_s = np.log(least)
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
     if not measured.all():
-        log_s = _completed(log_s, i, j, noise)
+        logs = np.full(matrix.shape, np.nan)
+        logs[i, j] = logs[j, i] = log_s
+        log_s = complete(logs, noise)[i, j]
     return Distances(
         place_of=place_of,
         host_of=np.unique([place.host for place in distinct], return_inverse=True)[1],
@@ -107,12 +104,25 @@ def distances(measurements: Measurements) -> Distances:
     )
 
 
-def _completed(log_s: Floats, first: Ints, second: Ints, noise: float) -> Floats:
-    """[pair] of all pairs, from those that are no NaN."""
-    ranks = int(second.max()) + 1
-    matrix = np.full((ranks, ranks), np.nan)
-    matrix[first, second] = matrix[second, first] = log_s
-    return complete(matrix, noise)[first, second]
+def distances_of(log_s: Floats, noise: float, host_of: Ints | None = None) -> Distances:
+    """Distances between ranks that have a place each.
+
+    Args:
+        log_s: [rank, rank], logarithm of the distance in seconds, symmetric; NaN where not measured.
+        noise: how far that scatters from message to message.
+        host_of: [rank], number of the rank's host; by default each has one of its own.
+    """
+    ranks = np.arange(len(log_s))
+    i, j = np.triu_indices(len(log_s), 1)
+    return Distances(
+        place_of=ranks,
+        host_of=ranks if host_of is None else host_of,
+        first=i,
+        second=j,
+        log_s=complete(log_s, noise)[i, j],
+        measured=~np.isnan(log_s[i, j]),
+        noise=noise,
+    )
 
 
 def scatter_of_least(repetitions: int) -> float:

@@ -47,9 +47,14 @@ def find_levels(distances: Distances) -> tuple[Ints, ...]:
     return regular(distances, prune(distances, relocate(distances, levels)))
 
 
-def meeting_level(distances: Distances, levels: Sequence[Ints]) -> Ints:
-    """[pair], the index of the innermost level that has both places of a pair in one group."""
-    meets: Ints = np.sum([level[distances.first] == level[distances.second] for level in levels], axis=0) - 1
+def meeting_level(levels: Sequence[Ints] | Ints, first: Ints, second: Ints) -> Ints:
+    """[pair], the index of the innermost level that has both of a pair in one group.
+
+    Args:
+        levels: the group of each place (or rank), outermost first.
+        first, second: [pair], the two of each pair.
+    """
+    meets: Ints = np.sum([labels[first] == labels[second] for labels in levels], axis=0) - 1
     return meets
 
 
@@ -70,7 +75,7 @@ def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
     """
     kept = list(levels)
     while len(kept) > 1:
-        meets = meeting_level(distances, kept)
+        meets = meeting_level(kept, distances.first, distances.second)
         values = [distances.log_s[(meets == level) & distances.measured] for level in range(len(kept))]
         found = [
             separation(values[inner], values[inner - 1], distances.noise) for inner in range(1, len(kept))

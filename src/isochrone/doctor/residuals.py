@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Floats, Ints, distance_matrix_s, distances
 from isochrone.detect.known import known_partitions
-from isochrone.detect.levels import find_levels
+from isochrone.detect.levels import find_levels, meeting_level
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 
@@ -139,9 +138,14 @@ def _residuals(
 
 
 def _log_s(measurements: Measurements) -> Floats:
-    """[rank, rank, size], logarithm of half the least round trip; NaN where none was measured."""
+    """[rank, rank, size], logarithm of half the least round trip, of those of a pair that was repeated alone
+    too; NaN where none was measured.
+    """
+    least_s = measurements.rtt_min_s.copy()
+    for (i, j), alone_s in measurements.alone.items():
+        least_s[i, j] = least_s[j, i] = np.fmin(least_s[i, j], alone_s)
     with np.errstate(divide="ignore"):
-        log_s: Floats = np.log(measurements.rtt_min_s / 2)
+        log_s: Floats = np.log(least_s / 2)
     log_s[~np.isfinite(log_s)] = np.nan
     return log_s
 
@@ -151,7 +155,7 @@ def _pairs(levels: Ints, log_s: Floats) -> tuple[Ints, Ints, Ints]:
     takes them to be is no evidence.
     """
     i, j = np.nonzero(np.triu(np.any(~np.isnan(log_s), axis=2), 1))
-    return i, j, np.sum(levels[:, i] == levels[:, j], axis=0) - 1
+    return i, j, meeting_level(levels, i, j)
 
 
 def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Floats:
@@ -178,16 +182,7 @@ def _levels(measurements: Measurements) -> Ints:
     seen = np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)
     if np.all(seen) or not np.any(seen):
         return _levels_of_seen(measurements)
-    cells = np.ix_(seen, seen)
-    found = _levels_of_seen(
-        dataclasses.replace(
-            measurements,
-            places=tuple(place for place, kept in zip(measurements.places, seen, strict=True) if kept),
-            rtt_min_s=measurements.rtt_min_s[cells],
-            rtt_median_s=measurements.rtt_median_s[cells],
-            send_overhead_s=measurements.send_overhead_s[cells],
-        )
-    )
+    found = _levels_of_seen(measurements.only(np.flatnonzero(seen).tolist()))
     levels = np.full((len(found), measurements.ranks), -1, dtype=np.int64)
     levels[:, seen] = found
     return levels

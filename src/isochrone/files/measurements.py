@@ -76,11 +76,21 @@ class Measurements:
     counts: Counts | None = None
 
     @property
+    def smallest(self) -> int:
+        """Where the arrays have the smallest size, on their last axis."""
+        return self.sizes_bytes.index(min(self.sizes_bytes))
+
+    @property
+    def least_s(self) -> float:
+        """The least time that is told from none: a clock may be too coarse to see a message at all."""
+        return max(self.resolution_s / 2, 1e-12)
+
+    @property
     def usual_repetitions(self) -> int:
         """Round trips of the smallest size that half of the pairs have at least."""
         if self.counts is None:
             return self.repetitions
-        counts = self.counts[:, :, int(np.argmin(self.sizes_bytes))]
+        counts = self.counts[:, :, self.smallest]
         return int(np.median(counts[counts > 0])) if counts.any() else self.repetitions
 
     def repetitions_of(self, first: int, second: int) -> tuple[int, ...]:
@@ -122,6 +132,33 @@ class Measurements:
             },
             streams=(),
             alone={},
+        )
+
+    def only_pairs(self, chosen: npt.NDArray[np.bool_]) -> Measurements:
+        """As if the probe had ended with some of the pairs, [rank, rank], symmetric."""
+        return replace(
+            self,
+            rtt_min_s=np.where(chosen[:, :, None], self.rtt_min_s, np.nan),
+            rtt_median_s=np.where(chosen[:, :, None], self.rtt_median_s, np.nan),
+            send_overhead_s=np.where(chosen[:, :, None], self.send_overhead_s, np.nan),
+            counts=None if self.counts is None else np.where(chosen[:, :, None], self.counts, 0),
+            parameters={pair: each for pair, each in self.parameters.items() if chosen[pair]},
+            streams=(),
+            alone={},
+            ended=True,
+        )
+
+    def only_sizes(self, chosen: slice) -> Measurements:
+        """As if only some of the message sizes had been measured, and no parameters."""
+        return replace(
+            self,
+            sizes_bytes=self.sizes_bytes[chosen],
+            rtt_min_s=self.rtt_min_s[:, :, chosen],
+            rtt_median_s=self.rtt_median_s[:, :, chosen],
+            send_overhead_s=self.send_overhead_s[:, :, chosen],
+            counts=None if self.counts is None else self.counts[:, :, chosen],
+            parameters={},
+            alone={pair: least_s[chosen] for pair, least_s in self.alone.items()},
         )
 
     @property

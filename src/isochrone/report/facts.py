@@ -88,8 +88,7 @@ class Facts:
         """Half of the least round trip of the smallest message, shape `[rank, rank]`, NaN where not
         measured.
         """
-        smallest = int(np.argmin(self.measurements.sizes_bytes))
-        half: FloatArray = self.measurements.rtt_min_s[:, :, smallest] / 2
+        half: FloatArray = self.measurements.rtt_min_s[:, :, self.measurements.smallest] / 2
         return half
 
     @property
