@@ -8,6 +8,7 @@
 
 #include "comm/check.hpp"
 #include "executor/message.hpp"
+#include "executor/tags.hpp"
 #include "schedule/progress.hpp"
 
 namespace isochrone::mpi::executor {
@@ -26,6 +27,7 @@ class Run {
           buffers_(buffers),
           stage_(stage),
           scratch_(scratch),
+          tags_(stage.tag),
           resolver_(schedule, extents),
           progress_(schedule, extents.segments(), stage.window) {
         if (scratch_.size() < schedule.buffers.size()) scratch_.resize(schedule.buffers.size());
@@ -57,7 +59,7 @@ class Run {
             case OpKind::send: {
                 const Message message = data(op.source, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, stage_.tag,
+                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, tags_.next(op),
                                  stage_.comm, &requests_.back()),
                       "MPI_Isend");
                 under_way_.push_back(instance);
@@ -66,7 +68,7 @@ class Run {
             case OpKind::recv: {
                 const Message message = data(op.target, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, stage_.tag,
+                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, tags_.next(op),
                                  stage_.comm, &requests_.back()),
                       "MPI_Irecv");
                 under_way_.push_back(instance);
@@ -196,6 +198,7 @@ class Run {
     const Buffers& buffers_;
     const Stage& stage_;
     Scratch& scratch_;
+    Tags tags_;
     Resolver resolver_;
     Progress progress_;
     std::vector<MPI_Request> requests_;

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Timing broadcasts on simulated clusters."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("simgrid")
+
+
+def _isochrone(*words: str | Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "isochrone", *map(str, words)], capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_blocks_on_both_sides_of_the_eager_limit_reach_the_receives_that_are_for_them(tmp_path: Path) -> None:
+    system, topology = tmp_path / "system.yaml", tmp_path / "topology.json"
+    system.write_text(
+        "name: three\nnodes: 3\nsockets: 1\ncores: 1\neager_limit: 16KiB\n"
+        "links: {node: {latency: 1us, bandwidth: 10GB/s}, network: {latency: 2us, bandwidth: 10GB/s}}\n",
+        encoding="utf-8",
+    )
+    _isochrone("probe", "--sim", system, "-o", tmp_path / "measurements.jsonl")
+    _isochrone("detect", tmp_path / "measurements.jsonl", "-o", topology)
+
+    # The blocks have 16385, 16384 and 16384 bytes; rank 1 awaits one of each from rank 0, the smaller first.
+    _isochrone(
+        *("bench", "--sim", system, "-t", topology, "-r", "scatter_allgather"),
+        *("--sizes", "49153", "--repetitions", "1", "-o", tmp_path / "bench.jsonl"),
+    )
+
+    lines = [json.loads(line) for line in (tmp_path / "bench.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {line["recipe"] for line in lines if "recipe" in line} == {"native", "scatter_allgather"}
