@@ -12,7 +12,7 @@ import pytest
 from isochrone.cli.main import main
 from isochrone.evaluate.cases import Case, cases
 from isochrone.evaluate.noise import CLEAN, NOISY
-from isochrone.evaluate.run import OURS, Outcome, evaluate
+from isochrone.evaluate.run import OURS, Outcome, evaluate, measure
 from isochrone.evaluate.table import table
 
 # As "machine" the thesis counts what the islands are here.
@@ -43,6 +43,13 @@ def small(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outco
         if case.system.name in ("hpclab", "fram-1x32", "fram-16x1") and case.system.placement == "random"
     ]
     return outcomes_of(few, tmp_path_factory.mktemp("evaluation"))
+
+
+def test_all_pairs_are_measured_where_a_probe_would_leave_some_out(
+    simgrid_cache: None, tmp_path: Path
+) -> None:
+    case = next(case for case in cases(full=False) if case.system.ranks > 64)
+    assert measure(case, tmp_path).complete
 
 
 def test_detection_is_right_on_small_clusters(small: list[Outcome]) -> None:

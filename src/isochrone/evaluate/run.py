@@ -99,15 +99,21 @@ def evaluate(cases: Sequence[Case], folder: Path) -> Iterator[Outcome]:
         IsochroneError: SimGrid is missing, or a simulation fails.
     """
     for number, case in enumerate(cases, 1):
-        target = SimTarget(case.system)
         _log.info("%d of %d: %s, %s placement, noise: %s", number, len(cases), *case.words)
-        truth = target.truth or {}
-        exact = probe(target, open_folder(folder / case.name) / MEASUREMENTS, ProbeOptions(SIZES_BYTES))
-        for measurements in disturb(exact, case.noise, case.repetitions):
+        truth = SimTarget(case.system).truth or {}
+        for measurements in disturb(measure(case, folder), case.noise, case.repetitions):
             yield _ours(case, measurements, truth)
             objects = objects_of(measurements)
             for method in METHODS:
                 yield _theirs(case, measurements, truth, method, objects)
+
+
+def measure(case: Case, folder: Path) -> Measurements:
+    """All pairs of the case's cluster without noise, however many ranks it has: other methods need them all.
+    What is in `folder` already is not measured again.
+    """
+    path = open_folder(folder / case.name) / MEASUREMENTS
+    return probe(SimTarget(case.system), path, ProbeOptions(SIZES_BYTES, mode="all"))
 
 
 def objects_of(measurements: Measurements) -> Objects:
