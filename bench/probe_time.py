@@ -131,7 +131,7 @@ def draw(rows: list[dict[str, Any]], exponents: dict[str, dict[str, float]], pat
         axes.minorticks_off()
         axes.legend(frameon=False, fontsize=8)
         dress(axes)
-    save(figure, [path])
+    save(figure, path.parent, path.stem)
 
 
 def main() -> int:

@@ -23,7 +23,7 @@ HOSTILE = "\"><script>alert({})</script><img src=x onerror=alert(1)>&amp;'</titl
 FIGURES = [
     f"{stem}.{kind}"
     for stem in ("topology", "latency-matrix", "dendrogram", "broadcast")
-    for kind in ("png", "svg")
+    for kind in ("png", "svg", "pdf")
 ]
 
 

@@ -34,8 +34,7 @@ def write_figures(outcomes: Sequence[Outcome], folder: Path, full: bool) -> list
         ("variance", variance(measured[-1][1])),
         ("placements", placements(measured)),
     ):
-        paths += [folder / f"{name}.png", folder / f"{name}.svg"]
-        save(figure, paths[-2:])
+        paths += save(figure, folder, name)
     return paths
 
 
@@ -123,6 +122,7 @@ def _matrices(matrices: Sequence[Floats], titles: Sequence[str]) -> Figure:
         image = axes.imshow(shown, vmin=low, vmax=high, cmap="viridis", interpolation="nearest")
         axes.set_title(title, fontsize=10, loc="left", fontweight="bold")
         axes.tick_params(length=0, colors=SOFT, labelsize=8)
+        axes.set_xlabel("rank", color=SOFT, fontsize=9)
         axes.set_facecolor("#eceded")
         for spine in axes.spines.values():
             spine.set_color(LINE)

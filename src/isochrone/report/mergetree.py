@@ -14,10 +14,13 @@ from isochrone.statistics import FloatArray
 class Merge:
     """A bracket over two branches: `left_x`, `right_x` along the leaves 0, 1, 2, …, heights in seconds.
 
-    `level` is the index of the innermost level that has all ranks below the bracket in one group.
+    `level` is the index of the innermost level that has all ranks below the bracket in one group; `first` and
+    `last` are the outermost leaves below it.
     """
 
     level: int
+    first: int
+    last: int
     left_x: float
     right_x: float
     left_s: float
@@ -35,12 +38,20 @@ class Cut:
 
 @dataclass(frozen=True)
 class MergeTree:
-    """The brackets, lowest first, and the cuts, outermost first; leaves stand at `floor_s`."""
+    """The brackets, lowest first, and the cuts, outermost first; leaves stand at `floor_s`.
 
-    leaves: int
+    `ranks` is the rank of each leaf, from left to right.
+    """
+
+    ranks: tuple[int, ...]
     merges: tuple[Merge, ...]
     cuts: tuple[Cut, ...]
     floor_s: float
+
+    @property
+    def leaves(self) -> int:
+        """Number of leaves."""
+        return len(self.ranks)
 
     @property
     def top_s(self) -> float:
@@ -77,11 +88,26 @@ def merge_tree(linkage: FloatArray, topology: Topology) -> MergeTree | None:
         heights.append(max(float(row[2]), floor))
         common.append(tuple(a if a == b else None for a, b in zip(common[left], common[right], strict=True)))
     x = _positions(children, count)
+    first, last = [round(position) for position in x[:count]], [round(position) for position in x[:count]]
     merges = []
     for node, (left, right) in enumerate(children, start=count):
         level = sum(label is not None for label in common[node]) - 1
-        merges.append(Merge(level, x[left], x[right], heights[left], heights[right], heights[node]))
-    return MergeTree(count, tuple(merges), _cuts(merges, len(topology.levels)), floor)
+        first.append(first[left])
+        last.append(last[right])
+        merges.append(
+            Merge(
+                level,
+                first[node],
+                last[node],
+                x[left],
+                x[right],
+                heights[left],
+                heights[right],
+                heights[node],
+            )
+        )
+    ranks = tuple(sorted(range(count), key=lambda rank: x[rank]))
+    return MergeTree(ranks, tuple(merges), _cuts(merges, len(topology.levels)), floor)
 
 
 def _positions(children: list[tuple[int, int]], count: int) -> list[float]:

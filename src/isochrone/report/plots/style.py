@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib
@@ -17,6 +17,10 @@ MISSING = "#eceded"
 NATIVE, PLAN, RIVAL = "#5d656d", "#0072b2", "#b8500a"
 LEVELS = ("#0072b2", "#c77c00", "#008a63", "#c04f9a", "#d55e00", "#2f8fc4")
 TINTS = ("#eaf3f9", "#fdf4e3", "#e6f5f0", "#f9ecf4", "#fcefe6", "#ebf5fb")
+
+_METADATA: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+KINDS = tuple(_METADATA)
+"""Of files that each figure is written as."""
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
@@ -45,10 +49,13 @@ def set_ticks(axis: Axis, values: Sequence[float], names: Sequence[str]) -> None
     axis.set_minor_locator(NullLocator())
 
 
-def save(figure: Figure, paths: Iterable[Path]) -> None:
-    """Writes the figure in the format that each path's suffix names."""
-    # Text in SVG stays text; a fixed salt and no date give the same file for the same survey.
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone"}):
-        for path in paths:
-            metadata = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(path, dpi=160, facecolor=PAPER, metadata=metadata)
+def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
+    """Writes the figure in each of the KINDS; gives the paths."""
+    paths = []
+    # Text stays text, as TrueType, which publishers ask for. A fixed salt and no date give the same file for
+    # the same survey.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone", "pdf.fonttype": 42}):
+        for kind, metadata in _METADATA.items():
+            paths.append(folder / f"{stem}.{kind}")
+            figure.savefig(paths[-1], dpi=160, facecolor=PAPER, metadata=metadata)
+    return paths

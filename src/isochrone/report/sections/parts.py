@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from isochrone.report.html import Child, Html, tag
+from isochrone.report.plots.style import KINDS
 
 FIGURES_FOLDER = "figures"
 
@@ -24,13 +25,14 @@ def figure(content: Child, caption: Child, file_stem: str) -> Html:
     links = [
         tag(
             "a",
-            kind,
-            href=f"{FIGURES_FOLDER}/{file_stem}.{kind.lower()}",
-            aria_label=f"{file_stem} as {kind}",
+            kind.upper(),
+            href=f"{FIGURES_FOLDER}/{file_stem}.{kind}",
+            aria_label=f"{file_stem} as {kind.upper()}",
         )
-        for kind in ("PNG", "SVG")
+        for kind in KINDS
     ]
-    files = tag("span", "As a file: ", links[0], ", ", links[1], class_="files")
+    separated = [part for link in links for part in (", ", link)][1:]
+    files = tag("span", "As a file: ", separated, class_="files")
     return tag("figure", content, tag("figcaption", caption, " ", files))
 
 
