@@ -46,7 +46,7 @@ def small(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outco
 
 
 def test_all_pairs_are_measured_where_a_probe_would_leave_some_out(
-    simgrid_cache: None, tmp_path: Path
+    simgrid: None, tmp_path: Path
 ) -> None:
     case = next(case for case in cases(full=False) if case.system.ranks > 64)
     assert measure(case, tmp_path).complete
