@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,9 +22,6 @@ from isochrone.files.text import Json, read_lines, write_lines
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
-
-# Arrays are dense: three of them of this many float64 are the most that is read.
-_MAX_CELLS = 1 << 28
 
 _MAX_SECONDS = 1e9
 _MAX_REPETITIONS = 10**9
@@ -203,11 +201,14 @@ class Collector:
             raise IsochroneError(
                 f"{len(self.places)} places for {self.ranks} ranks", where, make_again("measurements")
             )
-        if self.ranks * self.ranks * self._sizes > _MAX_CELLS:
+        # The arrays are dense: a header of a megabyte may ask for gigabytes.
+        needed_bytes = len(_VALUES) * 8 * self.ranks * self.ranks * self._sizes
+        if needed_bytes > _memory_bytes() / 2:
             raise IsochroneError(
-                f"{self.ranks} ranks with {self._sizes} sizes do not fit into memory",
+                f"{self.ranks} ranks with {self._sizes} sizes take {needed_bytes / 1e9:.3g} GB, "
+                "more than half of this machine's memory",
                 where,
-                "probe fewer ranks",
+                "probe fewer ranks or sizes, or read it on a larger machine",
             )
         self._values = np.full((len(_VALUES), self.ranks, self.ranks, self._sizes), np.nan)
         self._counts: Counts | None = None
@@ -336,6 +337,10 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
     if measurements.ended:
         documents.append({"end": True, "elapsed_s": measurements.elapsed_s, "pairs": len(first)})
     write_lines(Path(path), documents)
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class _Elapsed:
