@@ -3,10 +3,13 @@
 """Pairs and time of a probe by number of ranks: all pairs one at a time, all pairs in rounds, and adaptive.
 
 Usage: probe_time.py FOLDER [MOST_RANKS]
+       probe_time.py RESULT.json FOLDER
 
 Simulated clusters of nodes with two sockets of eight cores, from one node to 64, eight to an island; ranks in
-random placement, no noise. Writes probe-time.json and probe-time.png into FOLDER, and keeps there what was
-measured: run again, it goes on. The tree that each probe tells is compared with that of all pairs.
+random placement, no noise. Writes probe-time.json and its figures into FOLDER, and keeps there what was
+measured: run again, it goes on. The tree that each probe tells is compared with that of all pairs. With a
+result that is there already only its figures are drawn: probe-time, pairs and time by number of ranks, and
+probe-time-repetitions, time by number of nodes and of round trips.
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from isochrone.detect import detect
 from isochrone.files import Topology, provenance, read_measurements
-from isochrone.report.plots.style import LEVELS, SOFT, dress, new_figure, save
+from isochrone.report.plots.style import LEVELS, SOFT, dress, new_figure, save, set_ticks
+from isochrone.report.ticks import time_ticks
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.steps.probe import Mode, ProbeOptions, Together, probe
@@ -104,43 +109,98 @@ def tree(topology: Topology) -> list[Any]:
     ]
 
 
-def exponent(rows: list[dict[str, Any]], way: str, key: str) -> float:
-    """Of the ranks in a power law that fits the rows of a way with 64 ranks or more."""
+def exponent(rows: list[dict[str, Any]], way: str, key: str) -> float | None:
+    """Of the ranks in a power law that fits the rows of a way with 64 or more; None for a single one."""
     points = [(row["ranks"], row[key]) for row in rows if row["way"] == way and row["ranks"] >= 64]
-    return float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0])
+    if len(points) < 2:
+        return None
+    return round(float(np.polyfit(np.log([x for x, _ in points]), np.log([y for _, y in points]), 1)[0]), 3)
 
 
-def draw(rows: list[dict[str, Any]], exponents: dict[str, dict[str, float]], path: Path) -> None:
-    """Both axes are logarithmic."""
+def by_ranks(document: dict[str, Any]) -> Figure:
+    """Pairs and simulated time by number of ranks, a line for each way; both axes are logarithmic."""
     figure = new_figure(10, 4)
     for axes, key, label in zip(
-        figure.subplots(1, 2), ("pairs", "simulated_s"), ("pairs measured", "probe, simulated s"), strict=True
+        figure.subplots(1, 2),
+        ("pairs", "simulated_s"),
+        ("pairs measured", "simulated time of a probe"),
+        strict=True,
     ):
         for color, way in zip([SOFT, *LEVELS], WAYS, strict=False):
-            mine = [row for row in rows if row["way"] == way.name]
+            mine = [row for row in document["rows"] if row["way"] == way.name]
+            power = document["exponents_from_64_ranks"][way.name][key]
             axes.loglog(
                 [row["ranks"] for row in mine],
                 [row[key] for row in mine],
                 "o-",
                 color=color,
-                label=f"{way.title}: n^{exponents[way.name][key]:.2f}",
+                label=way.title if power is None else f"{way.title}: n^{power:.2f}",
             )
         axes.set_xlabel("ranks")
         axes.set_ylabel(label)
-        axes.set_xticks([row["ranks"] for row in mine], [str(row["ranks"]) for row in mine])
-        axes.minorticks_off()
+        set_ticks(axes.xaxis, [row["ranks"] for row in mine], [str(row["ranks"]) for row in mine])
+        if key == "pairs":
+            axes.minorticks_off()
+        else:
+            set_ticks(axes.yaxis, *time_ticks(*axes.get_ylim()))
         axes.legend(frameon=False, fontsize=8)
         dress(axes)
-    save(figure, path.parent, path.stem)
+    return figure
+
+
+def by_repetitions(document: dict[str, Any]) -> Figure:
+    """Simulated time of all pairs in rounds by number of nodes, a line for each number of round trips; both
+    axes are logarithmic. As figure 5.18 of Reinfjell 2023.
+    """
+    once = [row for row in document["rows"] if row["way"] == "rounds"]
+    rows = [*once, *document["rounds_by_nodes_and_repetitions"]]
+    figure = new_figure(6, 4)
+    axes = figure.subplots()
+    for color, marker, count in zip(
+        LEVELS, "osD^v", sorted({row["repetitions"] for row in rows}), strict=False
+    ):
+        mine = [row for row in rows if row["repetitions"] == count]
+        nodes, times_s = [row["nodes"] for row in mine], [row["simulated_s"] for row in mine]
+        axes.loglog(nodes, times_s, marker=marker, color=color)
+        axes.annotate(
+            f"{count} round trip{'s' if count > 1 else ''}",
+            (nodes[-1], times_s[-1]),
+            xytext=(7, 0),
+            textcoords="offset points",
+            va="center",
+            color=color,
+        )
+    dress(axes)
+    axes.set_xlabel("nodes (ranks)")
+    axes.set_ylabel("simulated time of a probe of all pairs")
+    set_ticks(
+        axes.xaxis, [row["nodes"] for row in once], [f"{row['nodes']}\n({row['ranks']:,})" for row in once]
+    )
+    low_s, high_s = min(row["simulated_s"] for row in rows), max(row["simulated_s"] for row in rows)
+    axes.set_ylim(low_s / 1.6, high_s * 1.6)
+    set_ticks(axes.yaxis, *time_ticks(*axes.get_ylim()))
+    return figure
+
+
+def draw(document: dict[str, Any], folder: Path) -> None:
+    """All figures of a result."""
+    save(by_ranks(document), folder, "probe-time")
+    save(by_repetitions(document), folder, "probe-time-repetitions")
 
 
 def main() -> int:
     if len(sys.argv) not in (2, 3):
-        print(__doc__.strip().splitlines()[2], file=sys.stderr)
+        print("\n".join(__doc__.strip().splitlines()[2:4]), file=sys.stderr)
         return 2
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    folder = Path(sys.argv[1])
+    # Tells of every letter that a PDF file needs.
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
+    drawn = sys.argv[1].endswith(".json")
+    folder = Path(sys.argv[-1] if drawn else sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    if drawn:
+        draw(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), folder)
+        return 0
     most = int(sys.argv[2]) if len(sys.argv) == 3 else 1024
     rows = []
     for nodes in NODES:
@@ -155,8 +215,7 @@ def main() -> int:
             )
         rows += here
     exponents = {
-        way.name: {key: round(exponent(rows, way.name, key), 3) for key in ("pairs", "simulated_s")}
-        for way in WAYS
+        way.name: {key: exponent(rows, way.name, key) for key in ("pairs", "simulated_s")} for way in WAYS
     }
     repeated = [
         {key: row[key] for key in ("ranks", "nodes", "repetitions", "simulated_s")}
@@ -173,7 +232,7 @@ def main() -> int:
         "rounds_by_nodes_and_repetitions": repeated,
     }
     (folder / "probe-time.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    draw(rows, exponents, folder / "probe-time.png")
+    draw(document, folder)
     return 0
 
 
