@@ -12,7 +12,7 @@ import pytest
 from isochrone.detect import detect
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, MpiLibrary, PairParameters, Place
-from isochrone.plogp.checks import protocol_step, warnings
+from isochrone.plogp.checks import warnings
 from isochrone.plogp.predict import distance_matrix_s, seen_by, similarity, time_s, vectors
 
 SIZES = [0, 1, 2, 4, 8]
@@ -95,22 +95,6 @@ def test_a_pair_without_parameters_is_one_line(make_parameters: Callable[..., Pa
     some = {key: value for key, value in whole.parameters.items() if key != (1, 2)}
     with pytest.raises(IsochroneError, match="ranks 1 and 2 have no PLogP parameters"):
         distance_matrix_s(replace(whole, parameters=some), 8)
-
-
-def test_the_step_between_protocols_is_found_between_its_sizes(
-    make_parameters: Callable[..., PairParameters],
-) -> None:
-    sizes = [0, 1024, 4096, 8192, 16384, 16400, 32768, 65536]
-    rtt_s = [2e-6 + size * 1e-10 + (1e-6 if size > 16390 else 0) for size in sizes]
-    step = protocol_step(make_parameters(rtt_s, sizes, [0.0] * 8))
-    assert step is not None
-    assert (step.below_bytes, step.from_bytes) == (16384, 16400)
-    assert step.rise_s == pytest.approx(1e-6, rel=0.05)
-
-
-def test_a_straight_line_has_no_step(make_parameters: Callable[..., PairParameters]) -> None:
-    sizes = [0, *(1 << k for k in range(20))]
-    assert protocol_step(make_parameters([2e-6 + size * 1e-10 for size in sizes], sizes, [0.0] * 21)) is None
 
 
 def test_what_noise_made_negative_is_said(make_parameters: Callable[..., PairParameters]) -> None:

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Rule
+from isochrone.files import PairParameters, Rule
 from isochrone.report import Survey, read_facts, summary_lines, write_report
 from isochrone.report.html import data_block, tag
 from isochrone.report.page import page
 from isochrone.report.plots import write_figures
+from isochrone.steps.survey import survey_document
 
 HOSTILE = "\"><script>alert({})</script><img src=x onerror=alert(1)>&amp;'</title>"
 FIGURES = [
@@ -115,6 +117,41 @@ def test_the_figures_are_files_too_and_the_same_for_the_same_survey(cluster: Pat
         assert content == (cluster / "figures" / name).read_bytes()
         if name.endswith("svg"):
             assert ElementTree.fromstring(content).tag.endswith("svg")  # noqa: S314
+
+
+def with_eager_limit(made: Any, limit_bytes: int) -> Any:
+    """The survey with the PLogP parameters of rank 0 with each other rank."""
+    sizes = [0, *(1 << power for power in range(20))]
+    rtt_s = np.array([2e-6 + size * 1e-10 + (3e-6 if size > limit_bytes else 0) for size in sizes])
+    nothing = np.zeros(len(sizes))
+    parameters = {
+        (0, rank): PairParameters(
+            0, rank, tuple(sizes), np.repeat(rtt_s[:, None], 4, axis=1), nothing, nothing, nothing
+        )
+        for rank in range(1, made.measurements.ranks)
+    }
+    return replace(made, measurements=replace(made.measurements, parameters=parameters))
+
+
+def test_the_eager_limit_of_each_level_is_said_on_the_page_and_in_the_terminal(survey_of: Callable) -> None:
+    facts = with_eager_limit(survey_of("cluster"), 65536).facts()
+    reader = Reader(page(facts))
+    assert "Eager limit" in reader.text
+    assert reader.text.count("about 64 KiB: +3 µs") == 4
+    lines = [line for line in summary_lines(facts) if line.endswith("eager limit about 64 KiB: +3 µs")]
+    assert [line.split()[0] for line in lines] == ["machine", "switch", "node", "socket"]
+    document = survey_document(facts.measurements, facts.topology, facts.comparison, Path("report.html"))
+    steps = [level["protocol_step"] for level in document["levels"]]
+    assert [(step["below_bytes"], step["from_bytes"]) for step in steps] == [(65536, 131072)] * 4
+
+
+def test_a_level_without_a_step_has_a_dash_and_a_survey_without_parameters_no_column(
+    survey_of: Callable,
+) -> None:
+    straight = with_eager_limit(survey_of("cluster"), 1 << 30).facts()
+    assert "Eager limit" in Reader(page(straight)).text
+    assert "eager limit about" not in "\n".join(summary_lines(straight))
+    assert "ager limit" not in Reader(page(survey_of("cluster").facts())).text
 
 
 def test_names_from_files_are_text_and_never_markup(survey_of: Callable, machine_of: Callable) -> None:

@@ -110,6 +110,7 @@ def probe(
 
     The same command goes on with a run that was interrupted: only what is missing is measured.
     """
+    from isochrone.plogp.protocol import protocol_step
     from isochrone.steps.probe import MODES, SIZES_BYTES, Plogp, ProbeOptions
     from isochrone.steps.probe import probe as run_probe
 
@@ -141,6 +142,7 @@ def probe(
         _print_estimate(run_estimate(target, options), target.simulated, as_json)
         return
     found = run_probe(target, output, options)
+    steps = [protocol_step(each) for each in found.parameters.values()]
     if as_json:
         print_json(
             {
@@ -150,8 +152,13 @@ def probe(
                 "pairs_total": found.pairs_total,
                 "probe_seconds": found.elapsed_s,
                 "parameters": [
-                    {"to": each.receiver, "latency_s": each.latency_s, **each.document()}
-                    for each in found.parameters.values()
+                    {
+                        "to": each.receiver,
+                        "latency_s": each.latency_s,
+                        "protocol_step": step and step.document(),
+                        **each.document(),
+                    }
+                    for each, step in zip(found.parameters.values(), steps, strict=True)
                 ],
             }
         )
@@ -161,13 +168,13 @@ def probe(
         f"{found.pairs_measured} of {found.pairs_total} pairs of {found.ranks} ranks "
         f"in {found.elapsed_s:.3g} {clock}s: {output}"
     )
-    for each in found.parameters.values() if plogp else ():
+    for each, step in zip(found.parameters.values(), steps, strict=True) if plogp else ():
         large = each.sizes_bytes[-1]
         rate = f", {large / each.gap_s[-1] / 1e9:.3g} GB/s" if large > 0 and each.gap_s[-1] > 0 else ""
         typer.echo(
             f"{each.sender} to {each.receiver}: L {each.latency_s * 1e6:.3g} µs, "
             f"o_s {each.send_overhead_s[0] * 1e6:.3g} µs, o_r {each.receive_overhead_s[0] * 1e6:.3g} µs, "
-            f"g {each.gap_s[0] * 1e6:.3g} µs{rate}"
+            f"g {each.gap_s[0] * 1e6:.3g} µs{rate}{f', {step}' if step else ''}"
         )
 
 

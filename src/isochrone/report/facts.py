@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from isochrone.files import Bench, Level, Measurements, Place, Plan, Topology
+from isochrone.plogp.protocol import ProtocolStep, level_steps
 from isochrone.report.comparison import Comparison
 from isochrone.report.mergetree import MergeTree
 from isochrone.statistics import FloatArray
@@ -90,6 +91,11 @@ class Facts:
         """
         half: FloatArray = self.measurements.rtt_min_s[:, :, self.measurements.smallest] / 2
         return half
+
+    @cached_property
+    def protocol_steps(self) -> tuple[ProtocolStep | None, ...]:
+        """Where the library goes from one protocol to another at each level, as far as was measured."""
+        return level_steps(self.measurements, self.topology)
 
     @property
     def oversubscribed(self) -> bool | None:

@@ -48,9 +48,9 @@ def _level_lines(facts: Facts) -> list[str]:
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
-    for name, *figures in rows:
+    for (name, *figures), step in zip(rows, facts.protocol_steps, strict=True):
         aligned = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
-        lines.append(f"  {name:<{widths[0]}}  {'  '.join(aligned)}".rstrip())
+        lines.append(f"  {name:<{widths[0]}}  {'  '.join(aligned)}  {step or ''}".rstrip())
     return lines
 
 

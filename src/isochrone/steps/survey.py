@@ -12,6 +12,7 @@ from typing import Any
 
 from isochrone.files import Measurements, Topology
 from isochrone.launch.target import Target
+from isochrone.plogp.protocol import level_steps
 from isochrone.report import Survey, read_facts, summary_lines, write_page
 from isochrone.report.comparison import Comparison
 from isochrone.steps.detect import detect
@@ -60,8 +61,13 @@ def survey_document(
     return {
         "ranks": measurements.ranks,
         "levels": [
-            {"name": level.name, "clusters": len(level.groups), "confidence": level.confidence}
-            for level in topology.levels
+            {
+                "name": level.name,
+                "clusters": len(level.groups),
+                "confidence": level.confidence,
+                "protocol_step": step and step.document(),
+            }
+            for level, step in zip(topology.levels, level_steps(measurements, topology), strict=True)
         ],
         "accuracy": topology.accuracy,
         "pairs_measured": measurements.pairs_measured,

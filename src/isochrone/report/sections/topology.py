@@ -17,6 +17,11 @@ from isochrone.report.words import capitalised, level_noun
 _LEAST_SCALE = 0.8
 """Smaller than this the drawing's text is hard to read: it scrolls sideways instead."""
 
+_STEP_WORDS = (
+    " The eager limit is where the round trip has its steepest step as messages grow, with the height of the "
+    "step: the library asks the receiver before it sends larger ones."
+)
+
 
 def topology(facts: Facts) -> Html:
     """The section on the topology."""
@@ -46,20 +51,29 @@ def _levels_table(facts: Facts) -> Html:
             f"{len(level.groups):,}",
             size_words(facts, index),
             *_link_cells(level.links, with_capacity),
+            *_step_cells(facts, index),
             "–" if level.confidence is None else format_percent(level.confidence),
         ]
         for index, level in enumerate(facts.levels)
     ]
     capacity = ("Capacity of a group",) if with_capacity else ()
+    step = ("Eager limit",) if facts.measurements.parameters else ()
     pair = ("Latency", "Alike within", "Bandwidth of a pair")
-    head = ("Level", "Groups", "Ranks in each", *pair, *capacity, "Confidence")
+    head = ("Level", "Groups", "Ranks in each", *pair, *capacity, *step, "Confidence")
     return html_table(
         head,
         rows,
         "Levels, outermost first. Latency is half the round trip of an empty message, "
         f"the median over the {'' if facts.measurements.complete else 'measured '}pairs that meet there; "
-        "68 % of them are alike within what is said.",
+        "68 % of them are alike within what is said." + (_STEP_WORDS if step else ""),
     )
+
+
+def _step_cells(facts: Facts, index: int) -> tuple[str, ...]:
+    if not facts.measurements.parameters:
+        return ()
+    step = facts.protocol_steps[index]
+    return ("–" if step is None else str(step).removeprefix("eager limit "),)
 
 
 def _link_cells(links: Links | None, with_capacity: bool) -> tuple[str, ...]:
