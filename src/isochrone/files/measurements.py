@@ -382,7 +382,11 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
             and type(first) is int
             and type(second) is int
             and _is_seconds(at_s)
-            and all(type(values) is list and _are_seconds(values) for values in numbers)
+            and all(
+                type(values) is list
+                and all(_is_seconds(v) or (v is None and k > 0) for k, v in enumerate(values))
+                for values in numbers
+            )
         )
     except (KeyError, TypeError, ValueError):
         well_formed = False
@@ -398,8 +402,7 @@ def _read_pair(line: Json, ranks: int, sizes: int, where: str) -> tuple[int, int
         )
     if any(len(values) != sizes for values in numbers):
         raise IsochroneError(f"there must be {sizes} values, one per size", where, make_again("measurements"))
-    if any(None in values for values in numbers):
-        numbers = [[math.nan if value is None else value for value in values] for values in numbers]
+    numbers = [[math.nan if value is None else value for value in values] for values in numbers]
     if any(low > median for low, median in zip(numbers[0], numbers[1], strict=True)):
         raise IsochroneError("rtt_min_s is greater than rtt_median_s", where, make_again("measurements"))
     return first, second, at_s, numbers
@@ -411,14 +414,6 @@ def _are_counts(values: Any, sizes: int) -> bool:
         and len(values) == sizes
         and all(type(v) is int and 0 <= v <= _MAX_REPETITIONS for v in values)
     )
-
-
-def _are_seconds(values: list[Any]) -> bool:
-    """Whether they are times; all but the first may be missing."""
-    if set(map(type, values)) == {float}:
-        # So they are nearly always, and there are many.
-        return bool(min(values) >= 0 and max(values) <= _MAX_SECONDS)
-    return all(_is_seconds(value) or (value is None and k > 0) for k, value in enumerate(values))
 
 
 def _is_seconds(value: Any) -> bool:
