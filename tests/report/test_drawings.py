@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from isochrone.report.boxes import draw
 from isochrone.report.chartdata import blocks, chart_data, colour_range_s
 from isochrone.report.mergetree import merge_tree
+from isochrone.report.plots.broadcast import broadcast
 from isochrone.report.structure import branches, nesting_words
 from isochrone.report.ticks import time_ticks
 
@@ -122,3 +124,13 @@ def test_axes_of_times_have_a_few_ticks_inside_their_range(low_s: float, ratio: 
     assert 2 <= len(values) <= 18
     assert all(low_s * 0.999 <= value <= low_s * ratio * 1.001 for value in values)
     assert len(set(names)) == len(names)
+
+
+def test_no_line_of_the_broadcast_figure_runs_through_a_legend(survey_of: Callable) -> None:
+    figure = broadcast(survey_of("cluster").facts())
+    assert figure is not None
+    FigureCanvasAgg(figure).draw()
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y0 >= axes.bbox.y1

@@ -50,7 +50,10 @@ def broadcast(facts: Facts) -> Figure | None:
     set_ticks(speedups.xaxis, *size_ticks(sizes))
     for axes in (times, speedups):
         dress(axes)
-        axes.legend(frameon=False, loc="upper left", fontsize=9)
+        # Above the panel: inside, lines may cross any corner.
+        axes.legend(
+            frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, ncols=3, fontsize=9
+        )
     return figure
 
 
