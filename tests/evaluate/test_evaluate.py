@@ -45,9 +45,7 @@ def small(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> list[Outco
     return outcomes_of(few, tmp_path_factory.mktemp("evaluation"))
 
 
-def test_all_pairs_are_measured_where_a_probe_would_leave_some_out(
-    simgrid: None, tmp_path: Path
-) -> None:
+def test_all_pairs_are_measured_where_a_probe_would_leave_some_out(simgrid: None, tmp_path: Path) -> None:
     case = next(case for case in cases(full=False) if case.system.ranks > 64)
     assert measure(case, tmp_path).complete
 

@@ -9,7 +9,7 @@ from zlib import crc32
 import pytest
 
 from isochrone import _core
-from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours
+from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours, of_next_sizes
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -121,3 +121,16 @@ def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> 
     best = candidates(layout, (0,), 1048576, 1)[0]
     assert best.startswith(("hierarchical", "ordered"))
     assert _core.predict_bcast(layout, best, 0, 1048576) < _core.predict_bcast(layout, "binomial", 0, 1048576)
+
+
+def test_what_is_best_for_the_sizes_beside_it_is_tried_too():
+    best = {8: "flat", 64: "binomial", 4096: "chain@1024", 65536: "native", 262144: "chain@1024"}
+    assert of_next_sizes(best, most_segments=4) == {
+        8: ["binomial"],
+        64: ["flat", "chain@1024"],
+        4096: ["binomial"],
+        65536: [],
+        262144: [],
+    }
+    assert of_next_sizes(best)[65536] == ["chain@1024"]
+    assert of_next_sizes({8: "flat"}) == {8: []}

@@ -31,7 +31,7 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, run_bench
-from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, predicted_s
+from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, of_next_sizes, predicted_s
 from isochrone.tune.rules import NATIVE, Decision, decide, fastest, is_slower, ranked, rules_for
 
 PLAN_RECIPE = "plan"
@@ -218,22 +218,31 @@ def _decide_all(
             ],
             scratch,
             topology_file,
-            repetitions=effort.screen if screening else effort.confirm,
+            repetitions=(screening and effort.screen) or effort.confirm,
             seed=seed if screening else seed + 1,
         )
 
     if effort.screen:
         bench = measure(recipes, screening=True)
-        recipes = {
+        of_next = _best_of_next_sizes(recipes, bench, most_segments)
+        around = {
             pair: _around_best(layout, pair, few, bench, effort.neighbours, most_segments)
             for pair, few in recipes.items()
         }
+        recipes = {pair: tuple(dict.fromkeys((*few, *of_next[pair]))) for pair, few in around.items()}
         bench = measure(recipes, screening=True)
         recipes = {
             (shape, size): tuple(ranked(_times(bench, shape, size, few))[: effort.finalists])
             for (shape, size), few in recipes.items()
         }
     bench = measure(recipes, screening=False)
+    if not effort.screen:
+        of_next = {
+            pair: few for pair, few in _best_of_next_sizes(recipes, bench, most_segments).items() if few
+        }
+        more = measure(of_next, screening=True)
+        bench = replace(bench, slowest_s={**bench.slowest_s, **more.slowest_s})
+        recipes = {pair: (*few, *of_next.get(pair, ())) for pair, few in recipes.items()}
     comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
     decisions: dict[str, list[Decision]] = {}
     for (shape, size), few in recipes.items():
@@ -257,6 +266,20 @@ def _around_best(
     best = fastest(_times(bench, shape, size, measured))
     near = neighbours(layout, best, shape.tuned, size, most, most_segments)
     return (best, *(recipe for recipe in near if recipe not in measured))
+
+
+def _best_of_next_sizes(
+    measured: Mapping[tuple[ShapeRoots, int], Sequence[str]], bench: Bench, most_segments: int
+) -> dict[tuple[ShapeRoots, int], tuple[str, ...]]:
+    """For each size of each shape what was best for the sizes next to it, if it was not measured."""
+    found = {}
+    for shape in dict.fromkeys(shape for shape, _ in measured):
+        recipes = {size: few for (of, size), few in measured.items() if of == shape}
+        best = {size: fastest(_times(bench, shape, size, few)) for size, few in recipes.items()}
+        near = of_next_sizes(best, most_segments)
+        for size, few in recipes.items():
+            found[shape, size] = tuple(recipe for recipe in near[size] if recipe not in few)
+    return found
 
 
 def _times(

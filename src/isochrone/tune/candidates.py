@@ -12,7 +12,7 @@ measuring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -188,6 +188,27 @@ def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> floa
     at_more = _core.predict_bcast(layout, recipe, root, more * segment)
     each = (at_more - _core.predict_bcast(layout, recipe, root, fewer * segment)) / (more - fewer)
     return at_more + (size_bytes / segment - more) * each
+
+
+def of_next_sizes(best: Mapping[int, str], most_segments: int = MOST_SEGMENTS) -> dict[int, list[str]]:
+    """For each size the best recipes of the next smaller and the next larger one. Where the model errs for a
+    size it may be right for the one beside it.
+
+    Args:
+        best: the best recipe measured for each size in bytes.
+        most_segments: recipes that cut the message into more are left out.
+    """
+    sizes = sorted(best)
+    found: dict[int, list[str]] = {}
+    for at, size in enumerate(sizes):
+        near = [best[other] for other in (*sizes[max(at - 1, 0) : at], *sizes[at + 1 : at + 2])]
+        found[size] = [
+            recipe
+            for recipe in dict.fromkeys(near)
+            if recipe not in (best[size], "native")
+            and size <= (Form.of(recipe).segment_bytes or size) * most_segments
+        ]
+    return found
 
 
 def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
