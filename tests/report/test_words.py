@@ -15,6 +15,7 @@ from isochrone.report.words import (
     describe_shape,
     join_words,
     level_noun,
+    number_of,
 )
 
 
@@ -108,3 +109,11 @@ def test_sizes_are_exact() -> None:
 def test_only_the_whole_is_a_hundred_percent() -> None:
     assert format_percent(1.0) == "100 %"
     assert format_percent(0.9999) == "99.9 %"
+
+
+def test_one_thing_has_no_s() -> None:
+    assert [number_of(count, "round trip") for count in (0, 1, 2000)] == [
+        "0 round trips",
+        "1 round trip",
+        "2,000 round trips",
+    ]

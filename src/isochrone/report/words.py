@@ -61,6 +61,11 @@ def counted(count: int, name: str) -> str:
     return f"{count:,} {level_noun(name, count)}"
 
 
+def number_of(count: int, noun: str) -> str:
+    """A number of things whose plural has an s: "25 repetitions", "1 repetition"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def describe_algorithm(algorithm: str) -> str:
     """An algorithm's text form in words: `knomial/4` is "a k-nomial tree (k = 4)"."""
     name, _, number = algorithm.partition("/")

@@ -10,6 +10,7 @@ from isochrone.report.headline import broadcast_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
 from isochrone.report.units import format_bytes, format_ratio, format_ratio_interval, format_time
+from isochrone.report.words import number_of
 from isochrone.statistics import Interval
 
 
@@ -53,7 +54,7 @@ def _how(bench: Bench, comparison: Comparison) -> str:
         f" (to {format_time(bench.sync_error_s)})" if bench.start == "clock" and bench.sync_error_s else ""
     )
     return (
-        f"The slowest rank's time of each broadcast from {roots}, {comparison.repetitions} repetitions, "
+        f"The slowest rank's time of each broadcast from {roots}, {number_of(comparison.repetitions, 'repetition')}, "
         f"all candidates interleaved in one run, {start}{error}."
     )
 

@@ -10,7 +10,13 @@ from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
 from isochrone.report.units import format_ratio, format_time
-from isochrone.report.words import capitalised, describe_range, describe_recipe, describe_shape
+from isochrone.report.words import (
+    capitalised,
+    describe_range,
+    describe_recipe,
+    describe_shape,
+    number_of,
+)
 
 
 def plan(facts: Facts) -> Html:
@@ -61,7 +67,7 @@ def _evidence(rule: Rule) -> str:
     return (
         f" {format_ratio(evidence.speedup)} [{low:.2f}–{high:.2f}] faster than the library's own: "
         f"{format_time(evidence.recipe_s)} in place of {format_time(evidence.native_s)}, "
-        f"{evidence.repetitions} repetitions{predicted}."
+        f"{number_of(evidence.repetitions, 'repetition')}{predicted}."
     )
 
 

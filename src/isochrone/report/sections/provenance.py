@@ -12,7 +12,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
 from isochrone.report.units import format_bytes, format_time
-from isochrone.report.words import counted, join_words
+from isochrone.report.words import counted, join_words, number_of
 
 _MOST_HOSTS = 16
 
@@ -60,7 +60,7 @@ def _entries(facts: Facts) -> list[tuple[str, Child]]:
         ),
         (
             "Probe",
-            f"{pairs}, {_up_to(probe)}{probe.repetitions} round trips at each of {sizes}, "
+            f"{pairs}, {_up_to(probe)}{number_of(probe.repetitions, 'round trip')} at each of {sizes}, "
             f"{format_time(probe.elapsed_s)}",
         ),
         ("Clock resolution", format_time(probe.resolution_s)),
