@@ -54,8 +54,8 @@ def _how(bench: Bench, comparison: Comparison) -> str:
         f" (to {format_time(bench.sync_error_s)})" if bench.start == "clock" and bench.sync_error_s else ""
     )
     return (
-        f"The slowest rank's time of each broadcast from {roots}, {number_of(comparison.repetitions, 'repetition')}, "
-        f"all candidates interleaved in one run, {start}{error}."
+        f"The slowest rank's time of each broadcast from {roots}, "
+        f"{number_of(comparison.repetitions, 'repetition')}, all candidates interleaved in one run, {start}{error}."
     )
 
 
