@@ -16,9 +16,10 @@ import numpy.typing as npt
 from isochrone.errors import IsochroneError
 from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import MpiLibrary, Place, read_places
+from isochrone.files.plain_pairs import PlainPairs
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again, short
 from isochrone.files.stream import Stream, read_stream
-from isochrone.files.text import Json, read_lines, write_lines
+from isochrone.files.text import Json, parse_object, read_lines, write_lines
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
@@ -172,13 +173,16 @@ def read_measurements(path: Path | str) -> Measurements:
     A last line that was cut off is reported and dropped.
     """
     path = Path(path)
-    lines = read_lines(path)
+    plain = PlainPairs()
+    lines = read_lines(path, plain.take)
     number, header = next(lines, (0, {}))
     if number == 0:
         raise IsochroneError("the file is empty", str(path), make_again("measurements"))
     collector = Collector(header, f"{path}:{number}")
     for number, line in lines:
+        collector.add_plain(plain, path)
         collector.add(line, f"{path}:{number}")
+    collector.add_plain(plain, path)
     return collector.measurements()
 
 
@@ -243,6 +247,25 @@ class Collector:
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
             self._parameters[found.sender, found.receiver] = found
         return first, second
+
+    def add_plain(self, plain: PlainPairs, path: Path) -> None:
+        """Takes in the plain lines that were collected of a file, and clears them; raises as ``add``."""
+        if not plain.lines:
+            return
+        rows = plain.rows(self.ranks, self._sizes, _MAX_SECONDS)
+        if rows is None:
+            for number, line in plain.lines:
+                self.add(parse_object(line, f"{path}:{number}"), f"{path}:{number}")
+        else:
+            self._ended = False
+            # Of lines about one pair the last counts, as NumPy has it.
+            for cells in ((rows.low, rows.high), (rows.high, rows.low)):
+                self._values[(slice(None), *cells)] = rows.values_s
+                if self._counts is not None:
+                    self._counts[cells] = self._header["repetitions"]
+            for at_s in rows.at_s.tolist():
+                self._clock.at(at_s)
+        plain.clear()
 
     def _count(
         self, first: int, second: int, numbers: list[list[float]], counts: list[int] | None, where: str

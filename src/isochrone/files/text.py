@@ -8,7 +8,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +73,11 @@ def read_object(path: Path, todo: str | None = None) -> Json:
     return parse_object(bytes(data), str(path), todo)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
-    """Yields line number and object of each line of a JSON Lines file.
+def read_lines(
+    path: Path, taken: Callable[[int, bytes], bool] = lambda number, line: False
+) -> Iterator[tuple[int, Json]]:
+    """Yields line number and object of each line of a JSON Lines file, but for lines that are taken: those
+    are somebody else's to parse.
 
     A last line that is damaged was cut off when its writer was killed: it is reported and dropped.
     """
@@ -88,6 +91,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
                     continue
                 if pending is not None:
                     raise pending
+                if taken(number, line):
+                    continue
                 try:
                     value = parse_object(line, f"{path}:{number}")
                 except IsochroneError as error:

@@ -55,7 +55,8 @@ def _how(bench: Bench, comparison: Comparison) -> str:
     )
     return (
         f"The slowest rank's time of each broadcast from {roots}, "
-        f"{number_of(comparison.repetitions, 'repetition')}, all candidates interleaved in one run, {start}{error}."
+        f"{number_of(comparison.repetitions, 'repetition')}, all candidates interleaved in one run, "
+        f"{start}{error}."
     )
 
 
