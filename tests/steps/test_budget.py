@@ -57,6 +57,18 @@ def test_there_are_the_fewer_repetitions_the_less_noise_there_is(tmp_path: Path)
     assert loud.usual_repetitions > 3 * quiet.usual_repetitions
 
 
+def test_a_gap_is_found_amid_noise_in_few_times_the_time(tmp_path: Path) -> None:
+    elapsed_s = {}
+    for noise in ("0", "0.3"):
+        output = tmp_path / f"{noise}.jsonl"
+        words = ("--plogp", "--max-size", "16", "--pairs", "0-11", "--sizes", "0", "--repetitions", "20")
+        run(tmp_path, "-o", str(output), *words, "--noise", noise)
+        found = read_measurements(output).parameters[0, 11]
+        assert found.gap_s == pytest.approx([30e-9] * 6, rel=0.1 if float(noise) else 1e-3)
+        elapsed_s[noise] = json.loads(output.read_text(encoding="utf-8").splitlines()[-1])["elapsed_s"]
+    assert elapsed_s["0.3"] < 8 * elapsed_s["0"]
+
+
 def test_where_there_is_no_noise_one_repetition_is_enough(tmp_path: Path) -> None:
     plain = probed(tmp_path)
     precise = probed(tmp_path, "--precision", "0.05", "--budget", "1s")

@@ -10,6 +10,7 @@
 
 #include "comm/check.hpp"
 #include "probe/precision.hpp"
+#include "probe/saturation.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -22,10 +23,9 @@ enum Kind : int { no_more = 0, ping_pong = 1, burst = 2 };
 
 constexpr std::int64_t max_burst_bytes = 64 * 1024;  // g(m) of larger ones comes from round trips
 constexpr std::int64_t first_burst = 10;
-constexpr std::int64_t longest_burst = 37'500;
-constexpr double saturated = 0.01;  // slopes that differ by less are the same
-constexpr int bursts = 3;           // of each length; the quickest counts
-constexpr double delay = 1.3;       // in round trips, before a receive that must not wait
+constexpr std::int64_t longest_burst = 2560;  // as in Kielmann's program; the thesis goes on to 37,500
+constexpr int bursts = 3;                     // of each length
+constexpr double delay = 1.3;                 // in round trips, before a receive that must not wait
 
 // A budget for a pair is for about so many parts: some twenty sizes with round trips, delayed receives and
 // bursts, which take longest.
@@ -187,34 +187,26 @@ double Plogp::time_delayed_receives(std::int64_t size_bytes, double rtt_s) {
 }
 
 double Plogp::time_gap(std::int64_t size_bytes) {
-    std::int64_t count = first_burst;
-    double shorter_s = time_burst(size_bytes, count);
-    double slope_s = shorter_s / static_cast<double>(count);
-    for (;;) {
-        const double longer_s = time_burst(size_bytes, 2 * count);
-        const double steeper_s = (longer_s - shorter_s) / static_cast<double>(count);
-        const bool same = std::abs(steeper_s - slope_s) <= saturated * std::abs(slope_s);
-        const bool late = longer_s > size_s_;
-        count *= 2;
-        shorter_s = longer_s;
-        slope_s = steeper_s;
-        if (same || late || 2 * count > longest_burst) return slope_s;
+    Saturation saturation;
+    for (std::int64_t count = first_burst;; count *= 2) {
+        const std::vector<double> times_s = time_bursts(size_bytes, count);
+        saturation.add(count, times_s);
+        const bool late = count > first_burst && *std::min_element(times_s.begin(), times_s.end()) > size_s_;
+        if (saturation.reached() || late || 2 * count > longest_burst) return saturation.gap_s();
     }
 }
 
-/// From the first send to the answer to the last.
-double Plogp::time_burst(std::int64_t size_bytes, std::int64_t count) {
-    double least_s = 0;
-    const int times = std::min(bursts, settings_.repetitions);
-    for (int k = 0; k < times; ++k) {
+/// Each from the first send to the answer to the last.
+std::vector<double> Plogp::time_bursts(std::int64_t size_bytes, std::int64_t count) {
+    std::vector<double> times_s;
+    for (int left = std::min(bursts, settings_.repetitions); left > 0; --left) {
         announce(burst, size_bytes, count);
         const double before_s = clock::now();
         for (std::int64_t i = 0; i < count; ++i) send(responder_, size_bytes);
         receive(responder_, 0);
-        const double took_s = clock::now() - before_s - clock_overhead_s_;
-        least_s = k == 0 ? took_s : std::min(least_s, took_s);
+        times_s.push_back(clock::now() - before_s - clock_overhead_s_);
     }
-    return least_s;
+    return times_s;
 }
 
 void Plogp::serve(int initiator) {

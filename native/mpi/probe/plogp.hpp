@@ -10,8 +10,8 @@
 //      | <--- message ------ |    again, with a wait of 1.3 RTT(m) before the receive: o_r(m) around it
 //      |                                           |
 //      | ---- message -----> |  burst: count messages, and one empty answer to all of them. The more there
-//      | ---- message -----> |  are, the longer it takes, by g(m) for each: the slope between two counts,
-//      which | <--- nothing ------ |  has no latency in it; counts double until the slope stays the same
+//      | ---- message -----> |  are, the longer it takes, by g(m) for each: the slope between two counts
+//      | <--- nothing ------ |  has no latency in it; counts double until it stays the same (saturation.hpp)
 //
 // Beyond 64 KiB g(m) comes from round trips. Messages go both ways with the same size here, so that RTT(m) =
 // 2 L + 2 g(m), and g(m) = g(0) + (RTT(m) - RTT(0)) / 2. L = RTT(0) / 2 - g(0) is for whoever reads it.
@@ -75,7 +75,7 @@ class Plogp {
     void time_round_trips(std::int64_t size_bytes, Sample& found);
     [[nodiscard]] double time_delayed_receives(std::int64_t size_bytes, double rtt_s);
     [[nodiscard]] double time_gap(std::int64_t size_bytes);
-    [[nodiscard]] double time_burst(std::int64_t size_bytes, std::int64_t count);
+    [[nodiscard]] std::vector<double> time_bursts(std::int64_t size_bytes, std::int64_t count);
 
     void announce(int kind, std::int64_t size_bytes, std::int64_t count);
     void send(int peer, std::int64_t size_bytes);
