@@ -188,10 +188,10 @@ double Plogp::time_delayed_receives(std::int64_t size_bytes, double rtt_s) {
 
 double Plogp::time_gap(std::int64_t size_bytes) {
     Saturation saturation;
+    const double start_s = clock::now();
     for (std::int64_t count = first_burst;; count *= 2) {
-        const std::vector<double> times_s = time_bursts(size_bytes, count);
-        saturation.add(count, times_s);
-        const bool late = count > first_burst && *std::min_element(times_s.begin(), times_s.end()) > size_s_;
+        saturation.add(count, time_bursts(size_bytes, count));
+        const bool late = count > first_burst && clock::now() - start_s > size_s_;
         if (saturation.reached() || late || 2 * count > longest_burst) return saturation.gap_s();
     }
 }
