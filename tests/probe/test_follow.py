@@ -49,6 +49,16 @@ def test_it_measures_what_it_is_asked_for_and_tells_what_it_writes(probe: Any, o
     assert told == written[:-1]
 
 
+def test_it_ends_when_it_is_told_to_though_its_input_stays_open(probe: Any, output: Path) -> None:
+    arguments = ("--output", str(output), "--follow-above", "0", *ARGUMENTS)
+    process = probe.start(2, *arguments, stdin=True)
+    process.stdin.write("rtt 0-1\nend\n")
+    process.stdin.flush()
+    assert process.wait(timeout=120) == 0
+    process.communicate()
+    assert read_measurements(output).ended
+
+
 def test_without_a_request_nothing_is_measured(probe: Any, output: Path) -> None:
     code, told, _ = talk(probe, output, "")
     assert (code, len(told)) == (0, 1)

@@ -78,7 +78,8 @@ void check_disjoint(const std::vector<std::pair<int, int>>& pairs) {
 Request read_request(int ranks, bool plogp) {
     Request request;
     std::string line;
-    request.more = read_line(line);
+    // Open MPI 5 does not pass the end of its standard input on.
+    request.more = read_line(line) && line != "end";
     if (!request.more) return request;
     std::string_view text = line;
     const std::string_view kind = next_word(text);
@@ -92,7 +93,7 @@ Request read_request(int ranks, bool plogp) {
         request.bytes = parse_number(next_word(text), max_stream_bytes);
         request.messages = static_cast<int>(parse_number(next_word(text), max_messages));
     } else if (kind != "rtt") {
-        refuse("a request begins with none of rtt, plogp, alone and stream");
+        refuse("a request begins with none of rtt, plogp, alone, stream and end");
     }
     if (request.way.parameters && !plogp) refuse("parameters are asked for without --plogp");
     for (std::size_t at = 0; at <= text.size();) {

@@ -6,9 +6,10 @@
 //   plogp 0-5,...                  all PLogP parameters of these pairs too
 //   alone 0-5,...                  round trips, one pair at a time
 //   stream BYTES COUNT 5-0,...     the first rank of each pair sends so many messages to the second, at once
+//   end                            that is all; so is the end of the input
 //
-// One line at a time; the next one is read when all pairs of the line before are measured and written. The
-// end of the input is the end of the run. Only rank 0 reads.
+// One line at a time; the next one is read when all pairs of the line before are measured and written. Only
+// rank 0 reads.
 #pragma once
 
 #include <mpi.h>

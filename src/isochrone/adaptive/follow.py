@@ -64,6 +64,7 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
         else:
             conversation.await_all()
             conversation.repeat_alone(~np.isnan(conversation.measurements.rtt_min_s[:, :, 0]), random)
+        channel.send("end")
 
     return talk
 
