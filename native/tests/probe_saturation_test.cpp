@@ -16,7 +16,7 @@ using mpi::probe::Saturation;
 using Burst = std::function<double(std::int64_t count)>;  // how long it takes
 
 constexpr std::int64_t first = 10;
-constexpr std::int64_t longest = 2560;
+constexpr std::int64_t longest = 1280;
 
 struct Measured {
     double gap_s = 0;
