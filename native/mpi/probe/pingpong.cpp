@@ -9,6 +9,7 @@
 
 #include "comm/check.hpp"
 #include "probe/precision.hpp"
+#include "probe/quantile.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -22,13 +23,6 @@ constexpr int first_token_tag = 4;
 /// MPI promises tags up to 32767. Steps that share a tag are so far apart that one is done before the other
 /// is near.
 int token_tag(std::int64_t step) { return first_token_tag + static_cast<int>(step % 32'000); }
-
-/// Sorts the values.
-double median(std::vector<double>& values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 }  // namespace
 
@@ -127,8 +121,7 @@ void PingPong::time_size(int responder, std::size_t size, double time_s, PairTim
 
 /// How many more repetitions the time is for, by those timed so far; few are not worth another block.
 std::size_t PingPong::more(double time_s) const {
-    std::vector<double> rtts_s = rtts_s_;
-    const double count = time_s / std::max(median(rtts_s), 1e-9);
+    const double count = time_s / std::max(median(rtts_s_), 1e-9);
     const std::size_t done = rtts_s_.size();
     if (count < 1 || count < static_cast<double>(done) / 4) return 0;
     const auto most = static_cast<std::size_t>(settings_.repetitions) - done;

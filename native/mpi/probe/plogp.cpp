@@ -10,6 +10,7 @@
 
 #include "comm/check.hpp"
 #include "probe/precision.hpp"
+#include "probe/quantile.hpp"
 #include "probe/saturation.hpp"
 
 namespace isochrone::mpi::probe {
@@ -44,18 +45,6 @@ constexpr int most_extra_sizes = 24;
 
 double most_s(const Plogp::Settings& settings) {
     return settings.patience_s > 0 ? settings.patience_s : std::numeric_limits<double>::infinity();
-}
-
-double quantile(const std::vector<double>& sorted, double share) {
-    const double position = share * static_cast<double>(sorted.size() - 1);
-    const auto low = static_cast<std::size_t>(position);
-    const std::size_t high = std::min(low + 1, sorted.size() - 1);
-    return sorted[low] + (position - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return quantile(values, 0.5);
 }
 
 }  // namespace
@@ -166,7 +155,7 @@ void Plogp::time_round_trips(std::int64_t size_bytes, Sample& found) {
         const bool late = clock::now() - start_s > size_s_;
         chunk = late || known_to(narrow, rtts_s) ? 0 : std::min(rtts_s.size(), most - rtts_s.size());
     }
-    found.send_overhead_s = median_of(std::move(sends_s));
+    found.send_overhead_s = median(std::move(sends_s));
     std::sort(rtts_s.begin(), rtts_s.end());
     found.rtt_s = {rtts_s.front(), quantile(rtts_s, 0.25), quantile(rtts_s, 0.5), quantile(rtts_s, 0.75)};
 }
@@ -185,7 +174,7 @@ double Plogp::time_delayed_receives(std::int64_t size_bytes, double rtt_s) {
         receive(responder_, size_bytes);
         receives_s.push_back(clock::now() - waited_s - clock_overhead_s_);
     }
-    return median_of(std::move(receives_s));
+    return median(std::move(receives_s));
 }
 
 double Plogp::time_gap(std::int64_t size_bytes) {

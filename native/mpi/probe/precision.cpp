@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "probe/quantile.hpp"
+
 namespace isochrone::mpi::probe {
 
 namespace {
@@ -30,11 +32,10 @@ double interval_width(std::vector<double> values) {
     const std::size_t rank = interval_rank(values.size());
     if (rank == 0) return std::numeric_limits<double>::infinity();
     std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    const double median = values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+    const double middle = quantile(values, 0.5);
     const double width = values[values.size() - rank] - values[rank - 1];
     if (width <= 0) return 0;
-    return median > 0 ? width / median : std::numeric_limits<double>::infinity();
+    return middle > 0 ? width / middle : std::numeric_limits<double>::infinity();
 }
 
 bool known_to(double share, const std::vector<double>& values) {

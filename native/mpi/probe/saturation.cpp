@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "probe/quantile.hpp"
+
 namespace isochrone::mpi::probe {
 
 namespace {
@@ -15,10 +17,9 @@ constexpr std::ptrdiff_t recent = 3;  // lengths; few bursts of one length may a
 
 }  // namespace
 
-void Saturation::add(std::int64_t count, std::vector<double> times_s) {
-    std::sort(times_s.begin(), times_s.end());
-    const double least_s = times_s.front();
-    scatters_s_.push_back(times_s[times_s.size() / 2] - least_s);
+void Saturation::add(std::int64_t count, const std::vector<double>& times_s) {
+    const double least_s = *std::min_element(times_s.begin(), times_s.end());
+    scatters_s_.push_back(median(times_s) - least_s);
     if (count_ == 0) {
         slope_s_ = least_s / static_cast<double>(count);
         gap_s_ = slope_s_;

@@ -18,7 +18,7 @@ class Saturation {
   public:
     /// How long bursts of `count` messages took, of which there is one at least; twice as many as before.
     /// The quickest counts: what disturbs a burst only makes it longer.
-    void add(std::int64_t count, std::vector<double> times_s);
+    void add(std::int64_t count, const std::vector<double>& times_s);
 
     /// Whether longer bursts are of no use.
     [[nodiscard]] bool reached() const { return reached_; }
