@@ -82,13 +82,9 @@ class Campaign {
 
     MPI_Comm comm_;
     int rank_;
-    std::size_t sizes_;
-    std::uint64_t seed_;
-    bool parameters_;
-    bool both_;
+    Options options_;
     Sink sink_;
     double start_s_;
-    int repetitions_;
     Budget budget_;                     ///< of use on rank 0
     std::int64_t asked_steps_ = 0;      ///< of measure()
     double busy_s_ = 0;                 ///< with pairs that this rank has timed

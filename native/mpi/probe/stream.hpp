@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Many messages from one rank to another, a few of them under way at once, as a link that is shared is
+// loaded.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace isochrone::mpi::probe {
+
+/// Sends what is in `buffer` so many times; returns the time from the first byte to the receiver's word that
+/// all of it is there. The receiver must call receive_stream() with a buffer as large and as many messages.
+[[nodiscard]] double send_stream(MPI_Comm comm, int receiver, const std::vector<char>& buffer, int messages);
+void receive_stream(MPI_Comm comm, int sender, std::vector<char>& buffer, int messages);
+
+}  // namespace isochrone::mpi::probe
