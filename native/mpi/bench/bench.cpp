@@ -2,7 +2,6 @@
 #include "bench/bench.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -18,6 +17,7 @@
 #include "comm/check.hpp"
 #include "comm/place.hpp"
 #include "comm/program.hpp"
+#include "comm/progress.hpp"
 #include "executor/dispatcher.hpp"
 
 namespace isochrone::mpi::bench {
@@ -76,22 +76,6 @@ class Candidate {
     bool from_plan_ = false;
 };
 
-/// One line on stderr, twice a second of the user's time at most.
-class Progress {
-  public:
-    explicit Progress(std::size_t total) : total_(total) {}
-    void show(std::size_t done) {
-        const auto now = std::chrono::steady_clock::now();
-        if (done < total_ && now - shown_ < std::chrono::milliseconds(500)) return;
-        shown_ = now;
-        std::fprintf(stderr, "progress %zu %zu\n", done, total_);
-    }
-
-  private:
-    std::size_t total_;
-    std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
-};
-
 class Bench {
   public:
     Bench(MPI_Comm comm, const Inputs& inputs, const std::vector<comm::Place>& places)
@@ -127,7 +111,7 @@ class Bench {
         for (const Case& one : work_.cases) {
             for (const auto& recipe : one.recipes) total += static_cast<std::size_t>(rounds(recipe));
         }
-        Progress progress(total);
+        comm::ProgressLines progress(total);
         std::size_t done = 0;
         std::mt19937_64 random(work_.seed);
         for (const Case& one : work_.cases) {
@@ -235,10 +219,7 @@ class Bench {
 int run(MPI_Comm comm, int argc, char** argv) {
     const int rank = comm::rank_in(comm);
     const auto parsed = parse_options(argc, argv);
-    if (const auto* leave = std::get_if<Leave>(&parsed)) {
-        if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
-        return leave->exit_code;
-    }
+    if (const auto* leave = std::get_if<comm::Leave>(&parsed)) return comm::leave(comm, *leave);
     const auto& options = std::get<Options>(parsed);
     try {
         const Inputs inputs = read_inputs(comm, options);

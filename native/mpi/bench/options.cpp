@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/options.hpp"
 
-// SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
-#ifdef ISOCHRONE_SMPI
-#undef exit
-#undef free
-#undef malloc
-#undef getopt
-#endif
-#include <CLI/CLI.hpp>
-
-#include "comm/program.hpp"
+#include "comm/command_line.hpp"
 #include "comm/version.hpp"
 
 namespace isochrone::mpi::bench {
 
-std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
+std::variant<Options, comm::Leave> parse_options(int argc, const char* const* argv) {
     Options options;
     CLI::App app("Times collectives by different recipes in turn. Run it with an MPI launcher.",
                  "isochrone-bench");
@@ -28,18 +19,11 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->type_name("FILE");
     app.add_option("-p,--plan", options.plan, "For the recipe 'plan' (plan.json); needs --topology")
         ->type_name("FILE");
-    try {
-        app.parse(argc, argv);
-        if (!options.plan.empty() && options.topology.empty()) {
+    const auto leave = comm::parse(app, argc, argv, [&] {
+        if (!options.plan.empty() && options.topology.empty())
             throw CLI::ValidationError("--plan", "a plan needs its --topology");
-        }
-    } catch (const CLI::CallForHelp&) {
-        return Leave{app.help(), comm::success};
-    } catch (const CLI::CallForVersion&) {
-        return Leave{app.version() + '\n', comm::success};
-    } catch (const CLI::ParseError& error) {
-        return Leave{std::string("isochrone-bench: ") + error.what() + " (see --help)\n", comm::usage_error};
-    }
+    });
+    if (leave) return *leave;
     return options;
 }
 

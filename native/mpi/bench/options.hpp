@@ -6,6 +6,8 @@
 #include <string>
 #include <variant>
 
+#include "comm/program.hpp"
+
 namespace isochrone::mpi::bench {
 
 struct Options {
@@ -15,12 +17,6 @@ struct Options {
     std::string plan;      ///< empty: no recipe `plan`
 };
 
-/// A command line after which there is nothing to do: what to print and the exit code.
-struct Leave {
-    std::string text;
-    int exit_code = 0;
-};
-
-[[nodiscard]] std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
+[[nodiscard]] std::variant<Options, comm::Leave> parse_options(int argc, const char* const* argv);
 
 }  // namespace isochrone::mpi::bench

@@ -8,6 +8,11 @@
 
 namespace isochrone::mpi::comm {
 
+int leave(MPI_Comm comm, const Leave& leave) {
+    if (rank_in(comm) == 0) std::fputs(leave.text.c_str(), leave.exit_code == success ? stdout : stderr);
+    return leave.exit_code;
+}
+
 int run_program(const char* name, int argc, char** argv, const std::function<int(MPI_Comm)>& body) {
     try {
         check(MPI_Init(&argc, &argv), "MPI_Init");

@@ -14,6 +14,15 @@ namespace isochrone::mpi::comm {
 /// Exit codes that every program of Isochrone shares.
 enum ExitCode : int { success = 0, failure = 1, usage_error = 2 };
 
+/// A command line after which there is nothing to do: what to print and the exit code.
+struct Leave {
+    std::string text;
+    int exit_code = success;
+};
+
+/// Prints it, on rank 0, and returns its exit code.
+int leave(MPI_Comm comm, const Leave& leave);
+
 /// A failure that one rank met and that all ranks will be told of, so that they end together. what() is the
 /// line to print.
 class Failure : public std::runtime_error {

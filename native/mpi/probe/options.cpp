@@ -7,16 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
-// SimGrid's compiler makes macros of these, and CLI11 has methods of the same names.
-#ifdef ISOCHRONE_SMPI
-#undef exit
-#undef free
-#undef malloc
-#undef getopt
-#endif
-#include <CLI/CLI.hpp>
-
-#include "comm/program.hpp"
+#include "comm/command_line.hpp"
 #include "comm/version.hpp"
 
 namespace isochrone::mpi::probe {
@@ -51,14 +42,14 @@ std::optional<std::pair<int, int>> parse_pair(std::string_view text, bool direct
     return pair;
 }
 
-std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
+std::variant<Options, comm::Leave> parse_options(int argc, const char* const* argv) {
     Options options;
     CLI::App app(
         "Times messages between all pairs of MPI ranks. Run it with an MPI launcher; the same command "
         "resumes "
         "a run that was interrupted.",
         "isochrone-probe");
-    app.set_version_flag("--version", isochrone::mpi::comm::isochrone_version);
+    app.set_version_flag("--version", comm::isochrone_version);
     app.add_option("-o,--output", options.output, "File to write, or to go on writing (measurements.jsonl)")
         ->required()
         ->type_name("FILE");
@@ -135,8 +126,7 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
         ->check(CLI::Range(-1, std::numeric_limits<int>::max()))
         ->type_name("RANKS")
         ->capture_default_str();
-    try {
-        app.parse(argc, argv);
+    const auto leave = comm::parse(app, argc, argv, [&] {
         const std::string complaint = check_sizes(options.sizes_bytes);
         if (!complaint.empty()) throw CLI::ValidationError("--sizes", complaint);
         // What is not a number is in every range.
@@ -158,13 +148,8 @@ std::variant<Options, Leave> parse_options(int argc, const char* const* argv) {
             }
         }
         options.synchronous = method == "thesis";
-    } catch (const CLI::CallForHelp&) {
-        return Leave{app.help(), comm::success};
-    } catch (const CLI::CallForVersion&) {
-        return Leave{app.version() + '\n', comm::success};
-    } catch (const CLI::ParseError& error) {
-        return Leave{std::string("isochrone-probe: ") + error.what() + " (see --help)\n", comm::usage_error};
-    }
+    });
+    if (leave) return *leave;
     return options;
 }
 

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "comm/program.hpp"
 #include "probe/clusters.hpp"
 
 namespace isochrone::mpi::probe {
@@ -36,15 +37,9 @@ struct Options {
     int follow_above = -1;
 };
 
-/// A command line after which there is nothing to measure: what to print and the exit code.
-struct Leave {
-    std::string text;
-    int exit_code = 0;
-};
-
 /// A pair of ranks as 0-5, the lesser first unless either may be; nothing for another text.
 [[nodiscard]] std::optional<std::pair<int, int>> parse_pair(std::string_view text, bool directed = false);
 
-[[nodiscard]] std::variant<Options, Leave> parse_options(int argc, const char* const* argv);
+[[nodiscard]] std::variant<Options, comm::Leave> parse_options(int argc, const char* const* argv);
 
 }  // namespace isochrone::mpi::probe

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -20,6 +18,7 @@
 #include "comm/library.hpp"
 #include "comm/place.hpp"
 #include "comm/program.hpp"
+#include "comm/progress.hpp"
 #include "probe/campaign.hpp"
 #include "probe/follow.hpp"
 #include "probe/options.hpp"
@@ -31,24 +30,6 @@
 namespace isochrone::mpi::probe {
 
 namespace {
-
-/// Lines "progress DONE TOTAL" on stderr, at most two a second besides the last. The seconds are the user's,
-/// also where MPI_Wtime is simulated.
-class ProgressLines {
-  public:
-    explicit ProgressLines(std::uint64_t total) : total_(total) {}
-
-    void show(std::uint64_t done) {
-        const auto now = std::chrono::steady_clock::now();
-        if (done < total_ && now - shown_ < std::chrono::milliseconds(500)) return;
-        shown_ = now;
-        std::fprintf(stderr, "progress %" PRIu64 " %" PRIu64 "\n", done, total_);
-    }
-
-  private:
-    std::uint64_t total_;
-    std::chrono::steady_clock::time_point shown_ = std::chrono::steady_clock::now();
-};
 
 /// Only rank 0 touches the file, so what it finds there decides for all.
 struct Agreement {
@@ -165,10 +146,7 @@ int report(const comm::Failure& failure) {
 int run(MPI_Comm comm, int argc, char** argv) {
     const int rank = comm::rank_in(comm);
     const auto parsed = parse_options(argc, argv);
-    if (const auto* leave = std::get_if<Leave>(&parsed)) {
-        if (rank == 0) std::fputs(leave->text.c_str(), leave->exit_code == comm::success ? stdout : stderr);
-        return leave->exit_code;
-    }
+    if (const auto* leave = std::get_if<comm::Leave>(&parsed)) return comm::leave(comm, *leave);
     auto options = std::get<Options>(parsed);
     const std::string complaint = options.clusters ? options.clusters->complaint(comm::size_of(comm)) : "";
     if (!complaint.empty()) {
@@ -228,7 +206,7 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const std::uint64_t done_before = done.size();
     std::uint64_t recorded = done_before;
     if (agreement.complete == 0 || follows) {
-        ProgressLines progress(done.possible());
+        comm::ProgressLines progress(done.possible());
         const auto sink = [&](const std::string& lines, std::size_t pairs) {
             output->append(lines);
             recorded += pairs;
