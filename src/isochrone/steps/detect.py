@@ -39,7 +39,9 @@ def detect(
     write_topology(output, topology)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
-    for level in topology.levels:
+    # Where ranks share CPUs, it is these that scatter.
+    levels = () if found.provenance.get("oversubscribed") else topology.levels
+    for level in levels:
         if level.links is not None and (level.links.spread or 0.0) > _UNLIKE:
             _log.warning(
                 "latencies of the pairs that meet at level %s scatter by %.0f %%: they are not alike; "
