@@ -208,41 +208,37 @@ def _decide_all(
         )
         recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
 
-    def measure(recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]], screening: bool) -> Bench:
-        return run_bench(
-            target,
-            [
-                Case(size, root, tuple(few) if screening else (NATIVE, *few))
-                for (shape, size), few in recipes.items()
-                for root in shape.tuned
-            ],
-            scratch,
-            topology_file,
-            repetitions=(screening and effort.screen) or effort.confirm,
-            seed=seed if screening else seed + 1,
-        )
+    def measure(
+        recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]], repetitions: int, seed: int
+    ) -> Bench:
+        cases = [
+            Case(size, root, tuple(few))
+            for (shape, size), few in recipes.items()
+            for root in shape.tuned
+            if few
+        ]
+        return run_bench(target, cases, scratch, topology_file, repetitions=repetitions, seed=seed)
 
     if effort.screen:
-        bench = measure(recipes, screening=True)
+        bench = measure(recipes, effort.screen, seed)
         of_next = _best_of_next_sizes(recipes, bench, most_segments)
         around = {
             pair: _around_best(layout, pair, few, bench, effort.neighbours, most_segments)
             for pair, few in recipes.items()
         }
         recipes = {pair: tuple(dict.fromkeys((*few, *of_next[pair]))) for pair, few in around.items()}
-        bench = measure(recipes, screening=True)
+        bench = measure(recipes, effort.screen, seed)
         recipes = {
             (shape, size): tuple(ranked(_times(bench, shape, size, few))[: effort.finalists])
             for (shape, size), few in recipes.items()
         }
-    bench = measure(recipes, screening=False)
+    bench = measure({pair: (NATIVE, *few) for pair, few in recipes.items()}, effort.confirm, seed + 1)
     if not effort.screen:
-        of_next = {
-            pair: few for pair, few in _best_of_next_sizes(recipes, bench, most_segments).items() if few
-        }
-        more = measure(of_next, screening=True)
-        bench = replace(bench, slowest_s={**bench.slowest_s, **more.slowest_s})
-        recipes = {pair: (*few, *of_next.get(pair, ())) for pair, few in recipes.items()}
+        of_next = _best_of_next_sizes(recipes, bench, most_segments)
+        if any(of_next.values()):
+            more = measure(of_next, effort.confirm, seed + 1)
+            bench = replace(bench, slowest_s={**bench.slowest_s, **more.slowest_s})
+            recipes = {pair: (*few, *of_next[pair]) for pair, few in recipes.items()}
     comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
     decisions: dict[str, list[Decision]] = {}
     for (shape, size), few in recipes.items():

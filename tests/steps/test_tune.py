@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tuning against a cluster whose times are made up: what is measured, and what the plan makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from isochrone import _core
+from isochrone.files import Bench, BenchKey, MpiLibrary, Topology, read_topology, read_work, write_bench
+from isochrone.launch.process import Talk
+from isochrone.steps.detect import detect
+from isochrone.steps.tune import layout_of, tune
+from isochrone.tune.candidates import Form
+
+SIZES = (64, 65536, 1048576)
+Times = Callable[[int, int, str], float]
+
+
+@dataclass
+class MadeUpTarget:
+    """Answers what it is asked to time with times of a function of size, root and recipe."""
+
+    topology: Topology
+    time_s: Times
+    exact: bool = True
+    noise: float = 0.0
+    name: str = "made up"
+    simulated: bool = True
+    cores: int | None = None
+    truth: dict[str, list[int]] | None = None
+    baselines: list[str] = field(default_factory=list)
+    asked: list[list[tuple[int, int, tuple[str, ...]]]] = field(default_factory=list)
+
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        """Writes the benchmark that is asked for."""
+        assert program == "isochrone-bench"
+        given = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        work = read_work(given["--work"])
+        self.asked.append([(case.size_bytes, case.root, case.recipes) for case in work.cases])
+        random = np.random.default_rng(len(self.asked))
+        times = {
+            BenchKey(case.size_bytes, case.root, recipe): self.time_s(case.size_bytes, case.root, recipe)
+            * random.lognormal(0, self.noise, work.repetitions)
+            for case in work.cases
+            for recipe in case.recipes
+        }
+        places = tuple(self.topology.places[place] for place in self.topology.ranks)
+        mpi = MpiLibrary("mpich", "5.0", "mpich")
+        write_bench(given["--output"], Bench("bcast", places, mpi, "clock", 0.0, False, True, times))
+
+
+@pytest.fixture
+def topology_file(tmp_path: Path) -> Path:
+    """Three groups of four ranks, each ten times as near as the others."""
+    group = np.arange(12) // 4
+    latency_ns = np.where(group[:, None] == group[None, :], 200.0, 2000.0)
+    np.fill_diagonal(latency_ns, 0)
+    np.save(tmp_path / "matrix.npy", latency_ns)
+    detect(tmp_path / "matrix.npy", tmp_path / "topology.json")
+    return tmp_path / "topology.json"
+
+
+def _by_model(topology_file: Path, native: float) -> Times:
+    """The model's times; the library's own are those of a binomial tree, times a factor."""
+    layout = layout_of(read_topology(topology_file), topology_file)
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        if recipe in ("native", "plan"):
+            return native * _core.predict_bcast(layout, "binomial", root, size_bytes)
+        return _core.predict_bcast(layout, recipe, root, size_bytes)
+
+    return time_s
+
+
+def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> dict[int, str]:
+    """The recipe of the plan for each size."""
+    plan, _ = tune(
+        target, topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b"), sizes
+    )
+    return {
+        size: rule.recipe for size in sizes for rule in plan.rules if rule.min_bytes <= size <= rule.max_bytes
+    }
+
+
+@pytest.mark.parametrize("sizes", [SIZES, SIZES[:1]])
+@pytest.mark.parametrize("exact", [True, False])
+def test_every_benchmark_has_something_to_time(
+    topology_file: Path, sizes: Sequence[int], exact: bool
+) -> None:
+    target = MadeUpTarget(
+        read_topology(topology_file), _by_model(topology_file, 1.5), exact, 0 if exact else 0.01
+    )
+    chosen = _tune(topology_file, target, sizes)
+    assert set(chosen) == set(sizes)
+    assert "native" not in chosen.values()
+    for cases in target.asked:
+        assert cases
+        assert all(recipes for _, _, recipes in cases)
+    if exact and len(sizes) == 1:
+        # The candidates against the library, and the plan: there is no next size to learn from.
+        assert len(target.asked) == 2
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, exact: bool) -> None:
+    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    plain = MadeUpTarget(topology, model, exact)
+    _tune(topology_file, plain, SIZES)
+    first = {size: recipes for size, _, recipes in plain.asked[0]}
+    unexpected = next(
+        recipe
+        for recipe in first[SIZES[2]]
+        if recipe not in first[SIZES[1]] and Form.of(recipe).segment_bytes < SIZES[1]
+    )
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        return model(size_bytes, root, recipe) / (10 if recipe == unexpected else 1)
+
+    chosen = _tune(topology_file, MadeUpTarget(topology, time_s, exact), SIZES)
+    assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
+
+
+def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:
+    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 0.01), False, 0.05)
+    assert _tune(topology_file, target, SIZES) == {}
+
+
+def test_a_rule_that_is_slower_when_verified_is_taken_back(topology_file: Path) -> None:
+    model = _by_model(topology_file, 1.5)
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        slower = recipe == "plan" and size_bytes == SIZES[1]
+        return model(size_bytes, root, recipe) * (2 if slower else 1)
+
+    chosen = _tune(topology_file, MadeUpTarget(read_topology(topology_file), time_s), SIZES)
+    assert SIZES[1] not in chosen
+    assert chosen[SIZES[0]] != "native"
+    assert chosen[SIZES[2]] != "native"
