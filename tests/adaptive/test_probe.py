@@ -8,12 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from isochrone.detect import detect
+from isochrone.doctor.findings import findings
+from isochrone.doctor.residuals import against_their_like
 from isochrone.files import Measurements, read_measurements
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
@@ -75,14 +78,18 @@ def test_parameters_are_measured_of_pairs_of_every_level(described: Path, tmp_pa
     assert inside.count(True) == inside.count(False) == 6
 
 
-def test_pairs_that_were_measured_at_once_are_compared_with_themselves_alone(
-    described: Path, tmp_path: Path
-) -> None:
+def named(measurements: Measurements) -> list[str]:
+    found = findings(against_their_like(measurements), measurements.places)
+    return [finding.suspect.name for finding in found]
+
+
+def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(described: Path, tmp_path: Path) -> None:
     found = adaptive(described, tmp_path / "m.jsonl")
-    # Twelve at random, and a few that look slow: large messages of some pairs met on an uplink.
-    assert 12 <= len(found.alone) <= 16
+    assert len(found.alone) > 12
     for pair, alone_s in found.alone.items():
         assert found.rtt_min_s[pair][0] == pytest.approx(alone_s[0], rel=0.01)
+    assert named(replace(found, alone={}))
+    assert not named(found)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.8, 0.95, 0.99])
@@ -113,7 +120,9 @@ def test_a_probe_that_was_killed_goes_on_to_the_same_end(
 
     assert pairs(found) == pairs(expected)
     assert set(found.parameters) == set(expected.parameters)
-    assert set(found.alone) == set(expected.alone)
+    # Which large messages meet hangs on when it goes on; what that makes of the machine must not.
+    assert set(list(found.alone)[:12]) == set(list(expected.alone)[:12])
+    assert named(found) == named(expected)
     assert [each.pairs for each in found.streams] == [each.pairs for each in expected.streams]
     levels = [detect(each)[0].levels for each in (found, expected)]
     assert [level.groups for level in levels[0]] == [level.groups for level in levels[1]]

@@ -12,7 +12,7 @@ from isochrone.adaptive.choose import choose
 from isochrone.adaptive.doubt import more_pairs, to_repeat
 from isochrone.adaptive.table import Table
 from isochrone.doctor.findings import Finding, findings
-from isochrone.doctor.residuals import against_older, against_their_like
+from isochrone.doctor.residuals import against_older, against_their_like, usual_levels
 from isochrone.errors import IsochroneError
 from isochrone.evaluate.noise import Noise, disturb
 from isochrone.files import Measurements, MpiLibrary, Place
@@ -75,7 +75,8 @@ def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
             least, median = measurements.rtt_min_s[pair][0], measurements.rtt_median_s[pair][0]
             table.add(pair, least / 2, median / 2)
     measured = ~np.isnan(table.log_s)
-    for low, high in more_pairs(measurements.only_pairs(measured), np.random.default_rng(seed)):
+    told = measurements.only_pairs(measured)
+    for low, high in more_pairs(told, usual_levels(told), np.random.default_rng(seed)):
         measured[low, high] = measured[high, low] = True
     return measurements.only_pairs(measured)
 
@@ -234,9 +235,45 @@ def test_a_pair_that_was_only_disturbed_is_repeated_alone_and_no_finding() -> No
     slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
     (found,) = judged(slow)
     assert found.suspect.name == name
-    (pair,) = to_repeat(slow)
+    (pair,) = to_repeat(slow, usual_levels(slow), np.random.default_rng(1))
     assert pair == (4, 40)
     fast = noisy(cluster(), 2).rtt_min_s[pair]
     assert judged(dataclasses.replace(slow, alone={pair: fast})) == []
     (still,) = judged(dataclasses.replace(slow, alone={pair: slow.rtt_min_s[pair]}))
     assert still.suspect.name == name
+
+
+def repeated_alone(
+    together: Measurements, alone: Measurements, seed: int = 1
+) -> tuple[list[Finding], Measurements]:
+    """What is found once all that looks slow was repeated alone, and with how many pairs."""
+    levels = usual_levels(together)
+    random = np.random.default_rng(seed)
+    while pairs := to_repeat(together, levels, random):
+        assert not set(pairs) & set(together.alone)
+        more = {pair: alone.rtt_min_s[pair] for pair in pairs}
+        together = dataclasses.replace(together, alone={**together.alone, **more})
+    return judged(together), together
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_pairs_that_disturbed_each_other_are_no_finding(share: float, seed: int) -> None:
+    sound = noisy(cluster(), seed)
+    across = (HOST // 4 == 0) & (HOST.T // 4 == 1)
+    disturbed = across & (np.random.default_rng(seed).random((64, 64)) < share)
+    found, _ = repeated_alone(slowed(sound, disturbed, 1.9), noisy(cluster(), seed + 100))
+    assert found == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("fault", ["cable", "way", "node", "rank"])
+def test_among_pairs_that_disturbed_each_other_what_is_slow_is_named(fault: str, seed: int) -> None:
+    pairs, factor, sizes, name = FAULTS[fault]
+    broken = slowed(cluster(), pairs, factor, sizes)
+    across = (HOST // 4 == 0) & (HOST.T // 4 == 1)
+    disturbed = across & (np.random.default_rng(seed).random((64, 64)) < 0.1)
+    found, repeated = repeated_alone(slowed(noisy(broken, seed), disturbed, 1.9), noisy(broken, seed + 100))
+    assert [each.suspect.name for each in found] == [name]
+    assert found[0].sure
+    assert len(repeated.alone) < 250

@@ -65,10 +65,10 @@ def test_what_scatters_as_much_as_it_rises_is_no_step(make_parameters: Callable[
 @pytest.mark.parametrize(
     ("step", "words"),
     [
-        (ProtocolStep(65536, 131072, 3.1e-6), "eager limit about 64 KiB: +3.1 µs"),
-        (ProtocolStep(3840, 3968, 1.3e-5), "eager limit about 3.75 KiB: +13 µs"),
-        (ProtocolStep(512, 1024, 2.504e-7), "eager limit about 512 B: +0.25 µs"),
-        (ProtocolStep(1 << 20, 1 << 21, 0.0012), "eager limit about 1024 KiB: +1.2 ms"),
+        (ProtocolStep(65536, 131072, 3.1e-6), "eager limit about 64 KiB: +3.10 µs"),
+        (ProtocolStep(3840, 3968, 1.3e-5), "eager limit about 3.75 KiB: +13.0 µs"),
+        (ProtocolStep(512, 1024, 2.504e-7), "eager limit about 512 B: +250 ns"),
+        (ProtocolStep(1 << 20, 1 << 21, 0.0012), "eager limit about 1 MiB: +1.20 ms"),
     ],
 )
 def test_a_step_is_said_in_the_words_of_the_field(step: ProtocolStep, words: str) -> None:

@@ -137,8 +137,8 @@ def test_the_eager_limit_of_each_level_is_said_on_the_page_and_in_the_terminal(s
     facts = with_eager_limit(survey_of("cluster"), 65536).facts()
     reader = Reader(page(facts))
     assert "Eager limit" in reader.text
-    assert reader.text.count("about 64 KiB: +3 µs") == 4
-    lines = [line for line in summary_lines(facts) if line.endswith("eager limit about 64 KiB: +3 µs")]
+    assert reader.text.count("about 64 KiB: +3.00 µs") == 4
+    lines = [line for line in summary_lines(facts) if line.endswith("eager limit about 64 KiB: +3.00 µs")]
     assert [line.split()[0] for line in lines] == ["machine", "switch", "node", "socket"]
     document = survey_document(facts.measurements, facts.topology, facts.comparison, Path("report.html"))
     steps = [level["protocol_step"] for level in document["levels"]]

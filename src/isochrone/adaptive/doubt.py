@@ -2,45 +2,48 @@
 """What looks slow is looked at again before anyone is told.
 
 Few pairs tell the tree, but a slow cable may then show in one of them only, and so may a message that was
-held up. More pairs between the same two hosts tell whether it is the way between them or the pair; measured
-once more alone, a pair that was only disturbed is as fast as its like.
+held up. More pairs between the same two hosts tell whether it is the way between them or the pair. And all
+that looks slow is measured once more alone: pairs that had disturbed each other, on a link that they share,
+are then as fast as their like.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from isochrone.adaptive.table import Pair
-from isochrone.doctor.findings import Finding, findings
-from isochrone.doctor.residuals import Residuals, against_their_like
+from isochrone.detect.distance import Ints
+from isochrone.doctor.findings import findings
+from isochrone.doctor.residuals import against_their_like
 from isochrone.files import Measurements
 
 # The worst findings only, and of each no more pairs than so many.
 _FINDINGS = 16
 _PAIRS = 5
 
-# Few beside those that are measured alone to see whether pairs disturb each other.
-_ALONE = 4
+# Of the worst findings that are not sure yet, how many are measured alone at a time, and how many pairs of
+# each.
+_FINDINGS_ALONE = 64
+_PAIRS_ALONE = 3
 
 
-def more_pairs(measurements: Measurements, random: np.random.Generator) -> list[Pair]:
+def more_pairs(measurements: Measurements, levels: Ints, random: np.random.Generator) -> list[Pair]:
     """Pairs that were not measured, between the hosts of pairs that look slow and are few. It is the smallest
     message that tells: what a large one takes hangs on what else was measured at once, which a probe that was
     killed and goes on does in other company.
 
     Args:
         measurements: of the pairs that tell the tree.
+        levels: `doctor.residuals.usual_levels` of them, [level, rank].
         random: chooses them.
     """
     smallest = slice(measurements.smallest, measurements.smallest + 1)
-    residuals, found = _findings(measurements.only_sizes(smallest))
+    residuals = against_their_like(measurements.only_sizes(smallest), levels)
     hosts = np.unique([place.host for place in measurements.places], return_inverse=True)[1]
-    missing = np.triu(np.isnan(measurements.rtt_min_s[:, :, 0]), 1)
-    missing |= missing.T
+    missing = np.isnan(measurements.rtt_min_s[:, :, 0])
+    np.fill_diagonal(missing, False)
     chosen: dict[Pair, None] = {}
-    for finding in found[:_FINDINGS]:
+    for finding in findings(residuals, measurements.places)[:_FINDINGS]:
         pairs = finding.suspect.pairs
         wanted = _PAIRS - len(pairs)
         if wanted <= 0:
@@ -52,13 +55,18 @@ def more_pairs(measurements: Measurements, random: np.random.Generator) -> list[
     return list(chosen)
 
 
-def to_repeat(measurements: Measurements) -> list[Pair]:
-    """Pairs that look slow while nothing else about them does, the worst first."""
-    residuals, found = _findings(measurements)
-    single = [int(finding.suspect.pairs[0]) for finding in found if len(finding.suspect.pairs) == 1]
-    return [(int(residuals.first[k]), int(residuals.second[k])) for k in single[:_ALONE]]
+def to_repeat(measurements: Measurements, levels: Ints, random: np.random.Generator) -> list[Pair]:
+    """Some pairs of what looks slow and had none measured alone yet, the worst first.
 
-
-def _findings(measurements: Measurements) -> tuple[Residuals, Sequence[Finding]]:
-    residuals = against_their_like(measurements)
-    return residuals, findings(residuals, measurements.places)
+    Args:
+        measurements: of the pairs that tell the tree, and of those that were repeated alone so far.
+        levels: `doctor.residuals.usual_levels` of them, [level, rank].
+        random: chooses the pairs.
+    """
+    residuals = against_their_like(measurements, levels)
+    unsure = [finding for finding in findings(residuals, measurements.places) if not finding.sure]
+    chosen: dict[Pair, None] = {}
+    for finding in unsure[:_FINDINGS_ALONE]:
+        for k in random.permutation(finding.suspect.pairs)[:_PAIRS_ALONE].tolist():
+            chosen[int(residuals.first[k]), int(residuals.second[k])] = None
+    return list(chosen)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from isochrone.adaptive.interference import sample
 from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.distance import Ints
+from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
 from isochrone.files.measurements import Collector
 from isochrone.files.stream import Stream
@@ -32,6 +34,9 @@ _STREAM_BYTES = 1 << 20
 _STREAM_S = 0.02
 _LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
 
+# How often what looks slow is measured alone: where all pairs disturb each other there is no end to it.
+_MOST_REPEATS = 6
+
 
 def follow(output: Path, above: int, choose: Chooser) -> Talk:
     """What to talk with a probe that was started with ``--follow-above``.
@@ -39,9 +44,9 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
     With more ranks than `above` it measures the pairs that are chosen, more of what looks slow among them,
     then all PLogP parameters of some that stand for each level, and what several get together. In any case
     some pairs are measured once more, alone, to see whether those that were measured at once disturbed each
-    other, and whether single pairs that look slow are. What the probe's file holds already
-    is not asked for again; as every choice follows from what was measured, a run that was interrupted goes on
-    as if it had not been.
+    other, and then what looks slow, to see whether it is. What the probe's file holds already is not asked
+    for again; as every choice follows from what was measured, a run that was interrupted goes on as if it had
+    not been.
 
     Args:
         output: the file that the probe writes.
@@ -56,14 +61,16 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
             measured = ~np.isnan(table.log_s)
+            usual = conversation.usual_levels(measured)
             if levels is not None:
-                measured = conversation.look_again(measured, random)
-            conversation.repeat_alone(measured, random)
+                measured = conversation.look_again(measured, usual, random)
+            conversation.repeat_alone(measured, usual, random)
             if levels is not None:
                 conversation.represent(levels, random)
         else:
             conversation.await_all()
-            conversation.repeat_alone(~np.isnan(conversation.measurements.rtt_min_s[:, :, 0]), random)
+            measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
+            conversation.repeat_alone(measured, conversation.usual_levels(measured), random)
         channel.send("end")
 
     return talk
@@ -106,11 +113,17 @@ class _Conversation:
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
             _take(table, self.measurements, pairs)
 
-    def look_again(self, measured: Booleans, random: np.random.Generator) -> Booleans:
+    def usual_levels(self, measured: Booleans) -> Ints:
+        """The levels, [level, rank], at which pairs are compared with their like, by those that were
+        measured, [rank, rank].
+        """
+        return usual_levels(self.measurements.only_pairs(measured))
+
+    def look_again(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
         """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs
         have been measured then.
         """
-        pairs = more_pairs(self.measurements.only_pairs(measured), random)
+        pairs = more_pairs(self.measurements.only_pairs(measured), usual, random)
         rtt_s = self.measurements.rtt_min_s
         self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
         both = measured.copy()
@@ -118,10 +131,21 @@ class _Conversation:
             both[low, high] = both[high, low] = True
         return both
 
-    def repeat_alone(self, measured: Booleans, random: np.random.Generator) -> None:
-        """Has some of the measured pairs, [rank, rank], measured again, alone."""
-        pairs = dict.fromkeys([*sample(measured, random), *to_repeat(self.measurements.only_pairs(measured))])
-        self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
+    def repeat_alone(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> None:
+        """Has some of the measured pairs, [rank, rank], measured again, alone; then those that look slow,
+        until nothing does that was not.
+        """
+        among = self.measurements.only_pairs(measured)
+        pairs = sample(measured, random)
+        repeated: list[Pair] = []
+        for _ in range(_MOST_REPEATS):
+            self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
+            repeated += pairs
+            # An earlier run may have gone further.
+            known = {pair: self.measurements.alone[pair] for pair in repeated}
+            pairs = to_repeat(replace(among, alone=known), usual, random)
+            if not pairs:
+                break
 
     def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
         """Has all parameters of some pairs of each level measured, and what several get together."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from isochrone.adaptive.table import Pair
 from isochrone.files import Measurements
 
-# Pairs that look slow are repeated alone too; they are few beside these, so that a median stands.
+# Those that are repeated alone first; then those follow that look slow, which are no fair sample.
 _PAIRS = 12
 
 # Pairs that take so much longer together than alone were disturbed.
@@ -24,13 +24,13 @@ def sample(measured: npt.NDArray[np.bool_], random: np.random.Generator) -> list
 
 
 def interference(measurements: Measurements) -> tuple[float, int] | None:
-    """How many times longer pairs took together than alone, the median over those that were measured both
-    ways, at the message size, in bytes, at which that is most; None where none was.
+    """How many times longer pairs took together than alone, the median over the `sample`, at the message
+    size, in bytes, at which that is most; None where none was measured both ways.
     """
     if not measurements.alone:
         return None
-    i, j = np.array(list(measurements.alone)).T
-    alone_s = np.array(list(measurements.alone.values()))
+    i, j = np.array(list(measurements.alone)[:_PAIRS]).T
+    alone_s = np.array(list(measurements.alone.values())[:_PAIRS])
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = measurements.rtt_min_s[i, j] / alone_s
     found = [

@@ -10,6 +10,7 @@ import typer
 
 from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
+from isochrone.units import format_rate, format_time, number_of
 
 if TYPE_CHECKING:
     from isochrone.files import Links
@@ -84,10 +85,10 @@ def detect(
                         "clusters": len(level.groups),
                         "confidence": level.confidence,
                         "members": members[level.name],
-                        "latency_s": level.links.latency_s if level.links else None,
-                        "capacity_bytes_per_s": level.links.capacity_bytes_per_s if level.links else None,
-                        "pairs": level.links.pairs if level.links else None,
-                        "spread": level.links.spread if level.links else None,
+                        **{
+                            name: getattr(level.links, name) if level.links else None
+                            for name in ("latency_s", "capacity_bytes_per_s", "pairs", "spread")
+                        },
                     }
                     for level in topology.levels
                 ],
@@ -109,9 +110,9 @@ def _links(links: Links | None) -> str:
     """What a line of text says about the pairs of a level."""
     if links is None:
         return ""
-    words = [f"{links.latency_s * 1e6:.3g} µs"]
-    if links.spread is not None:
-        words[0] += f" ± {links.spread:.1%} over {links.pairs} {'pair' if links.pairs == 1 else 'pairs'}"
+    words = [format_time(links.latency_s)]
+    if links.spread is not None and links.pairs is not None:
+        words[0] += f" ± {links.spread:.1%} over {number_of(links.pairs, 'pair')}"
     if links.capacity_bytes_per_s is not None:
-        words.append(f"{links.capacity_bytes_per_s / 1e9:.3g} GB/s out of a group")
+        words.append(f"{format_rate(links.capacity_bytes_per_s)} out of a group")
     return "".join(f", {word}" for word in words)

@@ -13,6 +13,7 @@ from isochrone.cli.options import AsJson, parse_duration, parse_sizes, print_jso
 from isochrone.cli.target import on_target
 from isochrone.errors import UsageError
 from isochrone.launch.target import Target
+from isochrone.units import format_rate, format_time
 
 if TYPE_CHECKING:
     from isochrone.files import Clusters
@@ -170,11 +171,11 @@ def probe(
     )
     for each, step in zip(found.parameters.values(), steps, strict=True) if plogp else ():
         large = each.sizes_bytes[-1]
-        rate = f", {large / each.gap_s[-1] / 1e9:.3g} GB/s" if large > 0 and each.gap_s[-1] > 0 else ""
+        rate = f", {format_rate(large / each.gap_s[-1])}" if large > 0 and each.gap_s[-1] > 0 else ""
         typer.echo(
-            f"{each.sender} to {each.receiver}: L {each.latency_s * 1e6:.3g} µs, "
-            f"o_s {each.send_overhead_s[0] * 1e6:.3g} µs, o_r {each.receive_overhead_s[0] * 1e6:.3g} µs, "
-            f"g {each.gap_s[0] * 1e6:.3g} µs{rate}{f', {step}' if step else ''}"
+            f"{each.sender} to {each.receiver}: L {format_time(each.latency_s)}, "
+            f"o_s {format_time(each.send_overhead_s[0])}, o_r {format_time(each.receive_overhead_s[0])}, "
+            f"g {format_time(each.gap_s[0])}{rate}{f', {step}' if step else ''}"
         )
 
 

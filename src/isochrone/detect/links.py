@@ -29,13 +29,25 @@ def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple
     i, j = np.triu_indices(measurements.ranks, 1)
     meets = meeting_level(partitions, i, j)
     capacities = capacities_bytes_per_s(measurements.streams, partitions)
-    parameters: list[list[PairParameters]] = [[] for _ in partitions]
-    for (sender, receiver), each in measurements.parameters.items():
-        parameters[int(meeting_level(partitions, np.array([sender]), np.array([receiver]))[0])].append(each)
+    parameters = parameters_by_level(measurements, partitions)
     return tuple(
         _links(measurements, i[meets == k], j[meets == k], parameters[k], capacity)
         for k, capacity in enumerate(capacities)
     )
+
+
+def parameters_by_level(
+    measurements: Measurements, partitions: Sequence[Ints]
+) -> tuple[list[PairParameters], ...]:
+    """The PLogP parameters of the pairs that meet at each level; arguments as of `level_links`."""
+    found: tuple[list[PairParameters], ...] = tuple([] for _ in partitions)
+    if measurements.parameters:
+        senders, receivers = np.array(list(measurements.parameters)).T
+        for level, each in zip(
+            meeting_level(partitions, senders, receivers), measurements.parameters.values(), strict=True
+        ):
+            found[level].append(each)
+    return found
 
 
 def _links(

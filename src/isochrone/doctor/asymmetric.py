@@ -25,6 +25,7 @@ from isochrone.doctor.findings import LEAST_FACTOR, MOST
 from isochrone.doctor.residuals import median_by_size
 from isochrone.files import Measurements, Place
 from isochrone.files.parameters import PairParameters
+from isochrone.units import format_bytes, format_time
 
 # Above this the probe has the gap from round trips (native/mpi/probe/plogp.cpp).
 _MOST_BYTES_OF_GAP = 65536
@@ -75,7 +76,7 @@ class Asymmetry:
     def __str__(self) -> str:
         return (
             f"{self.name}: asymmetric, {self.parameter} {self.factor:.2f} x as long as the other way "
-            f"({self.size_bytes} bytes: {self.time_s * 1e6:.3g} µs, not {self.back_s * 1e6:.3g} µs; "
+            f"({format_bytes(self.size_bytes)}: {format_time(self.time_s)}, not {format_time(self.back_s)}; "
             f"{self.sizes} sizes, scatter {self.scatter:.1%})"
         )
 

@@ -18,6 +18,7 @@ from isochrone.detect.tree import Booleans
 from isochrone.doctor.residuals import Residuals, median_by_size
 from isochrone.doctor.suspects import Suspect, pair, suspects
 from isochrone.files import Place
+from isochrone.units import format_bytes, format_time, number_of
 
 # What is less slow than this is no finding, however sure it is.
 LEAST_FACTOR = 1.2
@@ -47,6 +48,7 @@ class Finding:
         expected_s: what their like take, the median.
         scatter: of the level that most of them meet at, as a ratio.
         weight: what it explains, for the order.
+        sure: whether that was so without other messages around too: some of its pairs were measured alone.
     """
 
     suspect: Suspect
@@ -56,13 +58,14 @@ class Finding:
     expected_s: float
     scatter: float
     weight: float
+    sure: bool
 
     def __str__(self) -> str:
-        pairs = len(self.suspect.pairs)
         return (
             f"{self.suspect.name}: {self.factor:.2f} x as long as expected "
-            f"({self.size_bytes} bytes: {self.time_s * 1e6:.3g} µs, not {self.expected_s * 1e6:.3g} µs; "
-            f"{pairs} {'pair' if pairs == 1 else 'pairs'}, scatter {self.scatter:.1%})"
+            f"({format_bytes(self.size_bytes)}: {format_time(self.time_s)}, "
+            f"not {format_time(self.expected_s)}; "
+            f"{number_of(len(self.suspect.pairs), 'pair')}, scatter {self.scatter:.1%})"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -117,6 +120,10 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
     # Large messages may have been sent between few of the pairs only.
     counts = np.count_nonzero(~np.isnan(excess[here]), axis=0)
     beyond = np.where(np.isnan(more), -np.inf, more - _threshold(scatter, counts))
+    alone = here[residuals.alone[here]]
+    if len(alone):
+        # What was fast without other messages around had only been disturbed.
+        beyond[median_by_size(excess[alone]) < more / 2] = -np.inf
     if np.count_nonzero(beyond > 0) < _least_sizes(residuals):
         return None
     size = int(np.argmax(np.where(beyond > 0, more, -np.inf)))
@@ -128,6 +135,7 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
         expected_s=float(np.nanmedian(residuals.expected_s[here, size])),
         scatter=float(scatter[size]),
         weight=float(len(here) * np.sum(np.where(beyond > 0, more, 0.0) ** 2)),
+        sure=len(alone) > 0,
     )
 
 

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from isochrone.detect.distance import Floats
+from isochrone.detect.links import parameters_by_level
 from isochrone.files import Measurements, PairParameters, Topology
+from isochrone.units import format_bytes, format_time
 
 # Of the round trip below it: what goes up by less is no step.
 _LEAST_STEP = 0.1
@@ -33,9 +35,7 @@ class ProtocolStep:
 
     def __str__(self) -> str:
         """Such as "eager limit about 64 KiB: +3.1 µs"."""
-        size = f"{self.below_bytes / 1024:.4g} KiB" if self.below_bytes >= 1024 else f"{self.below_bytes} B"
-        rise = f"{self.rise_s * 1e3:.3g} ms" if self.rise_s >= 1e-3 else f"{self.rise_s * 1e6:.3g} µs"
-        return f"eager limit about {size}: +{rise}"
+        return f"eager limit about {format_bytes(self.below_bytes)}: +{format_time(self.rise_s)}"
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -78,12 +78,11 @@ def level_steps(measurements: Measurements, topology: Topology) -> tuple[Protoco
     """The step at each level: of the pairs with parameters that meet there the one in the middle by size.
     None where no pair has parameters, or no more than half of them a step.
     """
-    labels = [topology.labels(level) for level in topology.levels]
-    found: list[list[ProtocolStep | None]] = [[] for _ in labels]
-    for (sender, receiver), parameters in measurements.parameters.items():
-        meets = sum(groups[sender] == groups[receiver] for groups in labels) - 1
-        found[meets].append(protocol_step(parameters))
-    return tuple(_middle(steps) for steps in found)
+    partitions = [np.array(topology.labels(level)) for level in topology.levels]
+    return tuple(
+        _middle([protocol_step(each) for each in here])
+        for here in parameters_by_level(measurements, partitions)
+    )
 
 
 def _middle(steps: Sequence[ProtocolStep | None]) -> ProtocolStep | None:

@@ -13,9 +13,9 @@ from isochrone.report.comparison import Comparison
 from isochrone.report.facts import Facts
 from isochrone.report.mergetree import MergeTree
 from isochrone.report.ticks import Ticks, size_ticks, time_ticks
-from isochrone.report.units import format_bytes, format_time
 from isochrone.report.words import level_noun
 from isochrone.statistics import FloatArray, Interval
+from isochrone.units import format_bytes, format_time
 
 _LEAST_COLOUR_RATIO = 1.5
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from isochrone.report.comparison import LARGE_BYTES, Comparison
 from isochrone.report.facts import Facts
 from isochrone.report.structure import counted_levels, nesting_words
-from isochrone.report.units import format_bytes, format_percent, format_ratio, format_time
 from isochrone.report.words import counted, join_words, level_noun
+from isochrone.units import format_bytes, format_percent, format_ratio, format_time
 
 MARGIN = 0.98
 """Below this ratio a plan counts as slower, above it as level with the library's own."""

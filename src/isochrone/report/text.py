@@ -12,8 +12,8 @@ from isochrone.report.headline import (
     oversubscription_sentence,
 )
 from isochrone.report.structure import bandwidth, size_words
-from isochrone.report.units import format_rate, format_time
 from isochrone.report.words import level_noun
+from isochrone.units import format_rate, format_time
 
 MOST_LINES = 12
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from isochrone.report.units import format_bytes, format_time
+from isochrone.units import format_bytes, format_time
 
 Ticks = tuple[list[float], list[str]]
 

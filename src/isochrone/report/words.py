@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from isochrone.report.units import format_bytes
+from isochrone.units import format_bytes
 
 _LEVEL_NOUNS = {
     "site": ("site", "sites"),
@@ -59,11 +59,6 @@ def level_noun(name: str, count: int = 1) -> str:
 def counted(count: int, name: str) -> str:
     """A number of groups of a level: "4 nodes", "1 socket"."""
     return f"{count:,} {level_noun(name, count)}"
-
-
-def number_of(count: int, noun: str) -> str:
-    """A number of things whose plural has an s: "25 repetitions", "1 repetition"."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def describe_algorithm(algorithm: str) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,9 @@ from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like
 from isochrone.files import Measurements
 from isochrone.steps.detect import read
+from isochrone.units import number_of
+
+_log = logging.getLogger(__name__)
 
 
 def doctor(
@@ -32,7 +36,17 @@ def doctor(
     if found.ended and both_directions(found) and not _connected(found):
         # Some pairs that were picked for their directions do not tell what is like what.
         return found, [*one_way]
-    return found, [*findings(against_their_like(found), found.places), *one_way]
+    slow = findings(against_their_like(found), found.places)
+    # A plain matrix, and what another probe measured, has none that were measured alone.
+    sure = [finding for finding in slow if finding.sure or not found.alone]
+    if len(sure) < len(slow):
+        _log.warning(
+            "%s: not named: %s that looked slow while other messages were on their way; probe again with "
+            "--together none",
+            measurements,
+            number_of(len(slow) - len(sure), "more part"),
+        )
+    return found, [*sure, *one_way]
 
 
 def _connected(measurements: Measurements) -> bool:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, section
-from isochrone.report.units import format_percent
 from isochrone.report.words import capitalised, join_words, level_noun
+from isochrone.units import format_percent
 
 Entries = dict[str, Mapping[str, object]]
 

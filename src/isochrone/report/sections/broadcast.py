@@ -9,9 +9,8 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import broadcast_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.units import format_bytes, format_ratio, format_ratio_interval, format_time
-from isochrone.report.words import number_of
 from isochrone.statistics import Interval
+from isochrone.units import format_bytes, format_ratio, format_ratio_interval, format_time, number_of
 
 
 def broadcast(facts: Facts) -> Html:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.units import format_time
 from isochrone.report.words import join_words, level_noun
+from isochrone.units import format_time
 
 
 def dendrogram(facts: Facts) -> Html:

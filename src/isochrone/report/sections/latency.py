@@ -9,7 +9,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import unmeasured_words
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.units import format_time
+from isochrone.units import format_time
 
 
 def latency(facts: Facts) -> Html:

@@ -9,14 +9,13 @@ from isochrone.files import Rule
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
-from isochrone.report.units import format_ratio, format_time
 from isochrone.report.words import (
     capitalised,
     describe_range,
     describe_recipe,
     describe_shape,
-    number_of,
 )
+from isochrone.units import format_ratio, format_time, number_of
 
 
 def plan(facts: Facts) -> Html:

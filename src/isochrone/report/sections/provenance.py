@@ -11,8 +11,8 @@ from isochrone.files import Measurements
 from isochrone.report.facts import Facts
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
-from isochrone.report.units import format_bytes, format_time
-from isochrone.report.words import counted, join_words, number_of
+from isochrone.report.words import counted, join_words
+from isochrone.units import format_bytes, format_time, number_of
 
 _MOST_HOSTS = 16
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from isochrone.statistics import Interval
+if TYPE_CHECKING:
+    from isochrone.statistics import Interval
 
 _BINARY_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -70,6 +72,11 @@ def format_ratio(ratio: float) -> str:
 def format_ratio_interval(interval: Interval) -> str:
     """The ends of a speedup's interval: "1.78–1.90"."""
     return f"{format_ratio(interval.low)[:-1]}–{format_ratio(interval.high)[:-1]}"
+
+
+def number_of(count: int, noun: str) -> str:
+    """A number of things whose plural has an s: "25 repetitions", "1 repetition"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def format_percent(fraction: float) -> str:
