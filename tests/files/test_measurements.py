@@ -193,7 +193,7 @@ def test_a_header_that_cannot_be_is_refused_in_one_line(write, change, message):
 
 
 def test_more_ranks_than_fit_into_memory_are_refused_before_memory_is_asked_for(write, monkeypatch):
-    monkeypatch.setattr("isochrone.files.measurements._memory_bytes", lambda: 4 << 30)
+    monkeypatch.setattr("isochrone.files.measurement_lines._memory_bytes", lambda: 4 << 30)
     ranks = 12_000
     header = {**HEADER, "ranks": ranks, "places": [HEADER["places"][0]] * ranks}
     with pytest.raises(IsochroneError, match="more than half of this machine's memory"):

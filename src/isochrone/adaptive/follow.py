@@ -19,7 +19,7 @@ from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.distance import Ints
 from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
-from isochrone.files.measurements import Collector
+from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
 from isochrone.files.text import Json, parse_object, read_lines
 from isochrone.launch.process import Channel, Talk

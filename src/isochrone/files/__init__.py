@@ -7,7 +7,8 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 
 from isochrone.files.bench import Bench, BenchKey, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
-from isochrone.files.measurements import Measurements, read_measurements, write_measurements
+from isochrone.files.measurement_lines import read_measurements, write_measurements
+from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan

@@ -72,10 +72,8 @@ class PlainPairs:
         """
         width = 2 + 3 * sizes + 1
         # The number of values is each line's own, and all must have the right one.
-        counts = {part.count(b",") for part in self._parts[1::5]}
-        counts |= {part.count(b",") for part in self._parts[2::5]}
-        counts |= {part.count(b",") for part in self._parts[3::5]}
-        if counts != {sizes - 1}:
+        lists = (self._parts[1::5], self._parts[2::5], self._parts[3::5])
+        if {part.count(b",") for each in lists for part in each} != {sizes - 1}:
             return None
         numbers = np.fromstring(b",".join(self._parts).decode("ascii"), sep=",").reshape(-1, width)
         times_s = numbers[:, 2:]

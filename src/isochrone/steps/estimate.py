@@ -12,7 +12,7 @@ from typing import Any
 from isochrone.adaptive.follow import next_object
 from isochrone.adaptive.represent import share_of_groups
 from isochrone.errors import IsochroneError
-from isochrone.files.measurements import Collector
+from isochrone.files.measurement_lines import Collector
 from isochrone.launch.process import Channel
 from isochrone.launch.target import Target
 from isochrone.steps.probe import ProbeOptions
