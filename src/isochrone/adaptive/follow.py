@@ -61,7 +61,7 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
             measured = ~np.isnan(table.log_s)
-            usual = conversation.usual_levels(measured)
+            usual = conversation.usual_levels(measured, levels)
             if levels is not None:
                 measured = conversation.look_again(measured, usual, random)
             conversation.repeat_alone(measured, usual, random)
@@ -113,11 +113,11 @@ class _Conversation:
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
             _take(table, self.measurements, pairs)
 
-    def usual_levels(self, measured: Booleans) -> Ints:
+    def usual_levels(self, measured: Booleans, found: Sequence[Ints] | None = None) -> Ints:
         """The levels, [level, rank], at which pairs are compared with their like, by those that were
-        measured, [rank, rank].
+        measured, [rank, rank], and the levels that they tell, if these are known.
         """
-        return usual_levels(self.measurements.only_pairs(measured))
+        return usual_levels(self.measurements.only_pairs(measured), found)
 
     def look_again(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
         """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs

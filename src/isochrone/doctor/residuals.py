@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -178,31 +179,42 @@ def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Float
     return weight
 
 
-def usual_levels(measurements: Measurements) -> Ints:
+def usual_levels(measurements: Measurements, found: Sequence[Ints] | None = None) -> Ints:
     """[level, rank], group of each rank at the levels that detection finds, outermost first, as host names
     and hardware have them where they nearly agree; without those that only set single hosts or ranks apart
     from all the others: that is what is looked for. Ranks of which no pair was measured are in a group of
     their own.
 
+    Args:
+        measurements: of all pairs, or of those that tell the tree.
+        found: the levels, if they are known: the group of each rank, outermost first.
+
     Raises:
         IsochroneError: the probe did not come to its end.
     """
+    if found is not None:
+        return _as_known(measurements, found)
     distance_matrix_s(measurements)
     seen = np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)
     if np.all(seen) or not np.any(seen):
-        return _levels_of_seen(measurements)
-    found = _levels_of_seen(measurements.only(np.flatnonzero(seen).tolist()))
-    levels = np.full((len(found), measurements.ranks), -1, dtype=np.int64)
-    levels[:, seen] = found
+        return _as_known(measurements, _find(measurements))
+    some = measurements.only(np.flatnonzero(seen).tolist())
+    levels_of_some = _as_known(some, _find(some))
+    levels = np.full((len(levels_of_some), measurements.ranks), -1, dtype=np.int64)
+    levels[:, seen] = levels_of_some
     return levels
 
 
-def _levels_of_seen(measurements: Measurements) -> Ints:
+def _find(measurements: Measurements) -> list[Ints]:
     pairs = distances(measurements)
+    return [level[pairs.place_of] for level in find_levels(pairs)]
+
+
+def _as_known(measurements: Measurements, found: Sequence[Ints]) -> Ints:
+    """Levels, as host names and hardware have them where they nearly agree."""
     known = known_partitions(measurements, None)
-    found = [level[pairs.place_of] for level in find_levels(pairs)]
     hosts = next(part.labels for part in known if part.name == "node")
-    kept = found[:1]
+    kept = [found[0]]
     for labels in found[1:]:
         nearest = max((part.labels for part in known), key=lambda known: matched(labels, known))
         if matched(labels, nearest) >= _NEARLY:
