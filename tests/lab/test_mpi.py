@@ -82,6 +82,18 @@ def test_racks_are_found_and_impossible_times_are_refused(
         check_probe(path, lab.network, ranks.hosts)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("blind", [False, True], ids=["hints", "blind"])
+def test_racks_are_found_from_few_pairs(lab: Lab, library: MpiLibrary, tmp_path: Path, blind: bool) -> None:
+    target = LabTarget(lab, library, Ranks.on(lab.network, 10, 2, "random", 4))
+    path = tmp_path / "measurements.jsonl"
+    measurements = probe(target, path, ProbeOptions((0, 1024), repetitions=5, mode="adaptive", blind=blind))
+    assert measurements.ended
+    assert len(measurements.alone) >= 12
+    assert measurements.parameters
+    assert detect(path, tmp_path / "topology.json", target.truth).accuracy["rack"] == 1.0
+
+
 def test_a_broadcast_that_beats_the_links_is_refused(small: Network, tmp_path: Path) -> None:
     hosts = (0, 1, 2, 3)
     bound_s = small.bound_s(0, hosts, 100_000)
