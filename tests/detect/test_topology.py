@@ -14,7 +14,7 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from isochrone.detect import dendrogram, detect
 from isochrone.detect.links import level_links
 from isochrone.errors import IsochroneError
-from isochrone.files import PairParameters, read_topology, write_topology
+from isochrone.files import PairParameters, Switches, read_topology, write_topology
 
 US = 1e-6
 
@@ -259,3 +259,38 @@ def test_the_dendrogram_of_one_or_two_ranks_is_a_tree(ranks, make_regular, make_
     assert tree.linkage.shape == (ranks - 1, 4)
     assert sorted(tree.leaf_order) == list(range(ranks))
     assert tree.cuts == ()
+
+
+def fabric_of(hosts: list[str], leaves: list[int], spines: list[int]) -> Switches:
+    leaf = {host: f"leaf{k}" for host, k in zip(hosts, leaves, strict=True)}
+    above = {f"leaf{k}": f"spine{s}" for k, s in zip(leaves, spines, strict=True)}
+    return Switches("topology.conf", leaf, above)
+
+
+def test_a_fabric_names_the_levels_that_it_has_and_agrees(make_regular, make_measurements):
+    cluster = make_regular([2, 2, 3, 2], [4 * US, 3 * US, 2 * US, 1 * US]).shuffled(3)
+    hosts = [f"n{node}" for node in cluster.paths[3]]
+    fabric = fabric_of(hosts, cluster.paths[2].tolist(), cluster.paths[1].tolist())
+    topology, report = detect(make_measurements(cluster, hosts=hosts), fabric=fabric)
+    assert [level.name for level in topology.levels] == ["machine", "switch-2", "switch", "node"]
+    for name in ("switch", "switch-2"):
+        assert topology.agreement[name] == {
+            "source": "fabric",
+            "accuracy": 1.0,
+            "level": name,
+            "agrees": True,
+        }
+    assert report.disagreements == ()
+
+
+def test_a_fabric_that_times_contradict_names_nothing_and_is_told(make_regular, make_measurements):
+    cluster = make_regular([2, 4, 2], [3 * US, 2 * US, 1 * US])
+    hosts = [f"n{node}" for node in cluster.paths[2]]
+    crossed = (cluster.paths[2] % 2).tolist()
+    topology, report = detect(
+        make_measurements(cluster, hosts=hosts), fabric=fabric_of(hosts, crossed, crossed)
+    )
+    assert [level.name for level in topology.levels] == ["machine", "group-1", "node"]
+    assert topology.agreement["switch"]["agrees"] is False
+    assert topology.agreement["switch"]["accuracy"] == 0.5
+    assert report.disagreements == ("switch",)

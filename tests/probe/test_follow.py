@@ -59,6 +59,17 @@ def test_it_ends_when_it_is_told_to_though_its_input_stays_open(probe: Any, outp
     assert read_measurements(output).ended
 
 
+@pytest.mark.parametrize("more", ["alone 0-1\n", "stream 100 4 0-1\n"])
+def test_a_file_that_gets_no_new_pairs_has_its_end_again(probe: Any, output: Path, more: str) -> None:
+    assert talk(probe, output, "rtt 0-1\n")[0] == 0
+    assert talk(probe, output, more)[0] == 0
+    lines = output.read_text(encoding="utf-8").splitlines()
+    assert ["end" in json.loads(line) for line in lines] == [False, False, True, False, True]
+    assert read_measurements(output).ended
+    assert talk(probe, output, "")[0] == 0
+    assert output.read_text(encoding="utf-8").splitlines() == lines
+
+
 def test_without_a_request_nothing_is_measured(probe: Any, output: Path) -> None:
     code, told, _ = talk(probe, output, "")
     assert (code, len(told)) == (0, 1)

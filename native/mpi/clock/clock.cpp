@@ -103,7 +103,8 @@ Occupancy occupancy(MPI_Comm comm) {
     comm::check(MPI_Comm_free(&host), "MPI_Comm_free");
     int cpus = 0;
     for (const std::uint64_t word : mask) cpus += __builtin_popcountll(word);
-    return {ranks, cpus, machine};
+    // Where the system does not tell which CPUs are allowed, all ranks share one.
+    return {ranks, std::max(cpus, 1), machine};
 }
 
 void sleep_until(double time_s, const Occupancy& occupancy) {

@@ -205,11 +205,14 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const double start_s = clock::now();
     const std::uint64_t done_before = done.size();
     std::uint64_t recorded = done_before;
+    bool nothing_new = true;
     if (agreement.complete == 0 || follows) {
         comm::ProgressLines progress(done.possible());
         const auto sink = [&](const std::string& lines, std::size_t pairs) {
             output->append(lines);
             recorded += pairs;
+            // Streams and pairs that were repeated are no new pairs, but new lines.
+            nothing_new = nothing_new && lines.empty();
             if (follows) tell(lines);
             if (!only_follows) progress.show(std::min(recorded, done.possible()));
         };
@@ -225,7 +228,6 @@ int run(MPI_Comm comm, int argc, char** argv) {
         if (code == comm::success && follows) code = follow(comm, campaign, options.plogp);
         if (code != comm::success) return code;
     }
-    const bool nothing_new = recorded == done_before;
     if (rank == 0 && !(nothing_new && output->resume().ended)) {
         try {
             output->append(end_line(clock::now() - start_s, recorded - done_before));

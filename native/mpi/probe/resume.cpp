@@ -15,7 +15,7 @@ using nlohmann::json;
 namespace {
 
 constexpr std::size_t max_header_bytes = std::size_t{64} << 20;
-constexpr std::size_t max_line_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_line_bytes = std::size_t{4} << 20;  // of a stream of 65,536 pairs
 constexpr std::string_view header_start = R"({"isochrone":"measurements")";
 
 struct Line {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
+from isochrone.cli.options import AsJson, Fabric, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
 from isochrone.units import format_rate, format_time, number_of
 
@@ -49,6 +49,7 @@ def detect(
             help="Write the ranks as clusters within clusters too, for probe --together.",
         ),
     ] = None,
+    fabric: Fabric = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
@@ -63,7 +64,7 @@ def detect(
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
-    topology = run_detect(source, path, unit=unit, predicted=predicted)
+    topology = run_detect(source, path, unit=unit, predicted=predicted, fabric=fabric)
     if clusters is not None:
         write_clusters(clusters, clusters_of(topology))
     members = {

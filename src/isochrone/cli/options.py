@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,15 @@ LabName = Annotated[
     str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
 ]
 MatrixUnit = Annotated[str, typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers.")]
+Fabric = Annotated[
+    Path | None,
+    typer.Option(
+        "--fabric",
+        metavar="FILE",
+        help="The switches of the hosts, a topology.conf of Slurm: names levels, and is compared with them.",
+    ),
+]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, Fabric, print_json
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -20,6 +20,7 @@ def survey(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder to write into.")] = Path(
         "isochrone-survey"
     ),
+    fabric: Fabric = None,
     as_json: AsJson = False,
 ) -> None:
     """Survey a machine: probe it, detect its topology, tune broadcast on it, and report.
@@ -29,7 +30,7 @@ def survey(
     """
     from isochrone.steps.survey import survey as run_survey
 
-    result = run_survey(target, output, ["isochrone", *sys.argv[1:]])
+    result = run_survey(target, output, ["isochrone", *sys.argv[1:]], fabric=fabric)
     if as_json:
         print_json(result.document)
         return

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From measurements to the topology: distances, the tree, the choice of levels, labels, accuracy.
 
-The tree is found from message times alone. Host names, hardware and a simulator's truth only name and judge
-it.
+The tree is found from message times alone. Host names, hardware, the map of a fabric and a simulator's truth
+only name and judge it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from isochrone.detect.known import known_partitions
 from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import find_levels
 from isochrone.detect.links import level_links
-from isochrone.files import Level, Measurements, Topology, distinct_places, provenance
+from isochrone.files import Level, Measurements, Switches, Topology, distinct_places, provenance
 
 __all__ = [
     "Dendrogram",
@@ -52,7 +52,9 @@ class DetectReport:
 
 
 def detect(
-    measurements: Measurements, truth: Mapping[str, Sequence[int]] | None = None
+    measurements: Measurements,
+    truth: Mapping[str, Sequence[int]] | None = None,
+    fabric: Switches | None = None,
 ) -> tuple[Topology, DetectReport]:
     """The topology that the measurements show.
 
@@ -60,12 +62,13 @@ def detect(
         measurements: of all pairs.
         truth: level name to group label of each rank, where it is known; it names and judges the levels
             that are found, and has no say in finding them.
+        fabric: the switches of the hosts, where they are known; likewise.
 
     Returns:
         The topology, and what else there is to say.
 
     Raises:
-        IsochroneError: pairs are missing, or the truth is about other ranks.
+        IsochroneError: pairs are missing, or the truth or the fabric is about others.
     """
     chosen = np.flatnonzero(np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)).tolist()
     if measurements.ended and 0 < len(chosen) < measurements.ranks:
@@ -81,7 +84,7 @@ def detect(
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
     with_places = [*partitions, pairs.place_of]
-    known = known_partitions(measurements, truth)
+    known = known_partitions(measurements, truth, fabric)
     names = level_names(partitions, known, len({place.host for place in places}))
     said = agreement(with_places, names, known)
     topology = Topology(

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Partitions of the ranks that are known from elsewhere: the simulator's truth, host names, hardware."""
+"""Partitions of the ranks that are known from elsewhere: the simulator's truth, host names, hardware, and the
+map of a fabric.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
 from isochrone.errors import IsochroneError
-from isochrone.files import Measurements, Place
+from isochrone.files import Measurements, Place, Switches
 
-TRUTH, HOST_NAMES, HARDWARE = "truth", "host names", "hwloc"
+TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
+
+MOST_TIERS = 9
+"""Of switches that have a name of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +29,7 @@ class Known:
     Attributes:
         name: of the level that it would be.
         labels: [rank], number of the group of each rank.
-        source: ``truth``, ``host names`` or ``hwloc``.
+        source: ``truth``, ``host names``, ``hwloc`` or ``fabric``.
     """
 
     name: str
@@ -33,15 +38,18 @@ class Known:
 
 
 def known_partitions(
-    measurements: Measurements, truth: Mapping[str, Sequence[int]] | None
+    measurements: Measurements,
+    truth: Mapping[str, Sequence[int]] | None = None,
+    fabric: Switches | None = None,
 ) -> tuple[Known, ...]:
     """All that is known about the ranks besides the times.
 
     Args:
         measurements: whose places tell hosts and CPUs.
         truth: level name to group label of each rank, where a simulator knows it.
+        fabric: the switches of the hosts; the first tier is ``switch``, the next ``switch-2`` and so on.
 
-    Raises IsochroneError where the truth is about another number of ranks.
+    Raises IsochroneError where the truth is about another number of ranks, or the fabric lacks a host.
     """
     known = []
     for name, labels in (truth or {}).items():
@@ -54,6 +62,10 @@ def known_partitions(
     if not measurements.simulated:
         for name, groups in hardware_partitions(measurements.places).items():
             known.append(Known(name, numbered(groups), HARDWARE))
+    if fabric is not None:
+        tiers = fabric.tiers([place.host for place in measurements.places])
+        for tier, switches in enumerate(tiers[:MOST_TIERS], start=1):
+            known.append(Known(f"switch-{tier}" if tier > 1 else "switch", numbered(switches), FABRIC))
     return tuple(known)
 
 

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from isochrone.detect.accuracy import accuracy, matched
 from isochrone.detect.distance import Ints
-from isochrone.detect.known import TRUTH, Known
+from isochrone.detect.known import MOST_TIERS, TRUTH, Known
 from isochrone.files.text import Json
 
 LOG = logging.getLogger("isochrone.detect")
 
 # Where several known partitions are one and the same, the level has the first of these names.
-_CONVENTION = ("node", "socket", "numa", "l3", "core", "l2", "switch", "rack", "machine", "site")
+_TIERS = tuple(f"switch-{tier}" for tier in range(2, MOST_TIERS + 1))
+_CONVENTION = ("node", "socket", "numa", "l3", "core", "l2", "switch", *_TIERS, "rack", "machine", "site")
 
 # A level that noise kept from matching wholly still is called by the name of what it nearly matches.
 _NEARLY = 0.95
@@ -46,7 +47,7 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
 
 
 def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, float]:
-    """Accuracy at every level of the truth; where there is none, of what host names and hardware say.
+    """Accuracy at every level of the truth; where there is none, of what is known from elsewhere.
 
     Args:
         partitions: of the ranks, the levels found and the single places.
@@ -57,7 +58,7 @@ def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, 
 
 
 def agreement(partitions: Sequence[Ints], names: Sequence[str], known: Sequence[Known]) -> Json:
-    """What host names and hardware say about the levels found, by name of the known partition.
+    """What host names, hardware and the fabric say about the levels found, by name of the known partition.
 
     Each entry has the source, the accuracy of the level that fits best, that level's name (null for single
     places), and whether the two agree. Disagreements are logged.

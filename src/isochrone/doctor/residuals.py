@@ -212,7 +212,7 @@ def _find(measurements: Measurements) -> list[Ints]:
 
 def _as_known(measurements: Measurements, found: Sequence[Ints]) -> Ints:
     """Levels, as host names and hardware have them where they nearly agree."""
-    known = known_partitions(measurements, None)
+    known = known_partitions(measurements)
     hosts = next(part.labels for part in known if part.name == "node")
     kept = [found[0]]
     for labels in found[1:]:

@@ -13,6 +13,7 @@ from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
+from isochrone.files.switches import Switches, read_switches
 from isochrone.files.topology import Level, Links, Topology, read_topology, topology_document, write_topology
 from isochrone.files.work import Case, Work, read_work, write_work
 
@@ -30,6 +31,7 @@ __all__ = [
     "Place",
     "Plan",
     "Rule",
+    "Switches",
     "Topology",
     "Work",
     "clusters_of",
@@ -41,6 +43,7 @@ __all__ = [
     "read_clusters",
     "read_measurements",
     "read_plan",
+    "read_switches",
     "read_topology",
     "read_work",
     "topology_document",

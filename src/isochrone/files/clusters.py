@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files.text import unreadable, write_text
+from isochrone.files.text import quoted, read_text, write_text
 from isochrone.files.topology import Topology
 
 _MOST_BYTES = 1 << 24
@@ -54,20 +54,7 @@ def read_clusters(path: Path | str) -> Clusters:
     Raises:
         IsochroneError: the file is no such tree, or its ranks are not those from 0 on, each once.
     """
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    if len(data) > _MOST_BYTES:
-        raise IsochroneError("the file is too large to be a tree of clusters", str(path), _TODO)
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise IsochroneError("is not UTF-8", f"{path}:{line}", _TODO) from None
-    return _parse(text, str(path))
+    return _parse(read_text(Path(path), _MOST_BYTES, "a tree of clusters", _TODO), str(path))
 
 
 def write_clusters(path: Path | str, clusters: Clusters) -> None:
@@ -118,10 +105,10 @@ def _parse(text: str, where: str) -> Clusters:
         here = f"{where}:{line}"
         around = within[-1] if within else None
         if whole is not None:
-            raise IsochroneError(f"{_quoted(word)} follows after the outermost cluster", here, "delete it")
+            raise IsochroneError(f"{quoted(word)} follows after the outermost cluster", here, "delete it")
         if around is not None and not around.braced:
             if word != "{":
-                raise IsochroneError(f"expected '{{' after {around.kind}, not {_quoted(word)}", here, _TODO)
+                raise IsochroneError(f"expected '{{' after {around.kind}, not {quoted(word)}", here, _TODO)
             around.braced = True
         elif word in ("cluster", "group"):
             _check_opening(word, around, here)
@@ -129,7 +116,7 @@ def _parse(text: str, where: str) -> Clusters:
                 raise IsochroneError(f"nested more than {_MOST_DEPTH} deep", here, "leave clusters out")
             within.append(_Open(word, line))
         elif around is None:
-            raise IsochroneError(f"expected 'cluster', not {_quoted(word)}", here, _TODO)
+            raise IsochroneError(f"expected 'cluster', not {quoted(word)}", here, _TODO)
         elif word == "}":
             whole = _close(within, here)
         elif around.kind == "group":
@@ -137,7 +124,7 @@ def _parse(text: str, where: str) -> Clusters:
                 around.ranks += _new_ranks(word, known, here)
         else:
             raise IsochroneError(
-                f"expected 'cluster', 'group' or '}}' in a cluster, not {_quoted(word)}", here, _TODO
+                f"expected 'cluster', 'group' or '}}' in a cluster, not {quoted(word)}", here, _TODO
             )
     if within:
         raise IsochroneError(f"this {within[-1].kind} is not closed", f"{where}:{within[-1].line}", "add '}'")
@@ -185,7 +172,7 @@ def _new_ranks(word: str, known: set[int], here: str) -> range:
     """Adds ranks that have had no group yet to those that are known."""
     found = _RANKS.fullmatch(word)
     if found is None:
-        raise IsochroneError(f"{_quoted(word)} is no rank or range of ranks", here, "write them as 0-7,9 12")
+        raise IsochroneError(f"{quoted(word)} is no rank or range of ranks", here, "write them as 0-7,9 12")
     low, high = int(found[1]), int(found[2] or found[1])
     if low > high:
         raise IsochroneError(f"'{word}' ends before it starts", here, f"write {high}-{low}")
@@ -220,7 +207,3 @@ def _list(ranks: Iterable[int]) -> str:
     """Ranks in their order, as ``0-7,9``."""
     runs = [[rank for _, rank in run] for _, run in groupby(enumerate(ranks), lambda each: each[1] - each[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
-
-
-def _quoted(word: str) -> str:
-    return f"'{word[:40]}'"

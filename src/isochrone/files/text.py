@@ -135,6 +135,29 @@ def write_text(path: Path, text: str) -> None:
         ) from None
 
 
+def read_text(path: Path, most_bytes: int, what: str, todo: str) -> str:
+    """The text of a file of at most so many bytes. Raises IsochroneError for one that cannot be ``what``, and
+    says what to do.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(most_bytes + 1)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if len(data) > most_bytes:
+        raise IsochroneError(f"the file is too large to be {what}", str(path), todo)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise IsochroneError("is not UTF-8", f"{path}:{line}", todo) from None
+
+
+def quoted(word: str) -> str:
+    """A word of a file for a message, cut where it is long."""
+    return f"'{word[:40]}'"
+
+
 def unreadable(path: Path, error: OSError) -> IsochroneError:
     """The error for a file that cannot be read."""
     return IsochroneError(f"cannot read ({error.strerror})", str(path))

@@ -69,7 +69,7 @@ class Topology:
         levels: outermost first; the first is one group of all places, each of the others refines the one
             before.
         accuracy: for each known partition the ratio of ranks that are in the right group.
-        agreement: what host names and hardware say about the levels.
+        agreement: what host names, hardware and the fabric say about the levels.
         source: what the topology was found from.
     """
 

@@ -46,11 +46,14 @@ _RECIPE = re.compile(
 
 
 def level_noun(name: str, count: int = 1) -> str:
-    """What one group (or `count` of them) of a level is called: "NUMA domains", "switch"; `group-2`: "level-2
-    group".
+    """What one group (or `count` of them) of a level is called: "NUMA domains", "switch"; `switch-2`: "tier-2
+    switch", `group-2`: "level-2 group".
     """
     if name in _LEVEL_NOUNS:
         return _LEVEL_NOUNS[name][0 if count == 1 else 1]
+    tier = re.fullmatch(r"switch-(\d+)", name)
+    if tier:
+        return f"tier-{tier[1]} {level_noun('switch', count)}"
     number = re.fullmatch(r"group-(\d+)", name)
     noun = f"level-{number[1]} group" if number else f"“{name}” group"
     return noun if count == 1 else noun + "s"

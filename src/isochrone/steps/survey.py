@@ -31,8 +31,10 @@ class SurveyResult:
     document: dict[str, Any]
 
 
-def survey(target: Target, folder: Path, command: Sequence[str], seed: int = 1) -> SurveyResult:
-    """Probes, detects, tunes and reports into `folder`.
+def survey(
+    target: Target, folder: Path, command: Sequence[str], seed: int = 1, fabric: Path | None = None
+) -> SurveyResult:
+    """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts.
 
     Killed and run again, it goes on with the pairs that are missing; detection and tuning are done anew.
 
@@ -44,7 +46,7 @@ def survey(target: Target, folder: Path, command: Sequence[str], seed: int = 1) 
     _log.info("probing %s", target.name)
     measurements = probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
     _log.info("detecting the topology")
-    topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
+    topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth, fabric=fabric)
     _log.info("tuning broadcast")
     tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, seed=seed)
     _log.info("writing the report")

@@ -43,7 +43,7 @@ def accuracy(facts: Facts) -> Html:
 
 
 def _entries(facts: Facts) -> Entries:
-    """What host names and hardware say, by level; anything of another form in the file is passed over."""
+    """What is known from elsewhere, by level; anything of another form in the file is passed over."""
     return {name: entry for name, entry in facts.topology.agreement.items() if isinstance(entry, Mapping)}
 
 
@@ -77,8 +77,8 @@ def _said_elsewhere(entries: Entries) -> list[Html]:
             )
         )
     head = ("Groups", "Known from", "Nearest level found", "Ranks that fit", "Message times")
-    caption = "What host names and hardware say. They had no say in finding the levels."
-    return [tag("h3", "Names and hardware"), table(head, rows, caption, words={1, 2, 4})]
+    caption = "What names, hardware and the fabric say. They had no say in finding the levels."
+    return [tag("h3", "Known from elsewhere"), table(head, rows, caption, words={1, 2, 4})]
 
 
 def _source(entry: Mapping[str, object]) -> str:

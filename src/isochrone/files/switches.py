@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``topology.conf``: which hosts are below which switches, as Slurm's topology/tree plugin reads it
+(topology.conf(5)).
+
+Clusters under Slurm have one; tools that read an InfiniBand fabric write it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.text import quoted, read_text
+
+_MOST_BYTES = 1 << 24
+_MOST_NAMES = 1 << 20
+_MOST_LETTERS = 255
+_MOST_BRACKETS = 8
+_TODO = "write it as Slurm reads it: SwitchName=leaf0 Nodes=n[0-15], and SwitchName=top Switches=leaf[0-3]"
+
+# Commas outside of brackets divide a list.
+_PART = re.compile(r"[^,\[\]]*(?:\[[^\[\]]*\][^,\[\]]*)*")
+_BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Switches:
+    """A tree of switches.
+
+    Attributes:
+        file: where it is from.
+        leaf: the switch that each host is at.
+        above: the switch above each; the topmost have none.
+    """
+
+    file: str
+    leaf: dict[str, str]
+    above: dict[str, str]
+
+    def tiers(self, hosts: Sequence[str]) -> list[list[str]]:
+        """[tier][host], the switch that each host is below, nearest first. Tiers that divide the hosts as the
+        one before, or not at all, are left out. Hosts may have a domain that the file leaves out.
+
+        Raises:
+            IsochroneError: a host is below no switch.
+        """
+        at = [self.leaf.get(host, self.leaf.get(host.partition(".")[0])) for host in hosts]
+        missing = sorted({host for host, switch in zip(hosts, at, strict=True) if switch is None})
+        if missing:
+            others = f", and {len(missing) - 1} more are not" if len(missing) > 1 else ""
+            raise IsochroneError(
+                f"host {missing[0]} is below no switch{others}", self.file, "give the file of this machine"
+            )
+        tier = [switch for switch in at if switch is not None]
+        tiers: list[list[str]] = []
+        while len(set(tier)) > 1:
+            if not tiers or len(set(tier)) < len(set(tiers[-1])):
+                tiers.append(tier)
+            higher = [self.above.get(switch, switch) for switch in tier]
+            if higher == tier:
+                break
+            tier = higher
+        return tiers
+
+
+def read_switches(path: Path | str) -> Switches:
+    """Reads a ``topology.conf``.
+
+    Raises:
+        IsochroneError: the file is no tree of switches, with file and line.
+    """
+    path = Path(path)
+    leaf: dict[str, str] = {}
+    above: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    names = 0
+    for number, words in _lines(read_text(path, _MOST_BYTES, "a tree of switches", _TODO), str(path)):
+        here = f"{path}:{number}"
+        switch = words["switchname"]
+        if switch in lines:
+            raise IsochroneError(f"switch {switch} has a line already", here, "give each switch one line")
+        lines[switch] = number
+        for key, known, kind in (("nodes", leaf, "host"), ("switches", above, "switch")):
+            for name in _expand(words[key], here) if key in words else ():
+                names += 1
+                if names > _MOST_NAMES:
+                    raise IsochroneError(f"more than {_MOST_NAMES} names", here, "leave some out")
+                if known.setdefault(name, switch) != switch:
+                    raise IsochroneError(
+                        f"{kind} {name} is below switch {known[name]} and {switch}", here, "this is no tree"
+                    )
+    if not leaf:
+        raise IsochroneError("no host is below a switch", str(path), _TODO)
+    for switch, higher in above.items():
+        if switch not in lines:
+            raise IsochroneError(f"switch {switch} has no line", f"{path}:{lines[higher]}", _TODO)
+    _check_ends(above, lines, path)
+    return Switches(str(path), leaf, above)
+
+
+def _lines(text: str, where: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """The number and the words of each line about a switch, by their keys in small letters."""
+    started: tuple[int, str] | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        first, before = started or (number, "")
+        content = before + line.partition("#")[0].rstrip()
+        if content.endswith("\\"):
+            started = (first, content[:-1])
+            continue
+        started = None
+        words: dict[str, str] = {}
+        here = f"{where}:{first}"
+        for word in content.split():
+            key, equals, value = word.partition("=")
+            key = key.lower()
+            if key.startswith("block"):
+                raise IsochroneError("is of blocks, not of a tree of switches", here, _TODO)
+            if not equals or key not in ("switchname", "nodes", "switches", "linkspeed"):
+                raise IsochroneError(f"{quoted(word)} is not known here", here, _TODO)
+            if key in words:
+                raise IsochroneError(f"{quoted(word)} says {key} a second time", here, _TODO)
+            words[key] = value
+        if not words:
+            continue
+        if not _NAME.fullmatch(words.get("switchname", "")):
+            raise IsochroneError("the line names no switch", here, _TODO)
+        yield first, words
+    if started is not None:
+        raise IsochroneError("the last line is not at its end", f"{where}:{started[0]}", _TODO)
+
+
+def _expand(text: str, here: str) -> Iterator[str]:
+    """The names of a list such as ``n[0-2,7],login`` or ``r[0-1]n[00-15]``."""
+    at = 0
+    while at <= len(text):
+        part = _PART.match(text, at)
+        end = part.end() if part else at
+        if part is None or not part[0] or text[end : end + 1] not in ("", ","):
+            raise IsochroneError(
+                f"{quoted(text[at:])} is no list of names", here, "write it as n[0-7,9],login"
+            )
+        letters, brackets = _BRACKETS.subn("", part[0])
+        if len(letters) > _MOST_LETTERS or brackets > _MOST_BRACKETS:
+            raise IsochroneError(f"{quoted(part[0])} is too long for a name", here, _TODO)
+        for name in _product(part[0], here):
+            if not _NAME.fullmatch(name):
+                raise IsochroneError(f"{quoted(name)} is no name", here, _TODO)
+            yield name
+        at = end + 1
+
+
+def _product(text: str, here: str) -> Iterator[str]:
+    found = _BRACKETS.search(text)
+    if found is None:
+        yield text
+        return
+    for part in found[1].split(","):
+        ends = _RANGE.fullmatch(part)
+        if ends is None:
+            raise IsochroneError(f"{quoted(part)} is no range of numbers", here, "write ranges as n[0-7,9]")
+        low, high = int(ends[1]), int(ends[2] or ends[1])
+        if high < low or high - low >= _MOST_NAMES:
+            raise IsochroneError(f"{quoted(part)} is a range of no or too many numbers", here, _TODO)
+        for number in range(low, high + 1):
+            # Leading zeros are part of the name.
+            yield from _product(f"{text[: found.start()]}{number:0{len(ends[1])}}{text[found.end() :]}", here)
+
+
+def _check_ends(above: dict[str, str], lines: dict[str, int], path: Path) -> None:
+    """Raises IsochroneError where switches are above each other in a circle."""
+    ended: set[str] = set()
+    for start in above:
+        way: dict[str, None] = {}
+        switch: str | None = start
+        while switch is not None and switch not in ended:
+            if switch in way:
+                raise IsochroneError(
+                    f"switch {switch} is above itself", f"{path}:{lines[switch]}", "this is no tree"
+                )
+            way[switch] = None
+            switch = above.get(switch)
+        ended.update(way)
