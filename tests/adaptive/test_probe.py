@@ -17,10 +17,12 @@ import pytest
 from isochrone.detect import detect
 from isochrone.doctor.findings import findings
 from isochrone.doctor.residuals import against_their_like
-from isochrone.files import Measurements, read_measurements
+from isochrone.errors import IsochroneError
+from isochrone.files import Measurements, clusters_of, read_measurements, read_topology, write_topology
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.steps.probe import ProbeOptions, probe
+from isochrone.steps.tune import tune
 
 CLUSTER = """name: uplink
 nodes: 6
@@ -143,3 +145,10 @@ def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Pat
     topology, _ = detect(found, SimTarget(load_system(str(described))).truth)
     assert len(topology.ranks) == 18
     assert topology.accuracy["node"] == 1.0
+    assert topology.job_ranks == tuple(chosen)
+    write_topology(tmp_path / "t.json", topology)
+    assert read_topology(tmp_path / "t.json") == topology
+    with pytest.raises(IsochroneError, match="were in no pair"):
+        clusters_of(topology)
+    with pytest.raises(IsochroneError, match="not in the topology"):
+        tune(SimTarget(load_system(str(described))), tmp_path / "t.json", tmp_path / "p", tmp_path / "b")

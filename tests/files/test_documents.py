@@ -129,6 +129,9 @@ def test_the_fingerprint_tells_trees_apart_and_ignores_times():
         (lambda d: d["levels"][0]["links"].update(latency_s=-1), "latency_s"),
         (lambda d: d["levels"][0]["links"].update(gap_s=[[5, 1], [5, 2]]), "must rise in bytes"),
         (lambda d: d["levels"][0].update(confidence=2), "confidence"),
+        (lambda d: d.update(numbers=[0, 1]), "the numbers are not one for each rank"),
+        (lambda d: d.update(numbers=[0, 1, 3, 2]), "the numbers are not one for each rank"),
+        (lambda d: d.update(numbers=[0, 1, 2, -3]), "numbers"),
     ],
 )
 def test_a_topology_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):

@@ -12,6 +12,8 @@ import pytest
 from isochrone.errors import IsochroneError
 from isochrone.files import read_measurements, write_measurements
 
+PLOGP = {"max_bytes": 1024, "method": "default", "both": False}
+
 HEADER = {
     "isochrone": "measurements",
     "schema_version": 1,
@@ -70,6 +72,17 @@ def test_what_is_written_is_read_again(write, tmp_path):
     for name in ("rtt_min_s", "rtt_median_s", "send_overhead_s"):
         assert np.array_equal(getattr(first, name), getattr(again, name), equal_nan=True)
     assert (first.places, first.mpi, first.elapsed_s) == (again.places, again.mpi, again.elapsed_s)
+
+
+def test_parameters_that_come_later_leave_the_round_trips(write):
+    numbers = {name: [1e-7, 2e-7] for name in ("send_overhead_s", "receive_overhead_s", "gap_s")}
+    entry = {"from": 1, "sizes_bytes": [0, 1024], "rtt_s": [[2e-6] * 4, [3e-6] * 4], **numbers}
+    later = pair(0, 1, 9e-6, plogp=[entry])
+    measurements = read_measurements(write({**HEADER, "plogp": PLOGP}, *PAIRS, later, END))
+    assert measurements.rtt_min_s[0, 1].tolist() == [1e-6, 2e-6]
+    assert set(measurements.parameters) == {(1, 0)}
+    alone = read_measurements(write({**HEADER, "plogp": PLOGP}, later, END))
+    assert alone.rtt_min_s[0, 1].tolist() == [9e-6, 1.8e-5]
 
 
 def test_repetitions_of_a_pair_are_its_own_or_the_headers(write, tmp_path):

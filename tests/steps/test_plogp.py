@@ -47,3 +47,25 @@ def test_the_eager_limit_of_a_pair_is_in_the_text_and_in_the_json(
     step = steps[frozenset((0, 2))]
     assert (step["below_bytes"], step["from_bytes"]) == (32768, 65536)
     assert step["rise_s"] > 1e-6
+
+
+def test_levels_by_parameters_have_the_links_that_were_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = tmp_path / "system.yaml"
+    system.write_text(SYSTEM)
+    measured = str(tmp_path / "m.jsonl")
+    assert main(["probe", "--sim", str(system), "--plogp", "--max-size", "65536", "-o", measured]) == 0
+    capsys.readouterr()
+
+    def levels(*more: str) -> list[dict[str, object]]:
+        assert main(["detect", measured, "-o", str(tmp_path / "t.json"), "--json", *more]) == 0
+        found: list[dict[str, object]] = json.loads(capsys.readouterr().out)["levels"]
+        return found
+
+    expected = levels()
+    assert [level["clusters"] for level in expected] == [1, 2]
+    for distance in ("piecewise", "linear", "vectors"):
+        assert levels("--distance", distance, "--size", "4096") == expected
+    source = json.loads((tmp_path / "t.json").read_text())["source"]
+    assert source["distance"] == ["vectors", 4096]

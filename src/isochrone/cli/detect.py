@@ -69,7 +69,11 @@ def detect(
         write_clusters(clusters, clusters_of(topology))
     members = {
         level.name: [
-            [rank for rank, place in enumerate(topology.ranks) if place in set(group)]
+            [
+                rank
+                for rank, place in zip(topology.job_ranks, topology.ranks, strict=True)
+                if place in set(group)
+            ]
             for group in level.groups
         ]
         for level in topology.levels

@@ -55,6 +55,7 @@ def detect(
     measurements: Measurements,
     truth: Mapping[str, Sequence[int]] | None = None,
     fabric: Switches | None = None,
+    distances_from: Measurements | None = None,
 ) -> tuple[Topology, DetectReport]:
     """The topology that the measurements show.
 
@@ -63,6 +64,8 @@ def detect(
         truth: level name to group label of each rank, where it is known; it names and judges the levels
             that are found, and has no say in finding them.
         fabric: the switches of the hosts, where they are known; likewise.
+        distances_from: what has the distances as half of its least round trips, if that is not what was
+            measured.
 
     Returns:
         The topology, and what else there is to say.
@@ -71,6 +74,7 @@ def detect(
         IsochroneError: pairs are missing, or the truth or the fabric is about others.
     """
     chosen = np.flatnonzero(np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)).tolist()
+    left_in: tuple[int, ...] = ()
     if measurements.ended and 0 < len(chosen) < measurements.ranks:
         LOG.warning(
             "%d of %d ranks are in no pair: they are left out",
@@ -79,7 +83,9 @@ def detect(
         )
         truth = {name: [labels[rank] for rank in chosen] for name, labels in (truth or {}).items()}
         measurements = measurements.only(chosen)
-    pairs = distances(measurements)
+        distances_from = distances_from and distances_from.only(chosen)
+        left_in = tuple(chosen)
+    pairs = distances(distances_from or measurements)
     levels = find_levels(pairs)
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
@@ -110,6 +116,7 @@ def detect(
             "measurements": measurements.provenance,
         },
         provenance=provenance(),
+        numbers=left_in,
     )
     disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
     return topology, DetectReport(disagreements, pairs.noise)

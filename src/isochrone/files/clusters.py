@@ -67,7 +67,15 @@ def write_clusters(path: Path | str, clusters: Clusters) -> None:
 def clusters_of(topology: Topology) -> Clusters:
     """The surveyed ranks in the tree of a topology. Levels that divide nothing are left out, and a cluster of
     single ranks is one group: pairs of them run one at a time either way.
+
+    Raises:
+        IsochroneError: some ranks of the job are not in the topology.
     """
+    if topology.numbers:
+        raise IsochroneError(
+            "some ranks of the job were in no pair, and their clusters are not known",
+            todo="probe in another mode than fast, and not only some pairs",
+        )
     labels = [topology.labels(level) for level in topology.levels]
     return _divide(range(len(topology.ranks)), labels)
 

@@ -98,8 +98,10 @@ class Collector:
         if "alone" in line:
             self._alone[first, second] = np.array(numbers[0])
             return first, second
-        self._values[:, first, second] = self._values[:, second, first] = numbers
-        self._count(first, second, numbers, line.get("repetitions"), where)
+        # What was chosen to be measured follows from the round trips of before: parameters leave them.
+        if "plogp" not in line or math.isnan(self._values[0, first, second, 0]):
+            self._values[:, first, second] = self._values[:, second, first] = numbers
+            self._count(first, second, numbers, line.get("repetitions"), where)
         for entry in line.get("plogp", ()):
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
             self._parameters[found.sender, found.receiver] = found

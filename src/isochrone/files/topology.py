@@ -71,6 +71,7 @@ class Topology:
         accuracy: for each known partition the ratio of ranks that are in the right group.
         agreement: what host names, hardware and the fabric say about the levels.
         source: what the topology was found from.
+        numbers: of the surveyed ranks in the job that was probed, where some were in no pair; else empty.
     """
 
     places: tuple[Place, ...]
@@ -80,6 +81,12 @@ class Topology:
     agreement: Json = field(default_factory=dict)
     source: Json = field(default_factory=dict)
     provenance: Json = field(default_factory=dict)
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def job_ranks(self) -> tuple[int, ...]:
+        """The number of each surveyed rank in the job that was probed."""
+        return self.numbers or tuple(range(len(self.ranks)))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,6 +139,7 @@ def topology_document(topology: Topology) -> Json:
         "fingerprint": topology.fingerprint,
         "places": [place.document() for place in topology.places],
         "ranks": list(topology.ranks),
+        **({"numbers": list(topology.numbers)} if topology.numbers else {}),
         "levels": [_level_document(level) for level in topology.levels],
         "accuracy": topology.accuracy,
         "agreement": topology.agreement,
@@ -153,6 +161,9 @@ def topology_from_document(document: Json, where: str) -> Topology:
         )
     levels = tuple(_read_level(level, f"{where}: levels[{i}]") for i, level in enumerate(document["levels"]))
     _check_tree(levels, len(places), where)
+    numbers = tuple(document.get("numbers", ()))
+    if numbers and (len(numbers) != len(ranks) or list(numbers) != sorted(set(numbers))):
+        raise IsochroneError("the numbers are not one for each rank, rising", where, make_again("topology"))
     return Topology(
         places=places,
         ranks=ranks,
@@ -161,6 +172,7 @@ def topology_from_document(document: Json, where: str) -> Topology:
         agreement=document["agreement"],
         source=document["source"],
         provenance=document["provenance"],
+        numbers=numbers,
     )
 
 

@@ -20,6 +20,8 @@ def read_facts(folder: Path, survey: Survey | None = None) -> Facts:
     """
     measurements = read_measurements(folder / "measurements.jsonl")
     topology = read_topology(folder / "topology.json")
+    if topology.numbers and topology.numbers[-1] < measurements.ranks:
+        measurements = measurements.only(topology.numbers)
     if len(topology.ranks) != measurements.ranks:
         raise IsochroneError(
             f"{len(topology.ranks)} ranks, but measurements.jsonl has {measurements.ranks}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from isochrone.detect import detect as detect_topology
@@ -36,9 +37,11 @@ def detect(
     """
     switches = None if fabric is None else read_switches(fabric)
     found = read(measurements, unit)
+    seen = None if predicted is None else seen_by(found, *predicted)
+    topology, report = detect_topology(found, truth, switches, seen)
     if predicted is not None:
-        found = seen_by(found, *predicted)
-    topology, report = detect_topology(found, truth, switches)
+        kind, size_bytes = predicted
+        topology = replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
     write_topology(output, topology)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)

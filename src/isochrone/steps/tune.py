@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone import _core
+from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
     BenchKey,
@@ -95,6 +96,12 @@ def tune(
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
     """
     topology = read_topology(topology_file)
+    if topology.numbers:
+        raise IsochroneError(
+            "some ranks of the job are not in the topology, as they were in no pair",
+            str(topology_file),
+            "probe in another mode than fast, and not only some pairs",
+        )
     layout = layout_of(topology, topology_file)
     effort = EXACT if target.exact else NOISY
     shapes = shapes_of(layout, effort.roots)
@@ -217,7 +224,14 @@ def _decide_all(
             for root in shape.tuned
             if few
         ]
-        return run_bench(target, cases, scratch, topology_file, repetitions=repetitions, seed=seed)
+        bench = run_bench(target, cases, scratch, topology_file, repetitions=repetitions, seed=seed)
+        if bench.ranks != layout.size:
+            raise IsochroneError(
+                f"the topology is of {layout.size} ranks, but {bench.ranks} ran",
+                str(topology_file),
+                "tune with as many ranks as were surveyed",
+            )
+        return bench
 
     if effort.screen:
         bench = measure(recipes, effort.screen, seed)

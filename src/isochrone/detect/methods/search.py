@@ -22,8 +22,8 @@ SEARCHED = 50
 # Mean silhouette widths below it are no substantial structure (Kaufman and Rousseeuw 1990, chapter 2).
 _LEAST_SILHOUETTE = 0.25
 
-# A partition is stable if it stays the same over so many of the settings: two of fifty.
-_LEAST_STABILITY = 0.04
+# A partition is stable if it stays the same over so many settings, one after the other.
+_LEAST_RUN = 2
 
 
 def thresholds_s(objects: Objects) -> Sequence[float]:
@@ -43,26 +43,25 @@ class Candidate:
 
     Attributes:
         labels: [rank], numbered from 0 on.
-        stability: share of the settings, one after the other, over which the method finds it.
+        run: settings, one after the other, over which the method finds it.
     """
 
     labels: Ints
-    stability: float
+    run: int
 
 
 def search(method: Method, objects: Objects) -> list[Candidate]:
     """All partitions that the method finds with the settings of the search, each once."""
-    settings = list(method.settings(objects))
     found: dict[bytes, Ints] = {}
     running: dict[bytes, int] = {}
     longest: Counter[bytes] = Counter()
-    for setting in settings:
+    for setting in method.settings(objects):
         here = {labels.tobytes(): labels for labels in map(_numbered, method.cluster(objects, setting))}
         found |= here
         running = {key: running.get(key, 0) + 1 for key in here}
         for key, run in running.items():
             longest[key] = max(longest[key], run)
-    return [Candidate(labels, longest[key] / len(settings)) for key, labels in found.items()]
+    return [Candidate(labels, longest[key]) for key, labels in found.items()]
 
 
 def choose(objects: Objects, candidates: Sequence[Candidate]) -> list[Ints]:
@@ -72,7 +71,7 @@ def choose(objects: Objects, candidates: Sequence[Candidate]) -> list[Ints]:
     return [
         each.labels
         for each in candidates
-        if each.stability >= _LEAST_STABILITY
+        if each.run >= _LEAST_RUN
         and 1 < int(each.labels.max()) + 1 < len(objects)
         and silhouette(objects.distance_s, each.labels) >= _LEAST_SILHOUETTE
     ]
