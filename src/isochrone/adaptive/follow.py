@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from isochrone.adaptive.capacity import streams
 from isochrone.adaptive.choose import Choosing
@@ -16,15 +15,13 @@ from isochrone.adaptive.doubt import more_pairs, to_repeat
 from isochrone.adaptive.interference import sample
 from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.distance import Ints
+from isochrone.detect.distance import Booleans, Ints
 from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
 from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
 from isochrone.files.text import Json, parse_object, read_lines
 from isochrone.launch.process import Channel, Talk
-
-Booleans = npt.NDArray[np.bool_]
 
 Chooser = Callable[[Table, Measurements], Choosing]
 """Asks for pairs, given the table that what is measured comes into, and what it is of."""

@@ -20,11 +20,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isochrone.detect.distance import Distances, Floats, Ints
+from isochrone.detect.distance import Booleans, Distances, Floats, Ints
 from isochrone.detect.regular import regular
 from isochrone.detect.relocate import relocate
 from isochrone.detect.significance import beyond_noise
-from isochrone.detect.tree import Booleans, Pairs, best_cut
+from isochrone.detect.tree import Pairs, best_cut
 
 # Steps below this ratio are no level: they change nothing that a schedule could gain from.
 LEAST_STEP = float(np.log(1.05))

@@ -12,12 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.cluster.hierarchy import cophenet, linkage
 
-from isochrone.detect.distance import Floats, Ints
-
-Booleans = npt.NDArray[np.bool_]
+from isochrone.detect.distance import Booleans, Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

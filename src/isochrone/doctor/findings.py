@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isochrone.detect.distance import Floats, Ints
-from isochrone.detect.tree import Booleans
+from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.doctor.residuals import Residuals, median_by_size
 from isochrone.doctor.suspects import Suspect, pair, suspects
 from isochrone.files import Place

@@ -71,7 +71,8 @@ def against_their_like(measurements: Measurements, levels: Ints | None = None) -
         here = level == number
         expected[here] = _weighted_median_by_size(log_s[here], weight[here])
     found = _residuals(measurements.sizes_bytes, i, j, level, levels, log_s, expected, weight)
-    return replace(found, alone=np.array([pair in measurements.alone for pair in zip(i, j, strict=True)]))
+    alone = [pair in measurements.alone for pair in zip(i.tolist(), j.tolist(), strict=True)]
+    return replace(found, alone=np.array(alone, dtype=np.bool_))
 
 
 def against_older(measurements: Measurements, older: Measurements) -> Residuals:
