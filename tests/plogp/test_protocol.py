@@ -62,6 +62,24 @@ def test_what_scatters_as_much_as_it_rises_is_no_step(make_parameters: Callable[
     assert protocol_step(scattered) is None
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    ("noise", "rise_s"), [(0.01, 0.0), (0.03, 0.0), (0.1, 0.0), (0.01, 1e-6), (0.03, 3e-6)]
+)
+def test_noise_is_no_step_and_hides_none_that_is_larger(
+    noise: float, rise_s: float, seed: int, make_parameters: Callable[..., PairParameters]
+) -> None:
+    """Ten round trips of each size, disturbed one by one."""
+    random = np.random.default_rng(seed)
+    sizes = sorted({*DOUBLED, *random.integers(1, 4096, 12).tolist()})
+    clean = np.array(times_s(sizes, 16384, rise_s))
+    rtt_s = clean[:, None] * random.lognormal(0, noise, (len(sizes), 10))
+    parameters = make_parameters(clean.tolist(), sizes, [0.0] * len(sizes))
+    parameters.rtt_s[:] = np.quantile(rtt_s, [0, 0.25, 0.5, 0.75], axis=1).T
+    step = protocol_step(parameters)
+    assert (step and step.below_bytes) == (16384 if rise_s else None)
+
+
 @pytest.mark.parametrize(
     ("step", "words"),
     [
