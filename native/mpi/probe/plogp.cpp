@@ -26,11 +26,7 @@ constexpr std::int64_t max_burst_bytes = 64 * 1024;  // g(m) of larger ones come
 constexpr std::int64_t first_burst = 10;
 // Kielmann's program goes on to 2560, the thesis to 37,500. That tells little more, and where messages queue
 // up on the way a simulator's time grows with their square.
-#ifdef ISOCHRONE_SMPI
-constexpr std::int64_t longest_burst = 320;
-#else
 constexpr std::int64_t longest_burst = 1280;
-#endif
 constexpr int bursts = 3;      // of each length
 constexpr double delay = 1.3;  // in round trips, before a receive that must not wait
 
