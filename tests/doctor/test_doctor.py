@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like, usual_levels
 from isochrone.errors import IsochroneError
 from isochrone.evaluate.noise import Noise, disturb
-from isochrone.files import Measurements, MpiLibrary, Place
+from isochrone.files import Measurements, MpiLibrary, PairParameters, Place, write_measurements
+from isochrone.steps.doctor import doctor
 
 SIZES_BYTES = (0, 65536)
 NODE = np.arange(64) // 8
@@ -277,3 +279,35 @@ def test_among_pairs_that_disturbed_each_other_what_is_slow_is_named(fault: str,
     assert [each.suspect.name for each in found] == [name]
     assert found[0].sure
     assert len(repeated.alone) < 250
+
+
+def test_what_was_not_looked_at_alone_is_not_named_where_other_pairs_were(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs, factor, sizes, name = FAULTS["way"]
+    slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
+    other = {(0, 1): slow.rtt_min_s[0, 1]}
+    between = {(8, 48): slow.rtt_min_s[8, 48]}
+    for alone, named in (({}, [name]), (other, []), (between, [name])):
+        caplog.clear()
+        path = tmp_path / "m.jsonl"
+        write_measurements(path, dataclasses.replace(slow, alone=alone))
+        _, found = doctor(path)
+        assert [finding.suspect.name for finding in found if isinstance(finding, Finding)] == named
+        assert ("not named: 1 more part that looked slow" in caplog.text) == (not named)
+
+
+def test_pairs_whose_parameters_were_measured_alone_count_as_such() -> None:
+    pairs, factor, sizes, name = FAULTS["pair"]
+    slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
+
+    def with_parameters(of: Measurements) -> Measurements:
+        rtt_s = np.repeat(of.rtt_min_s[4, 40][:, None], 4, axis=1)
+        none_s = np.zeros(len(SIZES_BYTES))
+        found = PairParameters(40, 4, SIZES_BYTES, rtt_s, none_s, none_s, none_s)
+        other = {(0, 1): slow.rtt_min_s[0, 1]}
+        return dataclasses.replace(slow, alone=other, parameters={(40, 4): found})
+
+    (finding,) = judged(with_parameters(slow))
+    assert (finding.suspect.name, finding.sure) == (name, True)
+    assert judged(with_parameters(noisy(cluster(), 2))) == []

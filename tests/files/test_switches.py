@@ -72,6 +72,14 @@ def test_trees_of_uneven_depth_and_without_a_top(read: Callable[[str], Switches]
         "SwitchName=a Nodes=n0\nSwitchName=b Nodes=n1\nSwitchName=c Nodes=n2\nSwitchName=d Switches=a,b\n"
     )
     assert found.tiers(["n0", "n1", "n2"]) == [["a", "b", "c"], ["d", "d", "c"]]
+    text = "".join(f"SwitchName={leaf} Nodes=n{k}\n" for k, leaf in enumerate("klab"))
+    found = read(text + "SwitchName=top Switches=k,l,d\nSwitchName=d Switches=a,b\n")
+    assert found.tiers(["n0", "n1", "n2", "n3"]) == [["k", "l", "a", "b"], ["k", "l", "d", "d"]]
+
+
+def test_blanks_and_quotes_are_as_slurm_has_them(read: Callable[[str], Switches]) -> None:
+    found = read('SwitchName = a  Nodes = "n0,n1"\n  SwitchName="b" Nodes=n2\n')
+    assert found.leaf == {"n0": "a", "n1": "a", "n2": "b"}
 
 
 def test_a_host_that_is_below_no_switch_is_named(read: Callable[[str], Switches]) -> None:
@@ -88,13 +96,27 @@ def test_a_host_that_is_below_no_switch_is_named(read: Callable[[str], Switches]
         ("# nothing\n", None, "no host is below a switch"),
         ("SwitchName=a Nodes=n0\nNodes=n1\n", 2, "names no switch"),
         ("SwitchName=a Nodes=n0\nSwitchName=a Nodes=n1\n", 2, "has a line already"),
-        ("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n0\n", 2, "n0 is below switch a and b"),
+        ("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n0\n", 2, "'n0' is below switch 'a' and 'b'"),
         ("SwitchName=a Nodes=n0 Nodes=n1\n", 1, "a second time"),
         ("SwitchName=a Nodes=n0 Colour=red\n", 1, "'Colour=red' is not known"),
         ("SwitchName=a Nodes\n", 1, "'Nodes' is not known"),
         ("BlockName=a Nodes=n0\n", 1, "is of blocks"),
-        ("SwitchName=a Nodes=n0\nSwitchName=b Switches=c\n", None, "switch c has no line"),
-        ("SwitchName=a Nodes=n0 Switches=b\nSwitchName=b Switches=a\n", None, "is above itself"),
+        ("SwitchName=a Nodes=n0\nSwitchName=b Switches=c\n", None, "switch 'c' has no line"),
+        (
+            "SwitchName=c Nodes=n0\nSwitchName=a Switches=b,c\nSwitchName=b Switches=a\n",
+            None,
+            "is above itself",
+        ),
+        ("SwitchName=a Nodes=n0 Switches=b\n", 1, "both hosts and switches"),
+        (f"SwitchName={'a' * 300} Nodes=n0\n", 1, "names no switch"),
+        (f"SwitchName={'a' * 250} Nodes=n0\nSwitchName={'a' * 250} Nodes=n1\n", 2, "has a line already"),
+        (
+            "SwitchName=s0 Nodes=n0\n"
+            + "".join(f"SwitchName=s{k} Switches=s{k - 1}\n" for k in range(1, 80)),
+            None,
+            "more than 64 switches",
+        ),
+        ("SwitchName=a Nodes=n0 " + "\\\n" * 100_000 + "Colour=red", 1, "is not known"),
         ("SwitchName=a Nodes=n[0-\n", 1, "is no list of names"),
         ("SwitchName=a Nodes=n[a-b]\n", 1, "'a-b' is no range"),
         ("SwitchName=a Nodes=n[3-1]\n", 1, "no or too many"),

@@ -53,21 +53,23 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
 
     def talk(channel: Channel) -> None:
         conversation = _Conversation(channel, output)
-        random = np.random.default_rng(conversation.measurements.seed)
+        # A generator for each phase: how much one draws may hang on which messages disturbed each other.
+        seed = conversation.measurements.seed
+        looking, repeating, representing = (np.random.default_rng([seed, phase]) for phase in range(3))
         if conversation.measurements.ranks > above:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
             measured = ~np.isnan(table.log_s)
-            usual = conversation.usual_levels(measured, levels)
+            usual = conversation.usual_levels(measured)
             if levels is not None:
-                measured = conversation.look_again(measured, usual, random)
-            conversation.repeat_alone(measured, usual, random)
+                measured = conversation.look_again(measured, usual, looking)
+            conversation.repeat_alone(measured, usual, repeating)
             if levels is not None:
-                conversation.represent(levels, random)
+                conversation.represent(levels, representing)
         else:
             conversation.await_all()
             measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
-            conversation.repeat_alone(measured, conversation.usual_levels(measured), random)
+            conversation.repeat_alone(measured, conversation.usual_levels(measured), repeating)
         channel.send("end")
 
     return talk
@@ -110,11 +112,11 @@ class _Conversation:
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
             _take(table, self.measurements, pairs)
 
-    def usual_levels(self, measured: Booleans, found: Sequence[Ints] | None = None) -> Ints:
+    def usual_levels(self, measured: Booleans) -> Ints:
         """The levels, [level, rank], at which pairs are compared with their like, by those that were
-        measured, [rank, rank], and the levels that they tell, if these are known.
+        measured, [rank, rank].
         """
-        return usual_levels(self.measurements.only_pairs(measured), found)
+        return usual_levels(self.measurements.only_pairs(measured))
 
     def look_again(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
         """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs
@@ -133,16 +135,20 @@ class _Conversation:
         until nothing does that was not.
         """
         among = self.measurements.only_pairs(measured)
-        pairs = sample(measured, random)
         repeated: list[Pair] = []
-        for _ in range(_MOST_REPEATS):
+
+        def repeat(pairs: Sequence[Pair]) -> None:
             self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
-            repeated += pairs
+            repeated.extend(pairs)
+
+        repeat(sample(measured, random))
+        for _ in range(_MOST_REPEATS):
             # An earlier run may have gone further.
             known = {pair: self.measurements.alone[pair] for pair in repeated}
             pairs = to_repeat(replace(among, alone=known), usual, random)
             if not pairs:
                 break
+            repeat(pairs)
 
     def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
         """Has all parameters of some pairs of each level measured, and what several get together."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +13,8 @@ from isochrone.detect.known import known_partitions
 from isochrone.detect.levels import find_levels, meeting_level
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
+
+Pair = tuple[int, int]
 
 # A level that fits what host names or hardware say so well is taken to be that.
 _NEARLY = 0.9
@@ -71,7 +72,8 @@ def against_their_like(measurements: Measurements, levels: Ints | None = None) -
         here = level == number
         expected[here] = _weighted_median_by_size(log_s[here], weight[here])
     found = _residuals(measurements.sizes_bytes, i, j, level, levels, log_s, expected, weight)
-    alone = [pair in measurements.alone for pair in zip(i.tolist(), j.tolist(), strict=True)]
+    once_more = _alone_s(measurements)
+    alone = [pair in once_more for pair in zip(i.tolist(), j.tolist(), strict=True)]
     return replace(found, alone=np.array(alone, dtype=np.bool_))
 
 
@@ -150,12 +152,25 @@ def _log_s(measurements: Measurements) -> Floats:
     too; NaN where none was measured.
     """
     least_s = measurements.rtt_min_s.copy()
-    for (i, j), alone_s in measurements.alone.items():
+    for (i, j), alone_s in _alone_s(measurements).items():
         least_s[i, j] = least_s[j, i] = np.fmin(least_s[i, j], alone_s)
     with np.errstate(divide="ignore"):
         log_s: Floats = np.log(least_s / 2)
     log_s[~np.isfinite(log_s)] = np.nan
     return log_s
+
+
+def _alone_s(measurements: Measurements) -> dict[Pair, Floats]:
+    """Of the pairs that were measured while no other was, the least round trips, [size]; NaN for sizes that
+    were not. Where some were repeated alone, parameters were measured alone too.
+    """
+    found = dict(measurements.alone)
+    for (sender, receiver), parameters in measurements.parameters.items() if found else ():
+        least_s = dict(zip(parameters.sizes_bytes, parameters.rtt_s[:, 0].tolist(), strict=True))
+        pair = (min(sender, receiver), max(sender, receiver))
+        alone_s = np.array([least_s.get(size, np.nan) for size in measurements.sizes_bytes])
+        found[pair] = np.fmin(found[pair], alone_s) if pair in found else alone_s
+    return found
 
 
 def _pairs(levels: Ints, log_s: Floats) -> tuple[Ints, Ints, Ints]:
@@ -180,42 +195,31 @@ def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Float
     return weight
 
 
-def usual_levels(measurements: Measurements, found: Sequence[Ints] | None = None) -> Ints:
+def usual_levels(measurements: Measurements) -> Ints:
     """[level, rank], group of each rank at the levels that detection finds, outermost first, as host names
     and hardware have them where they nearly agree; without those that only set single hosts or ranks apart
     from all the others: that is what is looked for. Ranks of which no pair was measured are in a group of
     their own.
 
-    Args:
-        measurements: of all pairs, or of those that tell the tree.
-        found: the levels, if they are known: the group of each rank, outermost first.
-
     Raises:
         IsochroneError: the probe did not come to its end.
     """
-    if found is not None:
-        return _as_known(measurements, found)
     distance_matrix_s(measurements)
     seen = np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)
     if np.all(seen) or not np.any(seen):
-        return _as_known(measurements, _find(measurements))
-    some = measurements.only(np.flatnonzero(seen).tolist())
-    levels_of_some = _as_known(some, _find(some))
-    levels = np.full((len(levels_of_some), measurements.ranks), -1, dtype=np.int64)
-    levels[:, seen] = levels_of_some
+        return _levels_of_seen(measurements)
+    found = _levels_of_seen(measurements.only(np.flatnonzero(seen).tolist()))
+    levels = np.full((len(found), measurements.ranks), -1, dtype=np.int64)
+    levels[:, seen] = found
     return levels
 
 
-def _find(measurements: Measurements) -> list[Ints]:
+def _levels_of_seen(measurements: Measurements) -> Ints:
     pairs = distances(measurements)
-    return [level[pairs.place_of] for level in find_levels(pairs)]
-
-
-def _as_known(measurements: Measurements, found: Sequence[Ints]) -> Ints:
-    """Levels, as host names and hardware have them where they nearly agree."""
     known = known_partitions(measurements)
+    found = [level[pairs.place_of] for level in find_levels(pairs)]
     hosts = next(part.labels for part in known if part.name == "node")
-    kept = [found[0]]
+    kept = found[:1]
     for labels in found[1:]:
         nearest = max((part.labels for part in known), key=lambda known: matched(labels, known))
         if matched(labels, nearest) >= _NEARLY:

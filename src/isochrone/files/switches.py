@@ -18,6 +18,7 @@ from isochrone.files.text import quoted, read_text
 _MOST_BYTES = 1 << 24
 _MOST_NAMES = 1 << 20
 _MOST_LETTERS = 255
+_MOST_TIERS = 64
 _MOST_BRACKETS = 8
 _TODO = "write it as Slurm reads it: SwitchName=leaf0 Nodes=n[0-15], and SwitchName=top Switches=leaf[0-3]"
 
@@ -25,7 +26,10 @@ _TODO = "write it as Slurm reads it: SwitchName=leaf0 Nodes=n[0-15], and SwitchN
 _PART = re.compile(r"[^,\[\]]*(?:\[[^\[\]]*\][^,\[\]]*)*")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
+
+# Blanks may stand around the sign, and quotes around the value.
+_WORD = re.compile(r"\s*(?:(\w+)\s*=\s*(?:\"([^\"]*)\"|([^\s\"]+))(?!\S)|(\S+))")
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,27 @@ class Switches:
                 f"host {missing[0]} is below no switch{others}", self.file, "give the file of this machine"
             )
         tier = [switch for switch in at if switch is not None]
+        heights = self._heights()
         tiers: list[list[str]] = []
-        while len(set(tier)) > 1:
-            if not tiers or len(set(tier)) < len(set(tiers[-1])):
+        for height in range(max(heights.values()) + 1):
+            # A switch is climbed to when all that is below it has been climbed.
+            tier = [
+                higher if (higher := self.above.get(switch, switch)) and heights[higher] <= height else switch
+                for switch in tier
+            ]
+            if len(set(tier)) > 1 and (not tiers or len(set(tier)) < len(set(tiers[-1]))):
                 tiers.append(tier)
-            higher = [self.above.get(switch, switch) for switch in tier]
-            if higher == tier:
-                break
-            tier = higher
         return tiers
+
+    def _heights(self) -> dict[str, int]:
+        """How many switches are below each, one below the other."""
+        heights = dict.fromkeys((*self.leaf.values(), *self.above, *self.above.values()), 0)
+        for start in self.leaf.values():
+            switch, height = start, 0
+            while (switch := self.above.get(switch, "")) and heights[switch] <= height:
+                height += 1
+                heights[switch] = height
+        return heights
 
 
 def read_switches(path: Path | str) -> Switches:
@@ -83,8 +99,14 @@ def read_switches(path: Path | str) -> Switches:
         here = f"{path}:{number}"
         switch = words["switchname"]
         if switch in lines:
-            raise IsochroneError(f"switch {switch} has a line already", here, "give each switch one line")
+            raise IsochroneError(
+                f"switch {quoted(switch)} has a line already", here, "give each switch one line"
+            )
         lines[switch] = number
+        if "nodes" in words and "switches" in words:
+            raise IsochroneError(
+                "has both hosts and switches below it", here, "put the hosts at a switch of their own"
+            )
         for key, known, kind in (("nodes", leaf, "host"), ("switches", above, "switch")):
             for name in _expand(words[key], here) if key in words else ():
                 names += 1
@@ -92,46 +114,47 @@ def read_switches(path: Path | str) -> Switches:
                     raise IsochroneError(f"more than {_MOST_NAMES} names", here, "leave some out")
                 if known.setdefault(name, switch) != switch:
                     raise IsochroneError(
-                        f"{kind} {name} is below switch {known[name]} and {switch}", here, "this is no tree"
+                        f"{kind} {quoted(name)} is below switch {quoted(known[name])} and {quoted(switch)}",
+                        here,
+                        "this is no tree",
                     )
     if not leaf:
         raise IsochroneError("no host is below a switch", str(path), _TODO)
     for switch, higher in above.items():
         if switch not in lines:
-            raise IsochroneError(f"switch {switch} has no line", f"{path}:{lines[higher]}", _TODO)
+            raise IsochroneError(f"switch {quoted(switch)} has no line", f"{path}:{lines[higher]}", _TODO)
     _check_ends(above, lines, path)
     return Switches(str(path), leaf, above)
 
 
 def _lines(text: str, where: str) -> Iterator[tuple[int, dict[str, str]]]:
     """The number and the words of each line about a switch, by their keys in small letters."""
-    started: tuple[int, str] | None = None
+    first, parts = 1, list[str]()
     for number, line in enumerate(text.split("\n"), start=1):
-        first, before = started or (number, "")
-        content = before + line.partition("#")[0].rstrip()
+        first = first if parts else number
+        content = line.partition("#")[0].rstrip()
+        parts.append(content.removesuffix("\\"))
         if content.endswith("\\"):
-            started = (first, content[:-1])
             continue
-        started = None
         words: dict[str, str] = {}
         here = f"{where}:{first}"
-        for word in content.split():
-            key, equals, value = word.partition("=")
-            key = key.lower()
+        for found in _WORD.finditer("".join(parts).rstrip()):
+            key, value = (found[1] or found[4]).lower(), found[2] or found[3] or ""
             if key.startswith("block"):
                 raise IsochroneError("is of blocks, not of a tree of switches", here, _TODO)
-            if not equals or key not in ("switchname", "nodes", "switches", "linkspeed"):
-                raise IsochroneError(f"{quoted(word)} is not known here", here, _TODO)
+            if found[4] or key not in ("switchname", "nodes", "switches", "linkspeed"):
+                raise IsochroneError(f"{quoted(found[0].strip())} is not known here", here, _TODO)
             if key in words:
-                raise IsochroneError(f"{quoted(word)} says {key} a second time", here, _TODO)
+                raise IsochroneError(f"{quoted(found[0].strip())} says {key} a second time", here, _TODO)
             words[key] = value
+        parts = []
         if not words:
             continue
         if not _NAME.fullmatch(words.get("switchname", "")):
             raise IsochroneError("the line names no switch", here, _TODO)
         yield first, words
-    if started is not None:
-        raise IsochroneError("the last line is not at its end", f"{where}:{started[0]}", _TODO)
+    if parts:
+        raise IsochroneError("the last line is not at its end", f"{where}:{first}", _TODO)
 
 
 def _expand(text: str, here: str) -> Iterator[str]:
@@ -180,8 +203,12 @@ def _check_ends(above: dict[str, str], lines: dict[str, int], path: Path) -> Non
         while switch is not None and switch not in ended:
             if switch in way:
                 raise IsochroneError(
-                    f"switch {switch} is above itself", f"{path}:{lines[switch]}", "this is no tree"
+                    f"switch {quoted(switch)} is above itself", f"{path}:{lines[switch]}", "this is no tree"
                 )
             way[switch] = None
+            if len(way) > _MOST_TIERS:
+                raise IsochroneError(
+                    f"more than {_MOST_TIERS} switches are above each other", f"{path}:{lines[switch]}", _TODO
+                )
             switch = above.get(switch)
         ended.update(way)

@@ -57,7 +57,7 @@ def protocol_step(parameters: PairParameters) -> ProtocolStep | None:
     than three quarters of those below it.
     """
     sizes = np.array(parameters.sizes_bytes, dtype=np.float64)
-    if len(sizes) < 4:
+    if len(sizes) < 4 or not np.all(parameters.rtt_s > 0):
         return None
     least_s, lower_s, median_s, upper_s = parameters.rtt_s.T
     rises_s = np.array([_rises_s(sizes, times_s) for times_s in (least_s, lower_s, median_s)])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isochrone.files import Measurements, Topology
+from isochrone.files import Measurements, Topology, read_switches
 from isochrone.launch.target import Target
 from isochrone.plogp.protocol import level_steps
 from isochrone.report import Survey, read_facts, summary_lines, write_page
@@ -42,6 +42,9 @@ def survey(
         IsochroneError: a step fails.
     """
     begin = time.monotonic()
+    if fabric is not None:
+        # What is wrong with it is better known before the probe.
+        read_switches(fabric)
     open_folder(folder)
     _log.info("probing %s", target.name)
     measurements = probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
