@@ -116,6 +116,12 @@ def test_a_host_that_is_below_no_switch_is_named(read: Callable[[str], Switches]
             None,
             "more than 64 switches",
         ),
+        (
+            "".join(f"SwitchName=s{k} Switches=s{k - 1}\n" for k in range(79, 0, -1))
+            + "SwitchName=s0 Nodes=n0\n",
+            None,
+            "more than 64 switches",
+        ),
         ("SwitchName=a Nodes=n0 " + "\\\n" * 100_000 + "Colour=red", 1, "is not known"),
         ("SwitchName=a Nodes=n[0-\n", 1, "is no list of names"),
         ("SwitchName=a Nodes=n[a-b]\n", 1, "'a-b' is no range"),

@@ -60,16 +60,16 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
             measured = ~np.isnan(table.log_s)
-            usual = conversation.usual_levels(measured)
-            if levels is not None:
-                measured = conversation.look_again(measured, usual, looking)
-            conversation.repeat_alone(measured, usual, repeating)
-            if levels is not None:
-                conversation.represent(levels, representing)
         else:
             conversation.await_all()
+            levels = None
             measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
-            conversation.repeat_alone(measured, conversation.usual_levels(measured), repeating)
+        usual = usual_levels(conversation.measurements.only_pairs(measured))
+        if levels is not None:
+            measured = conversation.look_again(measured, usual, looking)
+        conversation.repeat_alone(measured, usual, repeating)
+        if levels is not None:
+            conversation.represent(levels, representing)
         channel.send("end")
 
     return talk
@@ -111,12 +111,6 @@ class _Conversation:
             rtt_s = self.measurements.rtt_min_s
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
             _take(table, self.measurements, pairs)
-
-    def usual_levels(self, measured: Booleans) -> Ints:
-        """The levels, [level, rank], at which pairs are compared with their like, by those that were
-        measured, [rank, rank].
-        """
-        return usual_levels(self.measurements.only_pairs(measured))
 
     def look_again(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
         """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs

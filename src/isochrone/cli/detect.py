@@ -53,7 +53,7 @@ def detect(
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
-    from isochrone.files import clusters_of, write_clusters
+    from isochrone.files import clusters_of, read_switches, write_clusters
     from isochrone.plogp.predict import DISTANCES
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
@@ -64,20 +64,11 @@ def detect(
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
-    topology = run_detect(source, path, unit=unit, predicted=predicted, fabric=fabric)
+    switches = None if fabric is None else read_switches(fabric)
+    topology = run_detect(source, path, unit=unit, predicted=predicted, switches=switches)
     if clusters is not None:
         write_clusters(clusters, clusters_of(topology))
-    members = {
-        level.name: [
-            [
-                rank
-                for rank, place in zip(topology.job_ranks, topology.ranks, strict=True)
-                if place in set(group)
-            ]
-            for group in level.groups
-        ]
-        for level in topology.levels
-    }
+    members = {level.name: topology.members(level) for level in topology.levels}
     if as_json:
         print_json(
             {

@@ -14,8 +14,6 @@ from isochrone.detect.levels import find_levels, meeting_level
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 
-Pair = tuple[int, int]
-
 # A level that fits what host names or hardware say so well is taken to be that.
 _NEARLY = 0.9
 
@@ -160,7 +158,7 @@ def _log_s(measurements: Measurements) -> Floats:
     return log_s
 
 
-def _alone_s(measurements: Measurements) -> dict[Pair, Floats]:
+def _alone_s(measurements: Measurements) -> dict[tuple[int, int], Floats]:
     """Of the pairs that were measured while no other was, the least round trips, [size]; NaN for sizes that
     were not. Where some were repeated alone, parameters were measured alone too.
     """

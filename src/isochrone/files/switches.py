@@ -65,10 +65,8 @@ class Switches:
         tiers: list[list[str]] = []
         for height in range(max(heights.values()) + 1):
             # A switch is climbed to when all that is below it has been climbed.
-            tier = [
-                higher if (higher := self.above.get(switch, switch)) and heights[higher] <= height else switch
-                for switch in tier
-            ]
+            higher = [self.above.get(switch, switch) for switch in tier]
+            tier = [up if heights[up] <= height else here for here, up in zip(tier, higher, strict=True)]
             if len(set(tier)) > 1 and (not tiers or len(set(tier)) < len(set(tiers[-1]))):
                 tiers.append(tier)
         return tiers
@@ -195,20 +193,21 @@ def _product(text: str, here: str) -> Iterator[str]:
 
 
 def _check_ends(above: dict[str, str], lines: dict[str, int], path: Path) -> None:
-    """Raises IsochroneError where switches are above each other in a circle."""
-    ended: set[str] = set()
+    """Raises IsochroneError where switches are above each other in a circle, or too many."""
+    depth: dict[str, int] = {}
     for start in above:
         way: dict[str, None] = {}
         switch: str | None = start
-        while switch is not None and switch not in ended:
+        while switch is not None and switch not in depth:
             if switch in way:
                 raise IsochroneError(
                     f"switch {quoted(switch)} is above itself", f"{path}:{lines[switch]}", "this is no tree"
                 )
             way[switch] = None
-            if len(way) > _MOST_TIERS:
-                raise IsochroneError(
-                    f"more than {_MOST_TIERS} switches are above each other", f"{path}:{lines[switch]}", _TODO
-                )
             switch = above.get(switch)
-        ended.update(way)
+        known = depth[switch] if switch is not None else 0
+        depth |= {below: known + k for k, below in enumerate(reversed(way), 1)}
+        if depth[start] > _MOST_TIERS:
+            raise IsochroneError(
+                f"more than {_MOST_TIERS} switches are above each other", f"{path}:{lines[start]}", _TODO
+            )

@@ -107,6 +107,13 @@ class Topology:
         group_of = {place: g for g, group in enumerate(level.groups) for place in group}
         return tuple(group_of[place] for place in self.ranks)
 
+    def members(self, level: Level) -> list[list[int]]:
+        """The ranks of each group of a level, by their numbers in the job that was probed."""
+        found: list[list[int]] = [[] for _ in level.groups]
+        for rank, group in zip(self.job_ranks, self.labels(level), strict=True):
+            found[group].append(rank)
+        return found
+
 
 def read_topology(path: Path | str) -> Topology:
     """Reads ``topology.json``. Raises IsochroneError for what is damaged, of another kind or version, or

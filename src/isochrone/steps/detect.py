@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from isochrone.detect import detect as detect_topology
-from isochrone.files import Measurements, Topology, read_measurements, read_switches, write_topology
+from isochrone.files import Measurements, Switches, Topology, read_measurements, write_topology
 from isochrone.files.matrix import SUFFIXES, read_matrix
 from isochrone.plogp.predict import Distance, seen_by
 
@@ -25,17 +25,15 @@ def detect(
     truth: Mapping[str, Sequence[int]] | None = None,
     unit: str = "ns",
     predicted: tuple[Distance, int] | None = None,
-    fabric: Path | None = None,
+    switches: Switches | None = None,
 ) -> Topology:
-    """Finds the topology and writes it. `truth` (level name to group label of each rank) and `fabric` (a
-    ``topology.conf``) name and judge it only. `unit` is that of a plain matrix, if the measurements are one.
+    """Finds the topology and writes it. `truth` (level name to group label of each rank) and `switches`
+    (of the hosts) name and judge it only. `unit` is that of a plain matrix, if the measurements are one.
     `predicted` are distances from PLogP parameters for a message size, instead of round trips.
 
     Raises:
-        IsochroneError: the measurements or the fabric are damaged, pairs are missing, or a host is on no
-            switch.
+        IsochroneError: the measurements are damaged, pairs are missing, or a host is on no switch.
     """
-    switches = None if fabric is None else read_switches(fabric)
     found = read(measurements, unit)
     seen = None if predicted is None else seen_by(found, *predicted)
     topology, report = detect_topology(found, truth, switches, seen)

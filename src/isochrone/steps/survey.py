@@ -42,14 +42,13 @@ def survey(
         IsochroneError: a step fails.
     """
     begin = time.monotonic()
-    if fabric is not None:
-        # What is wrong with it is better known before the probe.
-        read_switches(fabric)
+    # What is wrong with it is better known before the probe.
+    switches = None if fabric is None else read_switches(fabric)
     open_folder(folder)
     _log.info("probing %s", target.name)
     measurements = probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
     _log.info("detecting the topology")
-    topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth, fabric=fabric)
+    topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth, switches=switches)
     _log.info("tuning broadcast")
     tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, seed=seed)
     _log.info("writing the report")
