@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,6 +108,37 @@ def test_one_odd_pair_is_no_level(make_regular, make_measurements):
     measurements.rtt_min_s[3, 9] /= 3
     measurements.rtt_min_s[9, 3] /= 3
     assert len(detect(measurements)[0].levels) == 1
+
+
+@pytest.mark.parametrize("counts", [[3], [4], [8], [2, 2], [2, 3], [2, 4]])
+def test_which_pairs_happened_to_have_a_fast_message_is_no_level(
+    counts, make_regular, make_measurements, same
+):
+    cluster = make_regular(counts, np.array([5.0, 1.5][: len(counts)]) * US)
+    hosts = [f"n{rank}" for rank in range(cluster.ranks)]
+    for fast in (0.01, 0.03, 0.1):
+        for seed in range(10):
+            measured = make_measurements(cluster, 0.02, seed, hosts, repetitions=20, fast=fast)
+            assert finds(measured, cluster, same), (fast, seed)
+
+
+@pytest.mark.parametrize("counts", [[3], [2, 2]])
+def test_one_pair_that_was_held_up_all_the_time_is_no_level(counts, make_regular, make_measurements, same):
+    cluster = make_regular(counts, np.array([5.0, 1.5][: len(counts)]) * US)
+    hosts = [f"n{rank}" for rank in range(cluster.ranks)]
+    for seed in range(20):
+        measured = make_measurements(cluster, 0.02, seed, hosts, repetitions=20, bias=0.08)
+        assert finds(measured, cluster, same), seed
+
+
+def test_a_pair_that_is_as_fast_as_others_when_it_is_repeated_is_as_near(make_regular, make_measurements):
+    cluster = make_regular([2, 4], np.array([5.0, 1.5]) * US)
+    measured = make_measurements(cluster, 0.02)
+    measured.rtt_min_s[0, 1] *= 1.3
+    measured.rtt_min_s[1, 0] *= 1.3
+    again = replace(measured, alone={(0, 1): measured.rtt_min_s[0, 1] / 1.3})
+    of_pair = [distances(each).log_s[0] for each in (measured, again)]
+    assert of_pair[0] - of_pair[1] == pytest.approx(np.log(1.3))
 
 
 def test_one_odd_pair_among_pairs_does_not_break_their_level(make_regular, make_measurements, same):

@@ -13,6 +13,7 @@ from isochrone.errors import UsageError
 from isochrone.units import format_rate, format_time, number_of
 
 if TYPE_CHECKING:
+    from isochrone.detect import Clustering
     from isochrone.files import Links
 
 
@@ -50,6 +51,25 @@ def detect(
         ),
     ] = None,
     fabric: Fabric = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Another clustering method, to compare: kmedoids, kmeans, agglomerative-single, "
+            "agglomerative-average, agglomerative-complete, agglomerative-ward, spectral, hdbscan, dbscan, "
+            "components, sss or ssstree. It needs all pairs.",
+        ),
+    ] = "isochrone",
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "--groups",
+            metavar="COUNT,...",
+            help="Of --method: how many groups at each level, for the first seven of these; chosen from the "
+            "data if not given.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
@@ -65,7 +85,14 @@ def detect(
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
     switches = None if fabric is None else read_switches(fabric)
-    topology = run_detect(source, path, unit=unit, predicted=predicted, switches=switches)
+    topology = run_detect(
+        source,
+        path,
+        unit=unit,
+        predicted=predicted,
+        switches=switches,
+        clustering=_clustering(method, groups),
+    )
     if clusters is not None:
         write_clusters(clusters, clusters_of(topology))
     members = {level.name: topology.members(level) for level in topology.levels}
@@ -100,6 +127,25 @@ def detect(
     typer.echo(f"Topology: {path}")
     if clusters is not None:
         typer.echo(f"Clusters: {clusters}")
+
+
+def _clustering(name: str, groups: str | None) -> Clustering | None:
+    """What ``--method`` and ``--groups`` say; None for Isochrone's own method."""
+    from isochrone.detect import Clustering
+    from isochrone.detect.methods.table import METHODS
+
+    method = next((each for each in METHODS if each.name == name), None)
+    if method is None and name != "isochrone":
+        names = ", ".join(each.name for each in METHODS)
+        raise UsageError(f"{name!r} is no method", "--method", f"use isochrone, {names}")
+    if groups is None:
+        return None if method is None else Clustering(method)
+    if method is None or not method.told:
+        raise UsageError(f"{name} finds the number of groups itself", "--groups", "leave it away")
+    words = groups.split(",")
+    if not all(word.isascii() and word.isdigit() and len(word) < 7 and int(word) > 0 for word in words):
+        raise UsageError(f"{groups!r} is no list of numbers of groups", "--groups", "write 4 or 4,8")
+    return Clustering(method, tuple(map(int, words)))
 
 
 def _links(links: Links | None) -> str:

@@ -21,9 +21,11 @@ from isochrone.detect.known import known_partitions
 from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import find_levels
 from isochrone.detect.links import level_links
+from isochrone.detect.methods.nest import Clustering
 from isochrone.files import Level, Measurements, Switches, Topology, distinct_places, provenance
 
 __all__ = [
+    "Clustering",
     "Dendrogram",
     "DetectReport",
     "LevelCut",
@@ -56,6 +58,7 @@ def detect(
     truth: Mapping[str, Sequence[int]] | None = None,
     fabric: Switches | None = None,
     distances_from: Measurements | None = None,
+    clustering: Clustering | None = None,
 ) -> tuple[Topology, DetectReport]:
     """The topology that the measurements show.
 
@@ -66,6 +69,7 @@ def detect(
         fabric: the switches of the hosts, where they are known; likewise.
         distances_from: what has the distances as half of its least round trips, if that is not what was
             measured.
+        clustering: another method than Isochrone's own; there is no confidence in its levels then.
 
     Returns:
         The topology, and what else there is to say.
@@ -86,7 +90,15 @@ def detect(
         distances_from = distances_from and distances_from.only(chosen)
         left_in = tuple(chosen)
     pairs = distances(distances_from or measurements)
-    levels = find_levels(pairs)
+    sure: Sequence[float | None]
+    if clustering is None:
+        levels = find_levels(pairs)
+        sure = confidences(pairs, levels)
+        how = "average linkage of half round trips, levels chosen from the data"
+    else:
+        levels = clustering.levels(distances_from or measurements, pairs.place_of)
+        sure = [None] * len(levels)
+        how = str(clustering)
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
     with_places = [*partitions, pairs.place_of]
@@ -99,13 +111,13 @@ def detect(
         levels=tuple(
             Level(name, _groups(labels), confidence, links)
             for name, labels, confidence, links in zip(
-                names, levels, confidences(pairs, levels), level_links(measurements, partitions), strict=True
+                names, levels, sure, level_links(measurements, partitions), strict=True
             )
         ),
         accuracy=accuracies(with_places, known),
         agreement=said,
         source={
-            "method": "average linkage of half round trips, levels chosen from the data",
+            "method": how,
             "ranks": measurements.ranks,
             "pairs_measured": measurements.pairs_measured,
             "probe_s": measurements.elapsed_s,

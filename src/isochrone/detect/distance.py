@@ -33,6 +33,8 @@ class Distances:
         host_of: [place], number of the place's host.
         first, second: [pair], the two places of a pair of ranks, ``first <= second``.
         log_s: [pair], logarithm of the distance in seconds.
+        usual_log_s: [pair], the same of the median of the repetitions instead of the least; where that is
+            not known, ``log_s``.
         measured: [pair], whether the distance was measured; others follow from those that were
             (``complete``).
         noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
@@ -43,6 +45,7 @@ class Distances:
     first: Ints
     second: Ints
     log_s: Floats
+    usual_log_s: Floats
     measured: Booleans
     noise: float
 
@@ -75,6 +78,11 @@ def distances(measurements: Measurements) -> Distances:
     Raises IsochroneError where the probe did not come to its end, or measured too few pairs to tell.
     """
     matrix = distance_matrix_s(measurements)
+    for pair, alone_s in measurements.alone.items():
+        # What holds up a whole measurement of a pair seldom does so twice.
+        # A pair that was not measured itself is left so: it has no median that this could be the least of.
+        again_s = max(alone_s[measurements.smallest] / 2, measurements.least_s)
+        matrix[pair] = matrix[pair[::-1]] = np.minimum(matrix[pair], again_s)
     distinct, ranks = distinct_places(measurements.places)
     place_of = np.array(ranks, dtype=np.int64)
     i, j = np.triu_indices(measurements.ranks, 1)
@@ -83,9 +91,12 @@ def distances(measurements: Measurements) -> Distances:
     median = measurements.rtt_median_s[i, j, measurements.smallest] / 2
     least = matrix[i, j]
     measured = ~np.isnan(least)
-    spread = np.log(np.maximum(median, least) / least)[measured]
+    # Of damaged files the ratio may be beyond all numbers.
+    spread = np.log(np.maximum(median, least)) - np.log(least)
     noise = (
-        scatter_of_least(measurements.usual_repetitions) * float(np.median(spread)) if len(spread) else 0.0
+        scatter_of_least(measurements.usual_repetitions) * float(np.median(spread[measured]))
+        if measured.any()
+        else 0.0
     )
     log_s = np.log(least)
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
@@ -99,28 +110,34 @@ def distances(measurements: Measurements) -> Distances:
         first=places[0],
         second=places[1],
         log_s=log_s,
+        usual_log_s=log_s + np.where(measured & ~together, spread, 0.0),
         measured=measured,
         noise=noise,
     )
 
 
-def distances_of(log_s: Floats, noise: float, host_of: Ints | None = None) -> Distances:
+def distances_of(
+    log_s: Floats, noise: float, host_of: Ints | None = None, spread: Floats | None = None
+) -> Distances:
     """Distances between ranks that have a place each.
 
     Args:
         log_s: [rank, rank], logarithm of the distance in seconds, symmetric; NaN where not measured.
         noise: how far that scatters from message to message.
         host_of: [rank], number of the rank's host; by default each has one of its own.
+        spread: [rank, rank], how far the median is above it, likewise; by default not at all.
     """
     ranks = np.arange(len(log_s))
     i, j = np.triu_indices(len(log_s), 1)
+    filled, measured = complete(log_s, noise)[i, j], ~np.isnan(log_s[i, j])
     return Distances(
         place_of=ranks,
         host_of=ranks if host_of is None else host_of,
         first=i,
         second=j,
-        log_s=complete(log_s, noise)[i, j],
-        measured=~np.isnan(log_s[i, j]),
+        log_s=filled,
+        usual_log_s=filled if spread is None else filled + np.where(measured, spread[i, j], 0.0),
+        measured=measured,
         noise=noise,
     )
 

@@ -7,9 +7,9 @@
 2. *Relocate.* A place whose distances fit another group better moves there: one odd message may have misled
    a merge.
 3. *Prune.* A level stays if the distances across its groups are beyond those within: by a ratio that
-   matters, and by more than they scatter. On rings, meshes and other networks that are no trees neighbours
-   are near, but so are neighbours across any border: distances then scatter as much as they step, and
-   nothing stays.
+   matters, and by more than they scatter, and if it is not only a few fast messages that say so. On rings,
+   meshes and other networks that are no trees neighbours are near, but so are neighbours across any border:
+   distances then scatter as much as they step, and nothing stays.
 4. *Complete.* Inside a host, where parts are alike, what a level left over is a group of its own, or the
    level is none (``regular``).
 """
@@ -34,6 +34,14 @@ LEAST_SEPARATION = 3.0
 
 # So many of the places must have partners that they meet at a level: one odd pair is no level.
 LEAST_SHARE = 0.2
+
+# Where a single pair makes the difference, and times have noise, the step must be as large as this: that all
+# messages of one pair were held up is not rare enough.
+LEAST_STEP_OF_ONE = float(np.log(1.5))
+
+# So much of a step of the least times must be there in their medians too. Where few messages are faster than
+# all others, whether a pair had one is chance, and looks as if it were nearer.
+LEAST_USUALLY = 0.5
 
 
 def find_levels(distances: Distances) -> tuple[Ints, ...]:
@@ -76,13 +84,26 @@ def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
     kept = list(levels)
     while len(kept) > 1:
         meets = meeting_level(kept, distances.first, distances.second)
-        values = [distances.log_s[(meets == level) & distances.measured] for level in range(len(kept))]
+        values, usual = (
+            [each[(meets == level) & distances.measured] for level in range(len(kept))]
+            for each in (distances.log_s, distances.usual_log_s)
+        )
         found = [
             separation(values[inner], values[inner - 1], distances.noise) for inner in range(1, len(kept))
         ]
+        usually = [separation(usual[inner], usual[inner - 1], 0.0)[0] for inner in range(1, len(kept))]
+        steps = [
+            LEAST_STEP_OF_ONE if distances.noise > 0 and 1 in map(len, values[k : k + 2]) else LEAST_STEP
+            for k in range(len(found))
+        ]
         shares = [_share(distances, meets == level) for level in range(len(kept))]
         merits = [
-            min(step / LEAST_STEP, ratio / LEAST_SEPARATION, min(shares[k : k + 2]) / LEAST_SHARE)
+            min(
+                step / steps[k],
+                ratio / LEAST_SEPARATION,
+                min(shares[k : k + 2]) / LEAST_SHARE,
+                usually[k] / max(LEAST_USUALLY * step, 1e-12),
+            )
             for k, (step, ratio) in enumerate(found)
         ]
         # Pairs of a level of too few belong to the nearer level: where merits are equal, the smaller step.

@@ -88,7 +88,7 @@ def disturb(exact: Measurements, noise: Noise, repetitions: Sequence[int]) -> li
                     arrays[which, j[chunk], i[chunk], size] = values
     return [
         dataclasses.replace(
-            exact, repetitions=count, rtt_min_s=arrays[0], rtt_median_s=arrays[1], counts=None
+            exact, repetitions=count, rtt_min_s=arrays[0], rtt_median_s=arrays[1], counts=None, alone={}
         )
         for count, arrays in zip(repetitions, found, strict=True)
     ]

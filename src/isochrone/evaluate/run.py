@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from isochrone.detect.distance import Ints, distance_matrix_s, distances
+from isochrone.detect.distance import Ints, distances
 from isochrone.detect.levels import find_levels
 from isochrone.detect.methods.method import Method, Objects
+from isochrone.detect.methods.objects import objects_of
 from isochrone.detect.methods.search import choose, search
 from isochrone.detect.methods.table import METHODS
 from isochrone.evaluate.cases import Case
@@ -114,18 +113,6 @@ def measure(case: Case, folder: Path) -> Measurements:
     """
     path = open_folder(folder / case.name) / MEASUREMENTS
     return probe(SimTarget(case.system), path, ProbeOptions(SIZES_BYTES, mode="all"))
-
-
-def objects_of(measurements: Measurements) -> Objects:
-    """The ranks as the methods want them: by the smallest message, and by the round trips of all sizes."""
-    rows = [
-        np.nan_to_num(measurements.rtt_min_s[:, :, size]) for size in range(len(measurements.sizes_bytes))
-    ]
-    # Each size counts alike.
-    return Objects(
-        distance_s=distance_matrix_s(measurements),
-        vectors=np.concatenate([row / (row.max() or 1.0) for row in rows], axis=1),
-    )
 
 
 def _ours(case: Case, measurements: Measurements, truth: Mapping[str, Sequence[int]]) -> Outcome:

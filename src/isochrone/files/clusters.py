@@ -71,11 +71,7 @@ def clusters_of(topology: Topology) -> Clusters:
     Raises:
         IsochroneError: some ranks of the job are not in the topology.
     """
-    if topology.numbers:
-        raise IsochroneError(
-            "some ranks of the job were in no pair, and their clusters are not known",
-            todo="probe in another mode than fast, and not only some pairs",
-        )
+    topology.check_whole()
     labels = [topology.labels(level) for level in topology.levels]
     return _divide(range(len(topology.ranks)), labels)
 

@@ -102,6 +102,15 @@ class Topology:
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
+    def check_whole(self, where: str | None = None) -> None:
+        """Raises IsochroneError if ranks of the job that was probed are left out; `where` is the file."""
+        if self.numbers:
+            raise IsochroneError(
+                "some ranks of the job were in no pair, and are not in the topology",
+                where,
+                "probe in another mode than fast, and not only some pairs",
+            )
+
     def labels(self, level: Level) -> tuple[int, ...]:
         """Number of the group of each rank at a level."""
         group_of = {place: g for g, group in enumerate(level.groups) for place in group}

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from isochrone.detect import Clustering
 from isochrone.detect import detect as detect_topology
 from isochrone.files import Measurements, Switches, Topology, read_measurements, write_topology
 from isochrone.files.matrix import SUFFIXES, read_matrix
@@ -26,17 +27,19 @@ def detect(
     unit: str = "ns",
     predicted: tuple[Distance, int] | None = None,
     switches: Switches | None = None,
+    clustering: Clustering | None = None,
 ) -> Topology:
     """Finds the topology and writes it. `truth` (level name to group label of each rank) and `switches`
     (of the hosts) name and judge it only. `unit` is that of a plain matrix, if the measurements are one.
-    `predicted` are distances from PLogP parameters for a message size, instead of round trips.
+    `predicted` are distances from PLogP parameters for a message size, instead of round trips; `clustering`
+    is another method than Isochrone's own.
 
     Raises:
         IsochroneError: the measurements are damaged, pairs are missing, or a host is on no switch.
     """
     found = read(measurements, unit)
     seen = None if predicted is None else seen_by(found, *predicted)
-    topology, report = detect_topology(found, truth, switches, seen)
+    topology, report = detect_topology(found, truth, switches, seen, clustering)
     if predicted is not None:
         kind, size_bytes = predicted
         topology = replace(topology, source={**topology.source, "distance": [kind, size_bytes]})

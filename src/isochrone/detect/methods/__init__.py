@@ -3,5 +3,6 @@
 
 A method is given objects (ranks, with their distances) and one setting, and returns partitions. Those that
 are told the number of clusters have it as their setting. ``table`` has a row for each; ``search`` tries
-settings, and chooses among what came out without knowing the truth.
+settings, and chooses among what came out without knowing the truth; ``nest`` makes levels of what was
+chosen.
 """

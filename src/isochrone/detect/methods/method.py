@@ -39,7 +39,7 @@ class Method:
         what: one line for readers.
         source: paper, or section of one.
         told: whether its setting is the number of clusters.
-        settings: those that a search tries; of methods that are told it is not used.
+        settings: those that a search tries; of methods that are told, numbers of clusters.
         cluster: partitions of the ranks, [rank], for a setting: one, or of methods that find a tree one
             for each depth.
     """

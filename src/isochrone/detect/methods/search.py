@@ -77,6 +77,26 @@ def choose(objects: Objects, candidates: Sequence[Candidate]) -> list[Ints]:
     ]
 
 
+def choose_counts(method: Method, objects: Objects) -> list[Ints]:
+    """For a method that is told the number of clusters: the partitions with a number that has substantial
+    structure, more than one fewer and one more (silhouette widths, as Kaufman and Rousseeuw 1990 choose it).
+    """
+    partitions = [
+        _numbered(labels) for count in method.settings(objects) for labels in method.cluster(objects, count)
+    ]
+    widths = [
+        silhouette(objects.distance_s, labels) if 1 < int(labels.max()) + 1 < len(objects) else 0.0
+        for labels in partitions
+    ]
+    # Beyond the last that was tried there may be better ones.
+    around = [0.0, *widths, np.inf if len(partitions) < len(objects) - 2 else 0.0]
+    return [
+        labels
+        for labels, fewer, width, more in zip(partitions, around, widths, around[2:], strict=False)
+        if width >= _LEAST_SILHOUETTE and width > fewer and width >= more
+    ]
+
+
 def silhouette(distance_s: Floats, labels: Ints) -> float:
     """Mean silhouette width, -1 to 1 (Rousseeuw 1987); that of an object by itself is 0.
 
