@@ -141,3 +141,9 @@ def probe(request: pytest.FixtureRequest, tmp_path: Path, compiled: Callable[[st
             pytest.fail(f"{COMPILERS[mpi][0]} is missing")
         pytest.skip(f"{COMPILERS[mpi][0]} is not installed")
     return Probe(mpi, compiled(mpi), tmp_path)
+
+
+@pytest.fixture
+def output(probe: Probe) -> Path:
+    """Where a test has its measurements."""
+    return probe.folder / "measurements.jsonl"

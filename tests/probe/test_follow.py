@@ -14,12 +14,6 @@ from isochrone.files import read_measurements
 ARGUMENTS = ("--repetitions", "3", "--warmup", "1", "--sizes", "0,1000", "--max-size", "64")
 
 
-@pytest.fixture
-def output(probe: Any) -> Path:
-    path: Path = probe.folder / "measurements.jsonl"
-    return path
-
-
 def talk(
     probe: Any, output: Path, requests: str, *more: str, ranks: int = 4, above: int = 0
 ) -> tuple[int, list[Any], list[str]]:
