@@ -63,7 +63,7 @@ class Machine:
         return self.levels(table), table
 
     def levels(self, table: Table) -> list[Ints]:
-        return list(find_levels(distances_of(table.log_s, table.noise)))
+        return list(find_levels(distances_of(table.log_s, table.noise, spread=table.spread)))
 
 
 @pytest.fixture

@@ -52,7 +52,11 @@ def described(tmp_path: Path, simgrid: None) -> Path:
 
 
 def adaptive(described: Path, output: Path, **options: object) -> Measurements:
-    wanted = ProbeOptions(mode="adaptive", **options)  # type: ignore[arg-type]
+    return probed(described, output, mode="adaptive", **options)
+
+
+def probed(described: Path, output: Path, **options: object) -> Measurements:
+    wanted = ProbeOptions(**options)  # type: ignore[arg-type]
     return probe(SimTarget(load_system(str(described))), output, wanted)
 
 
@@ -60,11 +64,15 @@ def pairs(measurements: Measurements) -> set[tuple[int, int]]:
     return set(zip(*np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]))), strict=True))
 
 
-@pytest.mark.parametrize("blind", [False, True], ids=["hints", "blind"])
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "adaptive"}, {"mode": "adaptive", "blind": True}, {}],
+    ids=["adaptive", "blind", "all pairs"],
+)
 def test_the_tree_and_an_uplink_that_all_share_are_found(
-    described: Path, tmp_path: Path, blind: bool
+    described: Path, tmp_path: Path, options: dict[str, object]
 ) -> None:
-    found = adaptive(described, tmp_path / "m.jsonl", blind=blind)
+    found = probed(described, tmp_path / "m.jsonl", **options)
     topology, _ = detect(found, SimTarget(load_system(str(described))).truth)
     assert set(topology.accuracy.values()) == {1.0}
     assert [len(level.groups) for level in topology.levels] == [1, 2, 6, 12]
@@ -78,6 +86,10 @@ def test_parameters_are_measured_of_pairs_of_every_level(described: Path, tmp_pa
     inside = [hosts[sender] == hosts[receiver] for sender, receiver in found.parameters]
     assert len(found.parameters) == 12
     assert inside.count(True) == inside.count(False) == 6
+
+
+def test_messages_that_fill_no_link_tell_nothing_of_what_it_carries(described: Path, tmp_path: Path) -> None:
+    assert not probed(described, tmp_path / "m.jsonl", sizes_bytes=(0, 1024)).streams
 
 
 def named(measurements: Measurements) -> list[str]:
@@ -94,15 +106,17 @@ def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(described: Pa
     assert not named(found)
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.8, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("mode", "share"), [*(("adaptive", share) for share in (0.02, 0.3, 0.8, 0.95, 0.99)), ("all", 0.99)]
+)
 def test_a_probe_that_was_killed_goes_on_to_the_same_end(
-    described: Path, tmp_path: Path, share: float
+    described: Path, tmp_path: Path, mode: str, share: float
 ) -> None:
     whole = tmp_path / "whole.jsonl"
-    expected = adaptive(described, whole)
+    expected = probed(described, whole, mode=mode)
     lines = int(whole.read_bytes().count(b"\n") * share)
     output = tmp_path / "m.jsonl"
-    command = [sys.executable, "-m", "isochrone", "probe", "--mode", "adaptive", "--sim", str(described)]
+    command = [sys.executable, "-m", "isochrone", "probe", "--mode", mode, "--sim", str(described)]
     running = subprocess.Popen(
         [*command, "-o", str(output)],
         stdout=subprocess.DEVNULL,
@@ -118,7 +132,7 @@ def test_a_probe_that_was_killed_goes_on_to_the_same_end(
     kept = output.read_bytes().splitlines(keepends=True)
     output.write_bytes(b"".join(kept[: max(lines, 1)]) + kept[-1][:20])
 
-    found = adaptive(described, output)
+    found = probed(described, output, mode=mode)
 
     assert pairs(found) == pairs(expected)
     assert set(found.parameters) == set(expected.parameters)
@@ -150,5 +164,5 @@ def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Pat
     assert read_topology(tmp_path / "t.json") == topology
     with pytest.raises(IsochroneError, match="were in no pair"):
         clusters_of(topology)
-    with pytest.raises(IsochroneError, match="not in the topology"):
+    with pytest.raises(IsochroneError, match="some ranks of the job were in no pair"):
         tune(SimTarget(load_system(str(described))), tmp_path / "t.json", tmp_path / "p", tmp_path / "b")

@@ -94,9 +94,15 @@ def test_more_time_gives_more_repetitions(tmp_path: Path) -> None:
 def test_a_budget_that_is_too_small_is_said_in_a_line_and_all_pairs_are_there(tmp_path: Path) -> None:
     done = run(tmp_path, "--noise", "0.1", "--budget", "0.001ms")
     assert "each pair once takes about" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    assert "what several pairs get together is not measured" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 2
     found = read_measurements(tmp_path / "measurements.jsonl")
     assert (found.complete, found.usual_repetitions) == (True, 1)
+    assert not found.streams
+
+
+def test_with_time_for_it_what_several_pairs_get_together_is_measured_too(tmp_path: Path) -> None:
+    assert probed(tmp_path, "--budget", "60s").streams
 
 
 def test_the_adaptive_mode_keeps_to_its_budget_too(tmp_path: Path) -> None:

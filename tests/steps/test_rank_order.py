@@ -125,7 +125,8 @@ def orders(
 
 def pairs_in_time(path: Path) -> Ints:
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return np.array([line["pair"] for line in sorted(lines[1:-1], key=lambda line: line["at_s"])])
+    first = [line for line in lines[1:-1] if "pair" in line and "alone" not in line]
+    return np.array([line["pair"] for line in sorted(first, key=lambda line: line["at_s"])])
 
 
 @pytest.mark.parametrize("trace", TRACES)

@@ -119,7 +119,9 @@ std::unique_ptr<const Order> Campaign::order_of(std::vector<std::pair<int, int>>
 }
 
 int Campaign::stream(const std::vector<std::pair<int, int>>& pairs, std::int64_t bytes, int messages) {
-    std::vector<char> buffer = stream_buffer(bytes);
+    std::vector<char> buffer;
+    for (const auto& [sender, receiver] : pairs)
+        if (rank_ == sender || rank_ == receiver) buffer = stream_buffer(bytes);
     std::vector<double> packed;
     // So that nobody is late, nor still busy with what came before.
     gather();

@@ -22,6 +22,11 @@ _FLAT = 1.15
 # Groups of a level that are tried: one might be out of order.
 _GROUPS = 2
 
+# Messages of a stream: at most so large, and as many as take about so long. Lesser ones fill no link.
+_LEAST_BYTES, _MOST_BYTES = 1 << 16, 1 << 20
+_STREAM_S = 0.02
+_LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
+
 Streaming = Generator[Sequence[Pair], Stream, None]
 """Yields disjoint pairs, sender first; is sent what came of them."""
 
@@ -41,6 +46,29 @@ def streams(levels: Sequence[Ints], random: np.random.Generator) -> Streaming:
         ]
         for group in candidates[:_GROUPS]:
             yield from _until_flat(_ways_out(outer, levels[number:], group, random))
+
+
+def stream_bytes(sizes_bytes: Sequence[int]) -> int | None:
+    """The message size of streams, of those that are measured; None where none of them would do."""
+    return max((size for size in sizes_bytes if _LEAST_BYTES <= size <= _MOST_BYTES), default=None)
+
+
+def stream_messages(message_s: float) -> int:
+    """How many messages each pair of a stream sends, if one takes so long."""
+    return int(np.clip(_STREAM_S / max(message_s, 1e-9), _LEAST_MESSAGES, _MOST_MESSAGES))
+
+
+def most_streams(levels: Sequence[Ints]) -> int:
+    """How many `streams` asks for at most: where nothing is shared, and twice the pairs get twice as much."""
+    asking = streams(levels, np.random.default_rng(0))
+    count = 0
+    try:
+        wanted = next(asking)
+        while True:
+            count += 1
+            wanted = asking.send(Stream(tuple(wanted), 1, 1, (1.0,) * len(wanted)))
+    except StopIteration:
+        return count
 
 
 def _until_flat(pairs: Sequence[Pair]) -> Streaming:

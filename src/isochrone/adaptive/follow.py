@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from isochrone.adaptive.capacity import streams
+from isochrone.adaptive.capacity import most_streams, stream_bytes, stream_messages, streams
 from isochrone.adaptive.choose import Choosing
 from isochrone.adaptive.doubt import more_pairs, to_repeat
 from isochrone.adaptive.interference import sample
@@ -22,33 +23,35 @@ from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
 from isochrone.files.text import Json, parse_object, read_lines
 from isochrone.launch.process import Channel, Talk
+from isochrone.units import format_time
+
+_log = logging.getLogger(__name__)
 
 Chooser = Callable[[Table, Measurements], Choosing]
 """Asks for pairs, given the table that what is measured comes into, and what it is of."""
 
-# Messages of a stream: of at most this size, and as many as take about so long.
-_STREAM_BYTES = 1 << 20
-_STREAM_S = 0.02
-_LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
+# Of a budget, which is for the pairs: where streams would take more, there are none.
+STREAMS_SHARE = 0.1
 
 # How often what looks slow is measured alone: where all pairs disturb each other there is no end to it.
 _MOST_REPEATS = 6
 
 
-def follow(output: Path, above: int, choose: Chooser) -> Talk:
+def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = None) -> Talk:
     """What to talk with a probe that was started with ``--follow-above``.
 
     With more ranks than `above` it measures the pairs that are chosen, more of what looks slow among them,
-    then all PLogP parameters of some that stand for each level, and what several get together. In any case
-    some pairs are measured once more, alone, to see whether those that were measured at once disturbed each
-    other, and then what looks slow, to see whether it is. What the probe's file holds already is not asked
-    for again; as every choice follows from what was measured, a run that was interrupted goes on as if it had
-    not been.
+    then all PLogP parameters of some that stand for each level. In any case some pairs are measured once
+    more, alone, to see whether those that were measured at once disturbed each other, and then what looks
+    slow, to see whether it is; and at each level what several get together. What the probe's file holds
+    already is not asked for again; as every choice follows from what was measured, a run that was interrupted
+    goes on as if it had not been.
 
     Args:
         output: the file that the probe writes.
         above: with no more ranks than this, the probe measures all pairs by itself.
         choose: which pairs.
+        budget_s: of the probe, if it has one.
     """
 
     def talk(channel: Channel) -> None:
@@ -60,16 +63,20 @@ def follow(output: Path, above: int, choose: Chooser) -> Talk:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.explore(choose, table)
             measured = ~np.isnan(table.log_s)
+            usual = usual_levels(conversation.measurements.only_pairs(measured))
+            if levels is not None:
+                measured = conversation.look_again(measured, usual, looking)
+            conversation.repeat_alone(measured, usual, repeating)
+            if levels is not None:
+                conversation.represent(levels, representing)
         else:
             conversation.await_all()
-            levels = None
             measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
-        usual = usual_levels(conversation.measurements.only_pairs(measured))
+            usual = usual_levels(conversation.measurements)
+            levels = list(usual)
+            conversation.repeat_alone(measured, usual, repeating)
         if levels is not None:
-            measured = conversation.look_again(measured, usual, looking)
-        conversation.repeat_alone(measured, usual, repeating)
-        if levels is not None:
-            conversation.represent(levels, representing)
+            conversation.measure_capacities(levels, representing, budget_s)
         channel.send("end")
 
     return talk
@@ -145,30 +152,47 @@ class _Conversation:
             repeat(pairs)
 
     def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
-        """Has all parameters of some pairs of each level measured, and what several get together."""
+        """Has all parameters of some pairs of each level measured."""
         known = self.measurements.parameters
         pairs = representative_pairs(levels, random)
         self._ask("plogp", [(a, b) for a, b in pairs if (a, b) not in known and (b, a) not in known])
-        if self.measurements.provenance.get("oversubscribed"):
-            # Several pairs at once would share processors, and these would be what is short.
+
+    def measure_capacities(
+        self, levels: Sequence[Ints], random: np.random.Generator, budget_s: float | None
+    ) -> None:
+        """Has measured what several pairs get together that leave a group of each level at once."""
+        sizes = self.measurements.sizes_bytes
+        # Large ones are left out where links are slow.
+        measured = np.count_nonzero(self.measurements.rtt_min_s > 0, axis=(0, 1))
+        size = stream_bytes(
+            [size for size, count in zip(sizes, measured, strict=True) if 2 * count >= measured[0]]
+        )
+        most = most_streams(levels)
+        # Where ranks share processors, these would be what is short.
+        if size is None or not most or self.measurements.provenance.get("oversubscribed"):
+            return
+        message_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, sizes.index(size)])) / 2
+        messages = stream_messages(message_s)
+        expected_s = most * messages * message_s
+        if budget_s is not None and expected_s > STREAMS_SHARE * budget_s:
+            _log.warning(
+                "what several pairs get together is not measured: that would take some %s of a budget of %s",
+                format_time(expected_s),
+                format_time(budget_s),
+            )
             return
         asking = streams(levels, random)
         try:
             wanted = next(asking)
             while True:
-                wanted = asking.send(self._stream(wanted))
+                wanted = asking.send(self._stream(wanted, size, messages))
         except StopIteration:
             pass
 
-    def _stream(self, pairs: Sequence[Pair]) -> Stream:
+    def _stream(self, pairs: Sequence[Pair], size: int, messages: int) -> Stream:
         for stream in self.measurements.streams:
             if stream.pairs == tuple(pairs):
                 return stream
-        sizes = self.measurements.sizes_bytes
-        size = max((size for size in sizes if 0 < size <= _STREAM_BYTES), default=1)
-        column = sizes.index(size) if size in sizes else 0
-        usual_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, column])) / 2
-        messages = int(np.clip(_STREAM_S / max(usual_s, 1e-9), _LEAST_MESSAGES, _MOST_MESSAGES))
         words = ",".join(f"{sender}-{receiver}" for sender, receiver in pairs)
         self._channel.send(f"stream {size} {messages} {words}")
         before = len(self.measurements.streams)

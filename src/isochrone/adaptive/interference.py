@@ -10,7 +10,7 @@ from isochrone.adaptive.table import Pair
 from isochrone.files import Measurements
 
 # Those that are repeated alone first; then those follow that look slow, which are no fair sample.
-_PAIRS = 12
+SAMPLE_PAIRS = 12
 
 # Pairs that take so much longer together than alone were disturbed.
 LEAST_RATIO = 1.2
@@ -19,7 +19,7 @@ LEAST_RATIO = 1.2
 def sample(measured: npt.NDArray[np.bool_], random: np.random.Generator) -> list[Pair]:
     """Some of the pairs that were measured, [rank, rank]."""
     i, j = np.nonzero(np.triu(measured, 1))
-    chosen = random.permutation(len(i))[:_PAIRS]
+    chosen = random.permutation(len(i))[:SAMPLE_PAIRS]
     return [(int(i[k]), int(j[k])) for k in np.sort(chosen)]
 
 
@@ -29,8 +29,8 @@ def interference(measurements: Measurements) -> tuple[float, int] | None:
     """
     if not measurements.alone:
         return None
-    i, j = np.array(list(measurements.alone)[:_PAIRS]).T
-    alone_s = np.array(list(measurements.alone.values())[:_PAIRS])
+    i, j = np.array(list(measurements.alone)[:SAMPLE_PAIRS]).T
+    alone_s = np.array(list(measurements.alone.values())[:SAMPLE_PAIRS])
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = measurements.rtt_min_s[i, j] / alone_s
     found = [

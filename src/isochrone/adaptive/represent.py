@@ -48,14 +48,16 @@ def share_of_groups(groups: Sequence[Hashable], share: float, seed: int) -> list
 
     Args:
         groups: of each rank.
-        share: of the ranks of each group, 0 to 1; at least one.
+        share: of the ranks of each group, 0 to 1; at least one, and two where there is but one group.
         seed: of the choice.
     """
     random = np.random.default_rng(seed)
+    parts = members(groups)
+    least = 1 if len(parts) > 1 else 2
     chosen = [
         rank
-        for ranks in members(groups)
-        for rank in random.permutation(ranks)[: max(1, math.ceil(share * len(ranks)))].tolist()
+        for ranks in parts
+        for rank in random.permutation(ranks)[: max(least, math.ceil(share * len(ranks)))].tolist()
     ]
     return list(itertools.combinations(sorted(chosen), 2))
 

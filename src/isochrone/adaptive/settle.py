@@ -61,7 +61,7 @@ def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair
 
 def _levels(table: Table) -> tuple[list[Ints], Floats]:
     """The group of each rank at each level, outermost first, and the mean logarithm of each level."""
-    found = distances_of(table.log_s, table.noise)
+    found = distances_of(table.log_s, table.noise, spread=table.spread)
     levels = list(find_levels(found))
     return levels, level_means(found, levels)
 

@@ -19,6 +19,7 @@ class Table:
 
     Attributes:
         log_s: [rank, rank], logarithms of the distances in seconds, symmetric; NaN where not measured.
+        spread: [rank, rank], how far the logarithm of the median is above them, likewise.
     """
 
     def __init__(self, ranks: int, repetitions: int) -> None:
@@ -26,6 +27,7 @@ class Table:
         does not say otherwise.
         """
         self.log_s: Floats = np.full((ranks, ranks), np.nan)
+        self.spread: Floats = np.full((ranks, ranks), np.nan)
         self._spreads: list[float] = []
         self._repetitions = repetitions
         self._counts: list[int] = []
@@ -54,7 +56,9 @@ class Table:
         low, high = pair
         self.log_s[low, high] = self.log_s[high, low] = np.log(least_s)
         self._counts.append(self._repetitions if repetitions is None else repetitions)
-        self._spreads.append(float(np.log(max(median_s, least_s) / least_s)))
+        spread = float(np.log(max(median_s, least_s) / least_s))
+        self.spread[low, high] = self.spread[high, low] = spread
+        self._spreads.append(spread)
 
     def missing(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that were not measured, each once, the lesser rank first, in their order."""

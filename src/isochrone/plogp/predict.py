@@ -96,6 +96,7 @@ def seen_by(measurements: Measurements, distance: Distance, size_bytes: int) -> 
         rtt_median_s=rtt_s,
         send_overhead_s=np.where(np.isnan(rtt_s), np.nan, 0.0),
         parameters={},
+        alone={},
     )
 
 

@@ -74,8 +74,8 @@ class Comparison:
 
     @property
     def faster_from(self) -> tuple[int, float] | None:
-        """The least size from which on every size is proven faster, and the mean speedup there; None if there
-        is none.
+        """The least size from which on every size is proven faster, and the geometric mean of the speedups
+        there; None if there is none.
         """
         proven: list[tuple[int, Interval]] = []
         for size, speedup in reversed(self.compared):

@@ -74,7 +74,8 @@ def broadcast_sentence(comparison: Comparison | None) -> str | None:
         size, mean = comparison.faster_from
         at = "at every size measured" if size == comparison.compared[0][0] else f"from {format_bytes(size)}"
         return (
-            f"With the plan, {name} is {format_ratio(mean)} faster than the library's own {at}.{slower_words}"
+            f"With the plan, {name} is faster than the library's own {at}: {format_ratio(mean)} on average."
+            f"{slower_words}"
         )
     faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
     if faster:

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from isochrone.adaptive.follow import next_object
+import numpy as np
+
+from isochrone.adaptive.capacity import most_streams, stream_bytes, stream_messages
+from isochrone.adaptive.follow import STREAMS_SHARE, next_object
+from isochrone.adaptive.interference import SAMPLE_PAIRS
 from isochrone.adaptive.represent import share_of_groups
 from isochrone.errors import IsochroneError
 from isochrone.files.measurement_lines import Collector
@@ -84,12 +88,28 @@ def _estimate(found: dict[str, Any], options: ProbeOptions, hosts: Sequence[str]
     elif kind == "adaptive":
         pairs = min(total, round(ADAPTIVE_FACTOR * ranks * math.log2(max(ranks, 2))))
     steps = math.ceil(found["steps"] * pairs / max(listed, 1))
-    # Of the fast mode nobody asks for parameters.
+    pair_s, least_pair_s = float(found["pair_s"]), float(found["least_pair_s"])
+    least_s = steps * least_pair_s
+    # Of the fast mode nobody asks for parameters, nor for streams.
     parameters_s = _PARAMETER_PAIRS * float(found["parameters_s"]) if kind == "adaptive" else 0.0
-    least_s = steps * float(found["least_pair_s"])
-    expected_s = steps * float(found["pair_s"]) + parameters_s
+    expected_s = steps * pair_s + parameters_s
     if options.budget_s is not None:
         expected_s = max(least_s, min(expected_s, options.budget_s))
-    return Estimate(
-        ranks, kind, pairs, total, steps, float(found["pair_s"]), least_s, expected_s, kind == "adaptive"
-    )
+    if above is not None:
+        # They take as long as others of their kind, or as a budget lets them.
+        expected_s += min(pairs, SAMPLE_PAIRS) * min(pair_s, expected_s / max(steps, 1))
+    if above is not None and kind != "fast" and stream_bytes(options.sizes_bytes) is not None:
+        streams_s = _streams_s(hosts, least_pair_s)
+        if options.budget_s is None or streams_s <= STREAMS_SHARE * options.budget_s:
+            expected_s += streams_s
+    return Estimate(ranks, kind, pairs, total, steps, pair_s, least_s, expected_s, kind == "adaptive")
+
+
+def _streams_s(hosts: Sequence[str], least_pair_s: float) -> float:
+    """What streams take, if hosts have two groups of ranks each, and most of the time that it takes to
+    measure a pair once is that of its largest message, there and back.
+    """
+    host = np.unique(hosts, return_inverse=True)[1]
+    rank = np.arange(len(hosts))
+    message_s = least_pair_s / 2
+    return most_streams([0 * rank, host, 2 * host + rank % 2]) * stream_messages(message_s) * message_s

@@ -96,12 +96,7 @@ def tune(
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
     """
     topology = read_topology(topology_file)
-    if topology.numbers:
-        raise IsochroneError(
-            "some ranks of the job are not in the topology, as they were in no pair",
-            str(topology_file),
-            "probe in another mode than fast, and not only some pairs",
-        )
+    topology.check_whole(str(topology_file))
     layout = layout_of(topology, topology_file)
     effort = EXACT if target.exact else NOISY
     shapes = shapes_of(layout, effort.roots)
