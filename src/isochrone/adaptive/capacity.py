@@ -8,7 +8,7 @@ groups, until twice as many get no more. A pair alone cannot tell a link of its 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -27,16 +27,20 @@ _LEAST_BYTES, _MOST_BYTES = 1 << 16, 1 << 20
 _STREAM_S = 0.02
 _LEAST_MESSAGES, _MOST_MESSAGES = 4, 16
 
-Streaming = Generator[Sequence[Pair], Stream, None]
-"""Yields disjoint pairs, sender first; is sent what came of them."""
+# Of a budget, which is for the pairs: where streams would take more, there are none.
+_BUDGET_SHARE = 0.1
+
+Measure = Callable[[Sequence[Pair]], Stream]
+"""Has disjoint pairs send at once, sender first; returns what came of it."""
 
 
-def streams(levels: Sequence[Ints], random: np.random.Generator) -> Streaming:
-    """Asks for streams of pairs that leave groups of each level.
+def measure_streams(levels: Sequence[Ints], random: np.random.Generator, measure: Measure) -> None:
+    """Has streams measured of pairs that leave groups of each level.
 
     Args:
         levels: the group of each rank at each level, [rank], outermost first.
         random: chooses groups and ranks.
+        measure: is called for one stream after the other.
     """
     for number, (outer, inner) in enumerate(itertools.pairwise(levels), 1):
         candidates = [
@@ -45,7 +49,7 @@ def streams(levels: Sequence[Ints], random: np.random.Generator) -> Streaming:
             if np.any((inner != group) & (outer == outer[inner == group][0]))
         ]
         for group in candidates[:_GROUPS]:
-            yield from _until_flat(_ways_out(outer, levels[number:], group, random))
+            _until_flat(_ways_out(outer, levels[number:], group, random), measure)
 
 
 def stream_bytes(sizes_bytes: Sequence[int]) -> int | None:
@@ -58,24 +62,31 @@ def stream_messages(message_s: float) -> int:
     return int(np.clip(_STREAM_S / max(message_s, 1e-9), _LEAST_MESSAGES, _MOST_MESSAGES))
 
 
-def most_streams(levels: Sequence[Ints]) -> int:
-    """How many `streams` asks for at most: where nothing is shared, and twice the pairs get twice as much."""
-    asking = streams(levels, np.random.default_rng(0))
+def streams_s(levels: Sequence[Ints], message_s: float) -> float:
+    """What `measure_streams` takes at most, in seconds, if a message takes so long: where nothing is shared,
+    and twice the pairs get twice as much.
+    """
     count = 0
-    try:
-        wanted = next(asking)
-        while True:
-            count += 1
-            wanted = asking.send(Stream(tuple(wanted), 1, 1, (1.0,) * len(wanted)))
-    except StopIteration:
-        return count
+
+    def get_all(pairs: Sequence[Pair]) -> Stream:
+        nonlocal count
+        count += 1
+        return Stream(tuple(pairs), 1, 1, (1.0,) * len(pairs))
+
+    measure_streams(levels, np.random.default_rng(0), get_all)
+    return count * stream_messages(message_s) * message_s
 
 
-def _until_flat(pairs: Sequence[Pair]) -> Streaming:
+def within_budget(expected_s: float, budget_s: float | None) -> bool:
+    """Whether there are streams, if they take so long, with that budget for the pairs or with none."""
+    return budget_s is None or expected_s <= _BUDGET_SHARE * budget_s
+
+
+def _until_flat(pairs: Sequence[Pair], measure: Measure) -> None:
     rate = 0.0
     count = 1
     while True:
-        found = (yield pairs[:count]).rate_bytes_per_s
+        found = measure(pairs[:count]).rate_bytes_per_s
         if found < _FLAT * rate or count == len(pairs):
             return
         rate = found

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from isochrone.adaptive.capacity import most_streams, stream_bytes, stream_messages, streams
+from isochrone.adaptive.capacity import (
+    measure_streams,
+    stream_bytes,
+    stream_messages,
+    streams_s,
+    within_budget,
+)
 from isochrone.adaptive.choose import Choosing
 from isochrone.adaptive.doubt import more_pairs, to_repeat
 from isochrone.adaptive.interference import sample
@@ -29,9 +35,6 @@ _log = logging.getLogger(__name__)
 
 Chooser = Callable[[Table, Measurements], Choosing]
 """Asks for pairs, given the table that what is measured comes into, and what it is of."""
-
-# Of a budget, which is for the pairs: where streams would take more, there are none.
-STREAMS_SHARE = 0.1
 
 # How often what looks slow is measured alone: where all pairs disturb each other there is no end to it.
 _MOST_REPEATS = 6
@@ -165,29 +168,22 @@ class _Conversation:
         # Large ones are left out where links are slow.
         measured = np.count_nonzero(self.measurements.rtt_min_s > 0, axis=(0, 1))
         size = stream_bytes(
-            [size for size, count in zip(sizes, measured, strict=True) if 2 * count >= measured[0]]
+            [size for size, count in zip(sizes, measured, strict=True) if 2 * count >= measured[0] > 0]
         )
-        most = most_streams(levels)
         # Where ranks share processors, these would be what is short.
-        if size is None or not most or self.measurements.provenance.get("oversubscribed"):
+        if size is None or self.measurements.provenance.get("oversubscribed"):
             return
         message_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, sizes.index(size)])) / 2
-        messages = stream_messages(message_s)
-        expected_s = most * messages * message_s
-        if budget_s is not None and expected_s > STREAMS_SHARE * budget_s:
+        expected_s = streams_s(levels, message_s)
+        if budget_s is not None and not within_budget(expected_s, budget_s):
             _log.warning(
                 "what several pairs get together is not measured: that would take some %s of a budget of %s",
                 format_time(expected_s),
                 format_time(budget_s),
             )
             return
-        asking = streams(levels, random)
-        try:
-            wanted = next(asking)
-            while True:
-                wanted = asking.send(self._stream(wanted, size, messages))
-        except StopIteration:
-            pass
+        messages = stream_messages(message_s)
+        measure_streams(levels, random, lambda pairs: self._stream(pairs, size, messages))
 
     def _stream(self, pairs: Sequence[Pair], size: int, messages: int) -> Stream:
         for stream in self.measurements.streams:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from isochrone.detect.distance import scatter_of_least
+from isochrone.detect.distance import scatter_of_least, spread_of
 
 Floats = npt.NDArray[np.float64]
 Pair = tuple[int, int]
@@ -56,7 +56,7 @@ class Table:
         low, high = pair
         self.log_s[low, high] = self.log_s[high, low] = np.log(least_s)
         self._counts.append(self._repetitions if repetitions is None else repetitions)
-        spread = float(np.log(max(median_s, least_s) / least_s))
+        spread = float(spread_of(least_s, median_s))
         self.spread[low, high] = self.spread[high, low] = spread
         self._spreads.append(spread)
 

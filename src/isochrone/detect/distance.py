@@ -91,8 +91,7 @@ def distances(measurements: Measurements) -> Distances:
     median = measurements.rtt_median_s[i, j, measurements.smallest] / 2
     least = matrix[i, j]
     measured = ~np.isnan(least)
-    # Of damaged files the ratio may be beyond all numbers.
-    spread = np.log(np.maximum(median, least)) - np.log(least)
+    spread = spread_of(least, median)
     noise = (
         scatter_of_least(measurements.usual_repetitions) * float(np.median(spread[measured]))
         if measured.any()
@@ -114,6 +113,13 @@ def distances(measurements: Measurements) -> Distances:
         measured=measured,
         noise=noise,
     )
+
+
+def spread_of(least: npt.ArrayLike, median: npt.ArrayLike) -> Floats:
+    """How far the logarithm of the median of the repetitions is above that of the least of them."""
+    # Of damaged files the ratio may be beyond all numbers.
+    spread: Floats = np.log(np.maximum(median, least)) - np.log(least)
+    return spread
 
 
 def distances_of(

@@ -66,6 +66,13 @@ def meeting_level(levels: Sequence[Ints] | Ints, first: Ints, second: Ints) -> I
     return meets
 
 
+def divided(outer: Ints, inner: Ints) -> Ints:
+    """The groups of one level divided by those of another, [place] or [rank], numbered from 0."""
+    both = np.unique(np.stack([outer, inner]), axis=1, return_inverse=True)[1]
+    # NumPy 2.0 keeps the shape of the axis.
+    return np.ravel(both).astype(np.int64)
+
+
 def separation(inner: Floats, outer: Floats, noise: float) -> tuple[float, float]:
     """How far ``outer`` is beyond ``inner``: the step of the medians, and its ratio to the scatter; 0 where
     one is empty.

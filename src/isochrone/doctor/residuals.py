@@ -10,7 +10,7 @@ import numpy as np
 from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Booleans, Floats, Ints, distance_matrix_s, distances
 from isochrone.detect.known import known_partitions
-from isochrone.detect.levels import find_levels, meeting_level
+from isochrone.detect.levels import divided, find_levels, meeting_level
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 
@@ -226,7 +226,7 @@ def _levels_of_seen(measurements: Measurements) -> Ints:
         elif _sets_apart(kept[-1], labels, hosts):
             continue
         # Parts of what was taken from elsewhere.
-        kept.append(np.unique(np.stack([kept[-1], labels]), axis=1, return_inverse=True)[1])
+        kept.append(divided(kept[-1], labels))
     return np.stack(kept)
 
 

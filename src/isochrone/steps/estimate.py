@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from isochrone.adaptive.capacity import most_streams, stream_bytes, stream_messages
-from isochrone.adaptive.follow import STREAMS_SHARE, next_object
+from isochrone.adaptive.capacity import stream_bytes, streams_s, within_budget
+from isochrone.adaptive.follow import next_object
 from isochrone.adaptive.interference import SAMPLE_PAIRS
 from isochrone.adaptive.represent import share_of_groups
 from isochrone.errors import IsochroneError
@@ -99,17 +99,16 @@ def _estimate(found: dict[str, Any], options: ProbeOptions, hosts: Sequence[str]
         # They take as long as others of their kind, or as a budget lets them.
         expected_s += min(pairs, SAMPLE_PAIRS) * min(pair_s, expected_s / max(steps, 1))
     if above is not None and kind != "fast" and stream_bytes(options.sizes_bytes) is not None:
-        streams_s = _streams_s(hosts, least_pair_s)
-        if options.budget_s is None or streams_s <= STREAMS_SHARE * options.budget_s:
-            expected_s += streams_s
+        capacities_s = _capacities_s(hosts, least_pair_s)
+        if within_budget(capacities_s, options.budget_s):
+            expected_s += capacities_s
     return Estimate(ranks, kind, pairs, total, steps, pair_s, least_s, expected_s, kind == "adaptive")
 
 
-def _streams_s(hosts: Sequence[str], least_pair_s: float) -> float:
+def _capacities_s(hosts: Sequence[str], least_pair_s: float) -> float:
     """What streams take, if hosts have two groups of ranks each, and most of the time that it takes to
     measure a pair once is that of its largest message, there and back.
     """
     host = np.unique(hosts, return_inverse=True)[1]
     rank = np.arange(len(hosts))
-    message_s = least_pair_s / 2
-    return most_streams([0 * rank, host, 2 * host + rank % 2]) * stream_messages(message_s) * message_s
+    return streams_s([0 * rank, host, 2 * host + rank % 2], least_pair_s / 2)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.distance import Ints
+from isochrone.detect.levels import divided
 from isochrone.detect.methods.method import Method
 from isochrone.detect.methods.objects import objects_of
 from isochrone.detect.methods.search import choose, choose_counts, search
@@ -73,9 +74,9 @@ def nested(outermost: Ints, partitions: Sequence[Ints]) -> tuple[Ints, ...]:
     """
     levels = [outermost]
     for labels in sorted(partitions, key=lambda each: len(np.unique(each))):
-        both = np.unique(np.stack([levels[-1], labels]), axis=1, return_inverse=True)[1].reshape(-1)
+        both = divided(levels[-1], labels)
         if both.max() > levels[-1].max():
-            levels.append(both.astype(np.int64))
+            levels.append(both)
     return tuple(levels)
 
 
