@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.adaptive.follow import follow
-from isochrone.files import Measurements, MpiLibrary, Place, write_measurements
+from isochrone.files import write_measurements
 
 SIZES = (0, 1 << 16, 1 << 20)
 NEAR_S, FAR_S = np.array([2e-6, 3e-5, 4e-4]), np.array([1e-4, 1e-3, 1e-2])
@@ -27,24 +28,9 @@ def measured(folder: Path, left_out: tuple[int, ...], provenance: dict[str, Any]
         if i // 2 != j // 2:
             for size in left_out:
                 rtt_s[i, j, SIZES.index(size)] = rtt_s[j, i, SIZES.index(size)] = np.nan
-    write_measurements(
-        folder / "m.jsonl",
-        Measurements(
-            sizes_bytes=SIZES,
-            repetitions=1,
-            seed=1,
-            places=tuple(Place(f"n{rank // 2}", str(rank % 2), "x") for rank in range(4)),
-            mpi=MpiLibrary("none", "3.1", "none"),
-            resolution_s=1e-9,
-            overhead_s=0.0,
-            simulated=False,
-            rtt_min_s=rtt_s,
-            rtt_median_s=rtt_s,
-            send_overhead_s=rtt_s / 10,
-            elapsed_s=1.0,
-            provenance=provenance,
-        ),
-    )
+    hosts = [f"n{rank // 2}" for rank in range(4)]
+    found = synthetic(rtt_s, SIZES, hosts, simulated=False, elapsed_s=1.0, provenance=provenance)
+    write_measurements(folder / "m.jsonl", found)
     return folder / "m.jsonl"
 
 

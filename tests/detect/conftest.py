@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
-from isochrone.files import Measurements, MpiLibrary, Place
+from isochrone.files import Measurements, Place
 
 SIZES_BYTES = (0, 1024, 65536)
 
@@ -67,16 +68,12 @@ def measure(
             arrays[which, i, j, k] = arrays[which, j, i, k] = values
     hosts = hosts if hosts is not None else ["n0"] * n
     cpus = cpus if cpus is not None else [str(rank) for rank in range(n)]
-    return Measurements(
-        sizes_bytes=SIZES_BYTES,
+    return synthetic(
+        arrays[0],
+        SIZES_BYTES,
         repetitions=repetitions,
         seed=seed,
         places=tuple(Place(h, c, "simulated") for h, c in zip(hosts, cpus, strict=True)),
-        mpi=MpiLibrary("synthetic", "3.1", "none"),
-        resolution_s=1e-9,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=arrays[0],
         rtt_median_s=arrays[1],
         send_overhead_s=np.where(np.isnan(arrays[0]), np.nan, 1e-7),
         elapsed_s=1.0,

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.cli.main import main
 from isochrone.doctor.asymmetric import asymmetric
-from isochrone.files import Measurements, MpiLibrary, Place
+from isochrone.files import Measurements
 from isochrone.files.parameters import PairParameters
 
 SIZES_BYTES = (0, *(1 << power for power in range(22)))
@@ -52,20 +53,8 @@ def measured(
                 gap_s=gap_s,
             )
     empty = np.full((RANKS, RANKS, 1), np.nan)
-    return Measurements(
-        sizes_bytes=(0,),
-        repetitions=1,
-        seed=1,
-        places=tuple(Place(f"n{rank}", "0", "synthetic") for rank in range(RANKS)),
-        mpi=MpiLibrary("synthetic", "3.1", "none"),
-        resolution_s=resolution_s,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=empty,
-        rtt_median_s=empty,
-        send_overhead_s=empty,
-        parameters=parameters,
-    )
+    hosts = [f"n{rank}" for rank in range(RANKS)]
+    return synthetic(empty, hosts=hosts, resolution_s=resolution_s, parameters=parameters)
 
 
 @pytest.mark.parametrize("way", [(1, 4), (4, 1)])

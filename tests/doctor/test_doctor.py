@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.adaptive.choose import choose
 from isochrone.adaptive.doubt import more_pairs, to_repeat
@@ -16,7 +17,7 @@ from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like, usual_levels
 from isochrone.errors import IsochroneError
 from isochrone.evaluate.noise import Noise, disturb
-from isochrone.files import Measurements, MpiLibrary, PairParameters, Place, write_measurements
+from isochrone.files import Measurements, PairParameters, Place, write_measurements
 from isochrone.steps.doctor import doctor
 
 SIZES_BYTES = (0, 65536)
@@ -33,19 +34,8 @@ def cluster(order: np.ndarray | None = None) -> Measurements:
     shared = (node[:, None] == node).astype(int) + (socket[:, None] == socket)
     one_way_s = LATENCY_S[shared][:, :, None] + BYTE_S[shared][:, :, None] * np.array(SIZES_BYTES)
     one_way_s[np.arange(64), np.arange(64)] = np.nan
-    return Measurements(
-        sizes_bytes=SIZES_BYTES,
-        repetitions=1,
-        seed=1,
-        places=tuple(Place(f"n{node[rank]}", str(order[rank] % 8), "simulated") for rank in range(64)),
-        mpi=MpiLibrary("synthetic", "3.1", "none"),
-        resolution_s=1e-9,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=2 * one_way_s,
-        rtt_median_s=2 * one_way_s,
-        send_overhead_s=one_way_s / 10,
-    )
+    places = tuple(Place(f"n{node[rank]}", str(order[rank] % 8), "simulated") for rank in range(64))
+    return synthetic(2 * one_way_s, SIZES_BYTES, places=places)
 
 
 def slowed(

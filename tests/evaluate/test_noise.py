@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.evaluate.noise import CLEAN, Noise, disturb
-from isochrone.files import Measurements, MpiLibrary, Place
+from isochrone.files import Measurements
 
 FIRST, SECOND = np.triu_indices(40, 1)
 
@@ -15,19 +16,7 @@ FIRST, SECOND = np.triu_indices(40, 1)
 def exact(ranks: int = 40) -> Measurements:
     rtt_s = np.full((ranks, ranks, 2), [2e-6, 4e-6])
     rtt_s[np.arange(ranks), np.arange(ranks)] = np.nan
-    return Measurements(
-        sizes_bytes=(0, 1024),
-        repetitions=1,
-        seed=1,
-        places=tuple(Place("n0", str(rank), "simulated") for rank in range(ranks)),
-        mpi=MpiLibrary("none", "none", "none"),
-        resolution_s=1e-9,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=rtt_s,
-        rtt_median_s=rtt_s,
-        send_overhead_s=rtt_s / 10,
-    )
+    return synthetic(rtt_s, (0, 1024))
 
 
 def test_without_noise_nothing_changes() -> None:

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.detect import detect
 from isochrone.errors import IsochroneError
-from isochrone.files import Measurements, MpiLibrary, PairParameters, Place
+from isochrone.files import Measurements, PairParameters
 from isochrone.plogp.checks import warnings
 from isochrone.plogp.predict import distance_matrix_s, seen_by, similarity, time_s, vectors
 
@@ -27,17 +28,8 @@ def straight(sender: int, receiver: int, make: Callable[..., PairParameters], sc
 def measured(make: Callable[..., PairParameters], scales: np.ndarray, both: bool) -> Measurements:
     n = len(scales)
     rtt_s = np.full((n, n, 1), 2e-6)
-    return Measurements(
-        sizes_bytes=(0,),
-        repetitions=1,
-        seed=1,
-        places=tuple(Place("n0", str(rank), "simulated") for rank in range(n)),
-        mpi=MpiLibrary("none", "none", "none"),
-        resolution_s=1e-9,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=rtt_s,
-        rtt_median_s=rtt_s,
+    return synthetic(
+        rtt_s,
         send_overhead_s=rtt_s,
         parameters={
             (i, j): straight(i, j, make, scales[i, j])

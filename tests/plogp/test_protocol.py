@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
 from isochrone.detect import detect
-from isochrone.files import Measurements, MpiLibrary, PairParameters, Place
+from isochrone.files import PairParameters
 from isochrone.plogp.protocol import ProtocolStep, level_steps, protocol_step
 
 DOUBLED = [0, *(1 << k for k in range(22))]
@@ -98,19 +99,7 @@ def test_a_level_has_the_step_of_most_pairs_that_meet_there(
 ) -> None:
     node = np.arange(8) // 4
     rtt_s = np.where(node[:, None] == node, 1e-6, 4e-6)[:, :, None]
-    measurements = Measurements(
-        sizes_bytes=(0,),
-        repetitions=1,
-        seed=1,
-        places=tuple(Place(f"n{host}", str(rank), "made up") for rank, host in enumerate(node)),
-        mpi=MpiLibrary("none", "none", "none"),
-        resolution_s=1e-9,
-        overhead_s=0.0,
-        simulated=True,
-        rtt_min_s=rtt_s,
-        rtt_median_s=rtt_s,
-        send_overhead_s=rtt_s,
-    )
+    measurements = synthetic(rtt_s, hosts=[f"n{host}" for host in node], send_overhead_s=rtt_s)
     topology, _ = detect(measurements)
     assert [level.name for level in topology.levels] == ["machine", "node"]
 
