@@ -9,17 +9,14 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO
 
 from isochrone.errors import IsochroneError
-
-Progress = Callable[[int, int], None]
-"""Called with what is done and the total."""
+from isochrone.progress import Advance, part
 
 
 class Channel:
@@ -29,7 +26,7 @@ class Channel:
         progress: shows the user how far it is.
     """
 
-    def __init__(self, requests: IO[str], answers: IO[str], progress: Progress) -> None:
+    def __init__(self, requests: IO[str], answers: IO[str], progress: Advance) -> None:
         self._requests = requests
         self._answers = answers
         self.progress = progress
@@ -67,10 +64,10 @@ _log = logging.getLogger(__name__)
 def run_program(
     argv: Sequence[str], program: str, environment: Mapping[str, str], talk: Talk | None = None
 ) -> None:
-    """Runs a launcher's command line to its end, and shows a progress bar if stderr is a terminal.
+    """Runs a launcher's command line to its end.
 
-    Lines ``progress DONE TOTAL`` on its stderr move the bar; lines ``notice …`` are passed to the log at
-    once, and lines ``isochrone-…: …`` when it has ended well.
+    Lines ``progress DONE TOTAL`` on its stderr move the progress that is shown; lines ``notice …`` are passed to
+    the log at once, and lines ``isochrone-…: …`` when it has ended well.
 
     Args:
         argv: the command line.
@@ -81,7 +78,7 @@ def run_program(
     Raises:
         IsochroneError: when it cannot be started or does not exit with 0.
     """
-    with _progress_bar(program) as progress, tempfile.TemporaryFile() as output:
+    with part("") as progress, tempfile.TemporaryFile() as output:
         environment = {**os.environ, **environment}
         if talk is None:
             code, tail = _watch(argv, environment, output, progress)
@@ -94,7 +91,7 @@ def run_program(
 
 
 def _watch(
-    argv: Sequence[str], environment: Mapping[str, str], output: IO[bytes], progress: Progress
+    argv: Sequence[str], environment: Mapping[str, str], output: IO[bytes], progress: Advance
 ) -> tuple[int, list[str]]:
     process = _start(argv, environment, subprocess.DEVNULL, output)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
@@ -108,7 +105,7 @@ def _watch(
 
 
 def _converse(
-    argv: Sequence[str], environment: Mapping[str, str], progress: Progress, talk: Talk
+    argv: Sequence[str], environment: Mapping[str, str], progress: Advance, talk: Talk
 ) -> tuple[int, list[str]]:
     process = _start(argv, environment, subprocess.PIPE, subprocess.PIPE)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
@@ -152,7 +149,7 @@ def _start(
         raise IsochroneError(f"cannot be started: {error.strerror}", argv[0]) from None
 
 
-def _read_messages(process: subprocess.Popen[str], tail: deque[str], progress: Progress) -> None:
+def _read_messages(process: subprocess.Popen[str], tail: deque[str], progress: Advance) -> None:
     """Reads standard error to its end: progress, and what to keep."""
     for line in process.stderr or ():
         words = line.split()
@@ -206,18 +203,3 @@ def _reason(tail: Sequence[str], program: str) -> str:
         lines.pop()
     start = max((k + 1 for k, line in enumerate(lines) if not line), default=0)
     return f": {' '.join(lines[start:])[-_LONGEST_REASON:]}" if lines else ""
-
-
-@contextlib.contextmanager
-def _progress_bar(title: str) -> Iterator[Progress]:
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
