@@ -124,6 +124,16 @@ TEST(AShape, NamesWhatDividesTheRanksAndWhereTheRootIs) {
               "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 1/1/1");
 }
 
+TEST(AShapeWithoutItsRoot, IsWhatTheShapesOfAllRootsBeginWith) {
+    const auto layout = match(
+        {{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
+    EXPECT_EQ(place::shape(layout), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2");
+    EXPECT_EQ(place::without_root(place::shape(layout, 4)), place::shape(layout));
+    const auto pair = layout.restricted_to({0, 1});
+    EXPECT_EQ(place::shape(pair), "2 ranks in one socket");
+    EXPECT_EQ(place::without_root(place::shape(pair, 0)), place::shape(pair));
+}
+
 TEST(TheShapeOfOneNode, NamesOnlyTheNodeAndWhatIsInside) {
     const auto all = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}});
     EXPECT_EQ(place::shape(all.restricted_to({0, 1, 2}), 2), "3 ranks in one node; socket 2x1-2; root in 1");

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "select/choose.hpp"
+#include "select/fit.hpp"
 #include "select/plan.hpp"
 
 namespace isochrone::tests {
@@ -22,13 +23,13 @@ std::string rule(const std::string& shape, const std::string& min_bytes, const s
            R"("repetitions":20,"predicted_s":null}})";
 }
 
-std::string plan_text(const std::vector<std::string>& rules) {
+std::string plan_text(const std::vector<std::string>& rules, const std::string& levels = "") {
     std::string list;
     for (const auto& text : rules) list += (list.empty() ? "" : ",") + text;
     return R"({"isochrone":"plan","schema_version":1,)"
-           R"("topology":{"fingerprint":"f00d","file":"topology.json"},)"
-           R"("mpi":{"library":"Open MPI v4.1.4","abi":"libmpi.so.40"},"rules":[)" +
-           list + R"(],"provenance":{}})";
+           R"("topology":{"fingerprint":"f00d","file":"topology.json")" +
+           levels + R"(},"mpi":{"library":"Open MPI v4.1.4","abi":"libmpi.so.40"},"rules":[)" + list +
+           R"(],"provenance":{}})";
 }
 
 std::string error_of(const std::string& text) {
@@ -96,6 +97,7 @@ TEST(ADamagedPlan, IsRefusedInOneLineThatSaysWhatAndWhere) {
     EXPECT_EQ(replaced("\"flat\"", "\"flat(\"").find("rules[0]: recipe 'flat(', character 5"), 0U);
     EXPECT_EQ(replaced("\"flat\"", "7").find("rules[0]: "), 0U);
     EXPECT_EQ(replaced("1.43", "-1"), "rules[0]: speedup is not a number of at least 0");
+    EXPECT_EQ(replaced("\"a\"", "\"a\\nb\""), "rules[0]: shape is not a line of text");
     EXPECT_NE(replaced("\"rules\":[", "\"rules\":7,\"x\":["), "");
     EXPECT_NE(error_of(good.substr(0, good.size() / 2)), "");
     EXPECT_NE(error_of(""), "");
@@ -140,15 +142,81 @@ TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
         plan_text({rule(two_nodes, "1", "4096", "flat"), rule("another", "0", "0", "flat")}));
     const auto too_large = select::choose(plan, layout(), 0, 4097);
     EXPECT_EQ(too_large.recipe, compose::Recipe{});
-    EXPECT_EQ(too_large.reason, "no rule for 4097 bytes on " + two_nodes + ": native");
+    EXPECT_EQ(too_large.reason, "4097 bytes were not measured for " + two_nodes);
     const auto other_shape = select::choose(plan, layout().restricted_to({0, 1, 2}), 2, 100);
     EXPECT_EQ(other_shape.recipe, compose::Recipe{});
-    EXPECT_EQ(other_shape.reason, "no rule for shape 3 ranks in one machine; node 2x1-2; root in 1: native");
+    EXPECT_EQ(other_shape.reason,
+              "this shape was not measured: 3 ranks in one machine; node 2x1-2; root in 1");
 }
 
-TEST(TheChoice, SaysSoWhereNativeWasNotBeaten) {
+TEST(TheChoice, SaysSoWhereNothingWasFasterThanNative) {
     const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "native")}));
-    EXPECT_EQ(select::choose(plan, layout(), 0, 100).reason, "native was not beaten here, for " + two_nodes);
+    const auto choice = select::choose(plan, layout(), 0, 100);
+    EXPECT_EQ(choice.recipe, compose::Recipe{});
+    EXPECT_EQ(choice.reason, "measured: nothing tried was faster than native for " + two_nodes);
+}
+
+TEST(APlanWithRulesForTheJob, Fits) {
+    const auto some_root = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "native")}));
+    EXPECT_EQ(select::misfit(some_root, layout()), "");
+    EXPECT_EQ(select::misfit(select::parse_plan(plan_text({})), layout().restricted_to({1})), "");
+}
+
+TEST(APlanForOtherJobs, SaysForWhichAndWhatThisOneIs) {
+    const auto of = [](const std::vector<std::string>& rules) {
+        return select::misfit(select::parse_plan(plan_text(rules)), layout());
+    };
+    const std::string todo =
+        ", so broadcasts to all of them are the MPI library's own; survey with ranks like these: "
+        "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
+    EXPECT_EQ(
+        of({rule("8 ranks in one node", "1", "9", "flat")}),
+        "the plan holds for 8 ranks in one node; this job has 4 ranks in one machine (node 2x2)" + todo);
+    const auto first = rule("4 ranks in one machine; node 2x1-3; root in 1", "1", "9", "flat");
+    const auto other_root = rule("4 ranks in one machine; node 2x1-3; root in 3", "1", "9", "flat");
+    const auto second = rule("6 ranks in one node", "1", "9", "flat");
+    EXPECT_EQ(
+        of({first, other_root, second})
+            .find("the plan holds for 4 ranks in one machine (node 2x1-3) and 6 ranks in one node; this job"),
+        0U);
+    EXPECT_EQ(of({first, second, rule("7 ranks in one node", "1", "9", "flat"),
+                  rule("9 ranks in one node", "1", "9", "flat")})
+                  .find("the plan holds for 4 ranks in one machine (node 2x1-3), 6 ranks in one node and 2 "
+                        "more; this job"),
+              0U);
+}
+
+TEST(APlanWithoutRules, SaysSo) {
+    EXPECT_EQ(select::misfit(select::parse_plan(plan_text({})), layout()).find("the plan has no rule for"),
+              0U);
+}
+
+topology::Topology two_levels() {
+    topology::Topology topology;
+    topology.levels = {{"machine", {{0}}, {}}, {"node", {{0}}, {}}};
+    return topology;
+}
+
+TEST(ThePlansNamesOfLevels, ReplaceThoseOfItsTopology) {
+    auto topology = two_levels();
+    select::use_names_of(select::parse_plan(plan_text({})), topology);
+    EXPECT_EQ(topology.levels[1].name, "node");
+    select::use_names_of(select::parse_plan(plan_text({}, R"(,"levels":["site","switch"])")), topology);
+    EXPECT_EQ(topology.levels[0].name, "site");
+    EXPECT_EQ(topology.levels[1].name, "switch");
+}
+
+TEST(ThePlansNamesOfLevels, AreAsManyAsTheTopologyHasLevels) {
+    auto topology = two_levels();
+    const auto plan = select::parse_plan(plan_text({}, R"(,"levels":["site"])"));
+    try {
+        select::use_names_of(plan, topology);
+        FAIL();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_EQ(std::string(error.what()), "the plan names 1 levels, and its topology has 2");
+    }
+    EXPECT_NE(error_of(plan_text({}, R"(,"levels":"node")")), "");
+    EXPECT_NE(error_of(plan_text({}, R"(,"levels":[7])")), "");
 }
 
 TEST(ARecipeThatDoesNotFitTheTopology, GivesNativeAndSaysWhy) {

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,7 @@ RECIPES = {
     2: ((1, 1 << 20, "pipeline@100"),),
     1: (),
 }
+EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
 LINKS = Links(1e-6, ((0, 1e-7),), ((0, 0.0),), ((0, 1e-7), (65536, 1e-5)))
 
 
@@ -101,9 +103,8 @@ def _write_plan(folder: Path, measurements: Measurements) -> Plan:
     layout = _core.match(
         (folder / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in measurements.places]
     )
-    evidence = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
     rules = tuple(
-        Rule("bcast", layout.restricted_to(range(size)).shape(0), low, high, recipe, evidence)
+        Rule("bcast", layout.restricted_to(range(size)).shape(0), low, high, recipe, EVIDENCE)
         for size, recipes in RECIPES.items()
         for low, high, recipe in recipes
     )
@@ -133,6 +134,10 @@ def _on_plan(
     return _run(bench, *words, ranks=ranks, kinds=kinds, **environment)
 
 
+def _said(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if line.startswith("isochrone: ")]
+
+
 def test_a_program_ends_with_the_same_bytes_on_a_plan(bench: Bench) -> None:
     plain = _run(bench, ranks=RANKS, kinds="all")
     planned = _on_plan(bench, bench.folder / "plan.json", RANKS, "all", ISOCHRONE_EXPLAIN="1")
@@ -142,23 +147,66 @@ def test_a_program_ends_with_the_same_bytes_on_a_plan(bench: Bench) -> None:
     assert planned.stdout == plain.stdout
     for recipe in ("binomial", "hierarchical(node=chain)@256", "scatter_allgather@4096", "pipeline@100"):
         assert f": {recipe}: " in planned.stderr, planned.stderr
-    assert "broadcasts by the plan" in planned.stderr
+    assert "isochrone: broadcasts on rank 0: " in planned.stderr
 
 
-@pytest.mark.parametrize("ranks", [1, 3])
-def test_a_number_of_ranks_that_has_no_rule_runs_on_the_librarys_own(bench: Bench, ranks: int) -> None:
+def _only_rules(bench: Bench, folder: Path, *rules: tuple[str, int, int, str]) -> Path:
+    """A copy of the plan and its topology with other rules: shape, least and largest size, and recipe."""
+    shutil.copy(bench.folder / "topology.json", folder)
+    path = folder / "plan.json"
+    write_plan(path, replace(bench.plan, rules=tuple(Rule("bcast", *rule, EVIDENCE) for rule in rules)))
+    return path
+
+
+@pytest.mark.parametrize("ranks", [4, 6, 12])
+def test_a_job_that_the_plan_has_no_rule_for_is_told_so_in_one_line(
+    bench: Bench, tmp_path: Path, ranks: int
+) -> None:
     plain = _run(bench, ranks=ranks)
-    planned = _on_plan(bench, bench.folder / "plan.json", ranks=ranks, ISOCHRONE_EXPLAIN="1")
+    planned = _on_plan(bench, _only_rules(bench, tmp_path, ("8 ranks in one node", 1, 9999, "flat")), ranks)
     assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
-    if ranks == 3:
-        assert ": native: " in planned.stderr
+    assert _said(planned) == [
+        f"isochrone: the plan holds for 8 ranks in one node; this job has {ranks} ranks in one node, so "
+        "broadcasts to all of them are the MPI library's own; survey with ranks like these: isochrone survey "
+        "-o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER"
+    ]
 
 
-def test_without_explain_nothing_is_said(bench: Bench) -> None:
-    assert _on_plan(bench, bench.folder / "plan.json").stderr == _run(bench).stderr
+def test_a_plan_without_rules_is_told_in_one_line_and_one_rank_needs_none(
+    bench: Bench, tmp_path: Path
+) -> None:
+    plan = _only_rules(bench, tmp_path)
+    (said,) = _said(_on_plan(bench, plan))
+    assert said.startswith("isochrone: the plan has no rule for any broadcast, ")
+    assert _said(_on_plan(bench, plan, ranks=1)) == []
 
 
-def _damaged(bench: Bench, tmp_path: Path, change: Callable[[dict[str, object]], None]) -> Path:
+def test_what_was_measured_and_what_was_not_are_told_apart(bench: Bench, tmp_path: Path) -> None:
+    shape = "2 ranks in one node"
+    plan = _only_rules(bench, tmp_path, (shape, 1, 7, "flat"), (shape, 8, 1000, "native"))
+    planned = _on_plan(bench, plan, ISOCHRONE_EXPLAIN="1")
+    assert _said(planned) == [
+        f"isochrone: bcast of 1 bytes from rank 0: flat: measured 2.00x faster than native for {shape}",
+        f"isochrone: bcast of 1 bytes from rank 1: flat: measured 2.00x faster than native for {shape}",
+        "isochrone: bcast of 1000 bytes from rank 0: native: measured: nothing tried was faster than native "
+        f"for {shape}",
+        "isochrone: bcast of 1000 bytes from rank 1: native: measured: nothing tried was faster than native "
+        f"for {shape}",
+        f"isochrone: bcast of 4099 bytes from rank 0: native: 4099 bytes were not measured for {shape}",
+        f"isochrone: bcast of 4099 bytes from rank 1: native: 4099 bytes were not measured for {shape}",
+        # 1 and 7 bytes; 576 and 1000; 2004, 4099 and 100003; each from both ranks.
+        "isochrone: broadcasts on rank 0: 4 by the plan's recipes, 4 by the MPI library's own as the plan "
+        "says, 6 by the MPI library's own as nothing was measured",
+    ]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_without_explain_nothing_is_said_where_the_plan_fits(bench: Bench, ranks: int) -> None:
+    planned = _on_plan(bench, bench.folder / "plan.json", ranks)
+    assert planned.stderr == _run(bench, ranks=ranks).stderr
+
+
+def _damaged(bench: Bench, tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """A copy of the plan and its topology, the plan changed as JSON."""
     shutil.copy(bench.folder / "topology.json", tmp_path)
     document = json.loads((bench.folder / "plan.json").read_text())
@@ -178,13 +226,12 @@ def _damaged(bench: Bench, tmp_path: Path, change: Callable[[dict[str, object]],
     ids=["another version", "another topology", "another library", "no recipe"],
 )
 def test_a_plan_that_does_not_hold_costs_one_line_and_the_program_runs(
-    bench: Bench, tmp_path: Path, change: Callable[[dict[str, object]], None]
+    bench: Bench, tmp_path: Path, change: Callable[[dict[str, Any]], None]
 ) -> None:
     plain = _run(bench)
     planned = _on_plan(bench, _damaged(bench, tmp_path, change))
     assert (planned.returncode, planned.stdout) == (0, plain.stdout)
-    said = [line for line in planned.stderr.splitlines() if line.startswith("isochrone: ")]
-    assert len(said) == 1, planned.stderr
+    assert len(_said(planned)) == 1, planned.stderr
 
 
 def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Bench, tmp_path: Path) -> None:
@@ -193,9 +240,8 @@ def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Be
     _write_plan(tmp_path, replace(measurements, places=elsewhere))
     planned = _on_plan(bench, tmp_path / "plan.json")
     assert (planned.returncode, planned.stdout) == (0, _run(bench).stdout)
-    said = [line for line in planned.stderr.splitlines() if line.startswith("isochrone: ")]
-    assert len(said) == 1, planned.stderr
-    assert "was not surveyed" in said[0]
+    (said,) = _said(planned)
+    assert "was not surveyed" in said
 
 
 def test_another_host_of_the_same_kind_is_not_another_machine(bench: Bench, tmp_path: Path) -> None:

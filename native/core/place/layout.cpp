@@ -2,6 +2,7 @@
 #include "place/layout.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -108,22 +109,38 @@ class Matcher {
     std::map<std::string, std::string> host_of_signature_;
 };
 
-/// Least and largest group, as "4x2-4" (number x sizes), and the size of the root's.
-struct Division {
-    std::size_t groups = 0;
-    int least = 0;
-    int largest = 0;
-    int of_root = 0;
+/// What begins the part of a shape that says where the root is.
+constexpr std::string_view root_part = "; root in ";
+
+/// Levels that divide the ranks, without those that divide them as the one before does.
+struct Divisions {
+    std::string whole;                ///< name of the innermost level that holds all ranks
+    std::vector<std::size_t> levels;  ///< outermost first
 };
 
-Division division(const std::vector<int>& group_of, int root) {
-    std::map<int, int> sizes;
-    for (const int group : group_of) ++sizes[group];
-    Division result{sizes.size(), static_cast<int>(group_of.size()), 0, sizes[group_of[at(root)]]};
-    for (const auto& [group, size] : sizes) {
-        result.least = std::min(result.least, size);
-        result.largest = std::max(result.largest, size);
+Divisions divisions(const Layout& layout) {
+    Divisions result{layout.levels.empty() ? "" : layout.levels.front(), {}};
+    const std::vector<int>* before = nullptr;
+    for (std::size_t l = 0; l < layout.levels.size(); ++l) {
+        const auto& group_of = layout.group_of[l];
+        if (std::adjacent_find(group_of.begin(), group_of.end(), std::not_equal_to<>()) == group_of.end()) {
+            result.whole = layout.levels[l];
+        } else if (before == nullptr || *before != group_of) {
+            before = &group_of;
+            result.levels.push_back(l);
+        }
     }
+    return result;
+}
+
+/// Number of groups, and their least and largest size: "4x2-4".
+std::string sizes(const std::vector<int>& group_of) {
+    std::map<int, int> members;
+    for (const int group : group_of) ++members[group];
+    const auto [least, largest] = std::minmax_element(
+        members.begin(), members.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::string result = std::to_string(members.size()) + "x" + std::to_string(least->second);
+    if (largest->second != least->second) result += "-" + std::to_string(largest->second);
     return result;
 }
 
@@ -175,26 +192,25 @@ Layout match(const Topology& topology, const std::vector<Place>& ranks) {
     return layout;
 }
 
-std::string shape(const Layout& layout, int root) {
-    std::string whole = layout.levels.empty() ? "" : layout.levels.front();
-    std::string divisions;
-    std::string of_root;
-    const std::vector<int>* before = nullptr;
-    for (std::size_t l = 0; l < layout.levels.size(); ++l) {
-        const Division d = division(layout.group_of[l], root);
-        if (d.groups == 1) {
-            whole = layout.levels[l];
-            continue;
-        }
-        if (before != nullptr && *before == layout.group_of[l]) continue;
-        before = &layout.group_of[l];
-        divisions += "; " + layout.levels[l] + " " + std::to_string(d.groups) + "x" + std::to_string(d.least);
-        if (d.largest != d.least) divisions += "-" + std::to_string(d.largest);
-        of_root += (of_root.empty() ? "" : "/") + std::to_string(d.of_root);
+std::string shape(const Layout& layout) {
+    const Divisions divided = divisions(layout);
+    std::string result = std::to_string(layout.size) + " ranks in one " + divided.whole;
+    for (const std::size_t l : divided.levels) {
+        result += "; " + layout.levels[l] + " " + sizes(layout.group_of[l]);
     }
-    std::string result = std::to_string(layout.size) + " ranks in one " + whole + divisions;
-    if (!of_root.empty()) result += "; root in " + of_root;
     return result;
 }
+
+std::string shape(const Layout& layout, int root) {
+    std::string of_root;
+    for (const std::size_t l : divisions(layout).levels) {
+        const auto& group_of = layout.group_of[l];
+        of_root += of_root.empty() ? root_part : "/";
+        of_root += std::to_string(std::count(group_of.begin(), group_of.end(), group_of[at(root)]));
+    }
+    return shape(layout) + of_root;
+}
+
+std::string_view without_root(std::string_view shape) { return shape.substr(0, shape.find(root_part)); }
 
 }  // namespace isochrone::core::place

@@ -39,4 +39,10 @@ struct Layout {
 /// machine; switch 2x8; node 5x2-4; root in 8/4".
 [[nodiscard]] std::string shape(const Layout& layout, int root);
 
+/// What the shapes of all roots begin with: the shape without the root's groups.
+[[nodiscard]] std::string shape(const Layout& layout);
+
+/// A shape's text without its part on the root.
+[[nodiscard]] std::string_view without_root(std::string_view shape);
+
 }  // namespace isochrone::core::place

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::string_view bcast = "bcast";
 
-Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason) + ": native"}; }
+Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason)}; }
 
 std::string why_no_rule(const Plan& plan, const std::string& shape, std::int64_t size_bytes) {
     const bool shape_known = std::any_of(plan.rules.begin(), plan.rules.end(), [&](const Rule& rule) {
         return rule.collective == bcast && rule.shape == shape;
     });
-    if (shape_known) return "no rule for " + std::to_string(size_bytes) + " bytes on " + shape;
-    return "no rule for shape " + shape;
+    if (shape_known) return std::to_string(size_bytes) + " bytes were not measured for " + shape;
+    return "this shape was not measured: " + shape;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Choice choose(const Plan& plan, const place::Layout& layout, int root, std::int6
     const Rule* rule = find_rule(plan, bcast, shape, size_bytes);
     if (rule == nullptr) return native(why_no_rule(plan, shape, size_bytes));
     if (rule->recipe.kind == compose::Recipe::Kind::native) {
-        return {rule->recipe, "native was not beaten here, for " + shape};
+        return native("measured: nothing tried was faster than native for " + shape);
     }
     try {
         static_cast<void>(compose::resolve_bcast(rule->recipe, layout));

@@ -12,10 +12,19 @@ namespace {
 
 using Document = nlohmann::json;
 
+/// A text that can be part of a message.
+std::string one_line(const Document& document, const std::string& what) {
+    auto text = document.get<std::string>();
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; })) {
+        throw std::invalid_argument(what + " is not a line of text");
+    }
+    return text;
+}
+
 Rule read_rule(const Document& document) {
     Rule rule;
     rule.collective = document.at("collective").get<std::string>();
-    rule.shape = document.at("shape").get<std::string>();
+    rule.shape = one_line(document.at("shape"), "shape");
     rule.min_bytes = json::integer(document.at("min_bytes"), 0, json::largest_integer, "min_bytes");
     rule.max_bytes = json::integer(document.at("max_bytes"), 0, json::largest_integer, "max_bytes");
     if (rule.max_bytes < rule.min_bytes) throw std::invalid_argument("max_bytes is below min_bytes");
@@ -48,7 +57,13 @@ Plan parse_plan(std::string_view text) {
         if (document.at("schema_version") != 1)
             throw std::invalid_argument("it is of another schema version");
         Plan plan;
-        plan.topology_fingerprint = document.at("topology").at("fingerprint").get<std::string>();
+        const Document& topology = document.at("topology");
+        plan.topology_fingerprint = topology.at("fingerprint").get<std::string>();
+        if (const auto levels = topology.find("levels"); levels != topology.end()) {
+            for (const Document& name : json::list(*levels, "levels")) {
+                plan.level_names.push_back(one_line(name, "a name of levels"));
+            }
+        }
         plan.mpi_library = document.at("mpi").at("library").get<std::string>();
         plan.mpi_abi = document.at("mpi").at("abi").get<std::string>();
         const Document& rules = json::list(document.at("rules"), "rules");
@@ -78,6 +93,18 @@ const Rule* find_rule(const Plan& plan, std::string_view collective, std::string
     const Rule& rule = *(after - 1);
     const bool holds = rule.collective == collective && rule.shape == shape && size_bytes <= rule.max_bytes;
     return holds ? &rule : nullptr;
+}
+
+void use_names_of(const Plan& plan, topology::Topology& topology) {
+    if (plan.level_names.empty()) return;
+    if (plan.level_names.size() != topology.levels.size()) {
+        throw std::invalid_argument("the plan names " + std::to_string(plan.level_names.size()) +
+                                    " levels, and its topology has " +
+                                    std::to_string(topology.levels.size()));
+    }
+    for (std::size_t l = 0; l < topology.levels.size(); ++l) {
+        topology.levels[l].name = plan.level_names[l];
+    }
 }
 
 }  // namespace isochrone::core::select

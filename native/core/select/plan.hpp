@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compose/recipe.hpp"
+#include "topology/topology.hpp"
 
 namespace isochrone::core::select {
 
@@ -26,6 +27,7 @@ struct Plan {
     std::string topology_fingerprint;
     std::string mpi_library;
     std::string mpi_abi;
+    std::vector<std::string> level_names;  ///< that the rules use, outermost first; empty: the topology's
     std::vector<Rule> rules;  ///< by collective, shape and size, ascending; no two hold for one message
 };
 
@@ -37,5 +39,9 @@ struct Plan {
 /// The rule that holds for a message of `size_bytes`, or nullptr. Takes O(log rules).
 [[nodiscard]] const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape,
                                     std::int64_t size_bytes);
+
+/// Gives the levels of a plan's topology the names that the plan knows them by: they may have been renamed
+/// since. Throws std::invalid_argument, in one line, if it has another number of levels.
+void use_names_of(const Plan& plan, topology::Topology& topology);
 
 }  // namespace isochrone::core::select

@@ -86,13 +86,16 @@ class Bench {
           library_(comm),
           buffer_(largest(work_)) {
         if (!inputs.topology.empty()) {
-            const auto topology = core::topology::parse(inputs.topology);
+            auto topology = core::topology::parse(inputs.topology);
+            if (!inputs.plan.empty()) {
+                plan_ = core::select::parse_plan(inputs.plan);
+                core::select::use_names_of(plan_, topology);
+            }
             std::vector<core::topology::Place> known;
             for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
             const auto layout = core::place::match(topology, known);
             communicator_ = std::make_unique<executor::Communicator>(comm, layout);
             if (!inputs.plan.empty()) {
-                plan_ = core::select::parse_plan(inputs.plan);
                 dispatcher_ = std::make_unique<executor::Dispatcher>(comm, layout, plan_);
             }
         }

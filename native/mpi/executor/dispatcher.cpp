@@ -20,13 +20,15 @@ const Dispatcher::Decision& Dispatcher::decide_bcast(int root, std::int64_t byte
     const Rule* rule = core::select::find_rule(plan_, "bcast", here.shape, bytes);
     const auto found = here.by_rule.find(rule);
     if (found != here.by_rule.end()) return found->second;
-    return here.by_rule.emplace(rule, make_decision(root, bytes)).first->second;
+    Decision decision = make_decision(root, bytes);
+    decision.rule = rule;
+    return here.by_rule.emplace(rule, std::move(decision)).first->second;
 }
 
 Dispatcher::Decision Dispatcher::make_decision(int root, std::int64_t bytes) {
     const auto choice = core::select::choose(plan_, layout_, root, bytes);
     if (choice.recipe.kind == core::compose::Recipe::Kind::native) return {nullptr, choice.reason};
-    if (!open()) return {nullptr, "no private communicator could be made, or memory may be a GPU's: native"};
+    if (!open()) return {nullptr, "no private communicator could be made, or memory may be a GPU's"};
     const auto& resolved = communicator_->resolve_bcast(choice.recipe);
     communicator_->prepare_bcast(resolved, root);
     return {&resolved, choice.reason};

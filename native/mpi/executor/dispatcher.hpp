@@ -23,6 +23,7 @@ class Dispatcher {
     struct Decision {
         const core::compose::Resolved* resolved = nullptr;  ///< nullptr: the library's own
         std::string reason;
+        const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
     };
 
     /// Not collective: communicators are made when a recipe first needs one. `plan` must outlive this.

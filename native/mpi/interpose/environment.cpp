@@ -13,7 +13,6 @@
 
 #include "comm/check.hpp"
 #include "comm/library.hpp"
-#include "topology/topology.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
@@ -73,8 +72,7 @@ Inputs read_inputs(MPI_Comm comm) {
     return inputs;
 }
 
-void check_belongs(const core::select::Plan& plan, const Inputs& inputs) {
-    const auto topology = core::topology::parse(inputs.topology);
+void check_belongs(const core::select::Plan& plan, const core::topology::Topology& topology) {
     if (plan.topology_fingerprint != topology.fingerprint)
         throw std::invalid_argument("the plan was made for another topology");
     const comm::Library library = comm::library_identity();

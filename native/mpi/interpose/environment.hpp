@@ -9,6 +9,7 @@
 #include <string>
 
 #include "select/plan.hpp"
+#include "topology/topology.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -25,7 +26,7 @@ struct Inputs {
 
 /// Throws std::invalid_argument, in one line, if the plan was made for another topology, MPI library or ABI
 /// than are here.
-void check_belongs(const core::select::Plan& plan, const Inputs& inputs);
+void check_belongs(const core::select::Plan& plan, const core::topology::Topology& topology);
 
 /// Whether a runtime of a GPU is loaded in this process: then a buffer may be memory that the processor
 /// cannot touch.

@@ -12,6 +12,7 @@
 #include "comm/place.hpp"
 #include "interpose/datatype.hpp"
 #include "interpose/environment.hpp"
+#include "select/fit.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -28,10 +29,12 @@ std::unique_ptr<Session> Session::open() {
     if (complaint.empty() && !inputs.plan.empty()) {
         try {
             session->plan_ = core::select::parse_plan(inputs.plan);
-            check_belongs(session->plan_, inputs);
+            auto topology = core::topology::parse(inputs.topology);
+            check_belongs(session->plan_, topology);
+            core::select::use_names_of(session->plan_, topology);
             std::vector<core::topology::Place> ranks;
             for (const auto& place : places) ranks.push_back({place.host, place.cpus, place.signature});
-            session->world_ = core::place::match(core::topology::parse(inputs.topology), ranks);
+            session->world_ = core::place::match(topology, ranks);
         } catch (const std::invalid_argument& error) {
             complaint = error.what();
         }
@@ -40,18 +43,32 @@ std::unique_ptr<Session> Session::open() {
         std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", complaint.c_str());
     }
     if (!complaint.empty() || inputs.plan.empty()) return nullptr;
+    // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
+    if (rank == 0) {
+        const auto misfit = core::select::misfit(session->plan_, session->world_);
+        if (!misfit.empty()) std::fprintf(stderr, "isochrone: %s\n", misfit.c_str());
+    }
     session->explain_ = inputs.explain;
     check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &session->key_, nullptr),
           "MPI_Comm_create_keyval");
     return session;
 }
 
+std::string Session::in_words(const Counts& counts) {
+    const std::string own = " by the MPI library's own ";
+    std::string result = "broadcasts on rank 0: " + std::to_string(counts.recipes) +
+                         " by the plan's recipes, " + std::to_string(counts.planned_native) + own +
+                         "as the plan says, " + std::to_string(counts.not_measured) + own +
+                         "as nothing was measured";
+    if (counts.refused > 0) {
+        result += ", " + std::to_string(counts.refused) + own + "as the recipe cannot run here";
+    }
+    return result;
+}
+
 Session::~Session() {
     if (explain_ && comm::rank_in(MPI_COMM_WORLD) == 0) {
-        std::fprintf(stderr,
-                     "isochrone: %" PRIu64 " broadcasts by the plan, %" PRIu64
-                     " by the MPI library's own, on rank 0\n",
-                     improved_, native_);
+        std::fprintf(stderr, "isochrone: %s\n", in_words(counts_).c_str());
     }
     // Freeing a communicator is collective, and at the end of the program ranks need not have the same ones
     // left.
@@ -138,7 +155,15 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) const {
 void Session::count(Handle& handle, const Dispatcher::Decision& decision, std::int64_t bytes, int root) {
     const bool first = handle.explained.insert(&decision).second;
     const std::lock_guard lock(mutex_);
-    ++(decision.resolved != nullptr ? improved_ : native_);
+    if (decision.resolved != nullptr) {
+        ++counts_.recipes;
+    } else if (decision.rule == nullptr) {
+        ++counts_.not_measured;
+    } else if (decision.rule->recipe.kind == core::compose::Recipe::Kind::native) {
+        ++counts_.planned_native;
+    } else {
+        ++counts_.refused;
+    }
     if (!first || !explain_ || handle.rank != 0) return;
     const std::string recipe =
         decision.resolved != nullptr ? core::compose::to_text(decision.resolved->recipe) : "native";

@@ -44,7 +44,16 @@ class Session {
         std::set<const executor::Dispatcher::Decision*> explained;  ///< decisions that have been said
     };
 
+    /// How many broadcasts ran how.
+    struct Counts {
+        std::uint64_t recipes = 0;
+        std::uint64_t planned_native = 0;
+        std::uint64_t not_measured = 0;
+        std::uint64_t refused = 0;  ///< the plan has a recipe that cannot run here
+    };
+
     Session() = default;
+    static std::string in_words(const Counts& counts);
     Handle& handle_of(MPI_Comm comm);
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm) const;
     void count(Handle& handle, const executor::Dispatcher::Decision& decision, std::int64_t bytes, int root);
@@ -53,10 +62,9 @@ class Session {
     core::place::Layout world_;
     bool explain_ = false;
     int key_ = MPI_KEYVAL_INVALID;
-    std::mutex mutex_;  // guards handles_: collectives may run at once on different communicators
+    std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
     std::vector<std::unique_ptr<Handle>> handles_;
-    std::uint64_t improved_ = 0;
-    std::uint64_t native_ = 0;
+    Counts counts_;
 };
 
 }  // namespace isochrone::mpi::interpose

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+#include "place/layout.hpp"
+#include "select/plan.hpp"
+
+namespace isochrone::core::select {
+
+/// Why a plan has nothing to say about broadcasts to all ranks of a job, from any root, and what to do: in
+/// words, one line. Empty if it has, and for a single rank.
+[[nodiscard]] std::string misfit(const Plan& plan, const place::Layout& job);
+
+}  // namespace isochrone::core::select
