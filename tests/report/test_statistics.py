@@ -45,6 +45,24 @@ def test_paired_repetitions_cancel_the_disturbance_that_they_share() -> None:
     assert (interval.low, interval.high) == pytest.approx((1.5, 1.5))
 
 
+def test_what_paired_ratios_and_medians_do_not_agree_on_is_not_proven() -> None:
+    native = np.array([8.8, 8.0, 7.7, 9.0, 7.6, 7.4, 8.8, 8.6, 8.3])
+    ratios = np.array([1.02, 1.03, 0.8, 1.03, 1.03, 1.03, 1.02, 1.03, 1.03])
+    assert median_ci(ratios).low > 1.0
+    assert np.median(native) < np.median(native / ratios)
+    interval = ratio_ci(native, native / ratios)
+    assert interval.estimate < 1.0
+    assert interval.low <= 1.0 < interval.high
+
+
+@given(st.lists(st.tuples(positive, positive), min_size=1, max_size=40))
+def test_every_ratio_is_that_of_the_medians_and_lies_in_its_interval(pairs: list[tuple[float, float]]) -> None:
+    native, other = np.array(pairs).T
+    interval = ratio_ci(native, other)
+    assert interval.estimate == np.median(native) / np.median(other)
+    assert interval.low <= interval.estimate <= interval.high
+
+
 def test_unequal_counts_are_compared_by_bootstrap_and_repeatably() -> None:
     generator = np.random.default_rng(11)
     slow, fast = generator.lognormal(math.log(2), 0.05, 30), generator.lognormal(0.0, 0.05, 20)
