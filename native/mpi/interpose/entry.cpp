@@ -8,6 +8,7 @@
 // are called by their PMPI names.
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -27,7 +28,33 @@ std::unique_ptr<Session>& session() {
     return the_session;
 }
 
+/// Whether MPI was started through a function of ours, or it has been said that it was not.
+std::atomic<bool> start_was_seen = false;
+
+/// When the program is loaded: later no function of ours may ever be called.
+__attribute__((constructor)) void say_what_is_not_seen() {
+    using namespace isochrone::mpi::interpose;
+    if (!fortran_goes_around()) return;
+    start_was_seen = true;
+    if (!is_rank_0_of_launcher()) return;
+    std::fprintf(stderr,
+                 "isochrone: this program has Open MPI's Fortran bindings, which a preload cannot see into: "
+                 "what it calls from Fortran runs on the MPI library's own\n");
+}
+
+/// MPICH's mpi_f08 starts MPI by PMPI_Init, but broadcasts by MPI_Bcast. A session cannot be opened then:
+/// that is collective over the world, and the first broadcast need not be, nor need there be a world.
+void say_that_start_was_not_seen() {
+    using namespace isochrone::mpi::interpose;
+    if (start_was_seen.exchange(true) || !plan_is_asked_for() || !is_rank_0_of_launcher()) return;
+    std::fprintf(
+        stderr,
+        "isochrone: this program started MPI where a preload cannot see it, as mpi_f08 of Fortran and "
+        "MPI_Session_init do: the MPI library's own broadcasts run\n");
+}
+
 void open_session() {
+    start_was_seen = true;
     if (isochrone::mpi::interpose::loaded_mpi_libraries() > 1) {
         std::fprintf(
             stderr,
@@ -79,6 +106,8 @@ ISOCHRONE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, i
         } catch (const std::exception& error) {
             return fail(comm, error);
         }
+    } else {
+        say_that_start_was_not_seen();
     }
     return PMPI_Bcast(buffer, count, datatype, root, comm);
 }

@@ -97,6 +97,22 @@ bool gpu_runtime_is_loaded() {
     return found;
 }
 
+bool is_rank_0_of_launcher() {
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        if (const std::string rank = variable(name); !rank.empty()) return rank == "0";
+    }
+    return true;
+}
+
+bool plan_is_asked_for() { return !variable("ISOCHRONE_PLAN").empty(); }
+
+bool fortran_goes_around() {
+    if (!plan_is_asked_for()) return false;
+    bool found = false;
+    each_object([&](std::string_view name) { found = found || name.starts_with("libmpi_mpifh.so"); });
+    return found;
+}
+
 int loaded_mpi_libraries() {
     std::set<std::string_view> names;
     each_object([&](std::string_view name) {

@@ -32,6 +32,17 @@ void check_belongs(const core::select::Plan& plan, const core::topology::Topolog
 /// cannot touch.
 [[nodiscard]] bool gpu_runtime_is_loaded();
 
+/// Whether this is rank 0, as far as the launcher's variables tell; where they do not, it is. For what is to
+/// be said while MPI cannot be asked.
+[[nodiscard]] bool is_rank_0_of_launcher();
+
+/// Whether ISOCHRONE_PLAN is set.
+[[nodiscard]] bool plan_is_asked_for();
+
+/// Whether a plan is asked for and Open MPI's Fortran bindings are loaded in this process. They call MPI by
+/// its PMPI names: a preload sees neither their MPI_Init nor their collectives.
+[[nodiscard]] bool fortran_goes_around();
+
 /// How many MPI libraries are loaded in this process. More than one: this library and the program were built
 /// for different ones, and nothing can be said about the handles that are passed.
 [[nodiscard]] int loaded_mpi_libraries();
