@@ -50,10 +50,17 @@ nb::list algorithm_rows() {
         nb::dict entry;
         entry["collective"] = "bcast";
         entry["name"] = decoded(row.name);
+        entry["words"] = decoded(row.words);
         entry["good_for"] = decoded(row.good_for);
         entry["source"] = decoded(row.source);
         entry["default_parameter"] = row.default_parameter;
         entry["default_segment"] = row.default_segment;
+        nb::list tuned;
+        for (const int parameter : row.tuned) {
+            if (parameter != 0) tuned.append(parameter);
+        }
+        entry["tuned_parameters"] = tuned;
+        entry["quadratic_messages"] = row.quadratic_messages;
         rows.append(entry);
     }
     return rows;

@@ -13,16 +13,21 @@ __version__: str
 class Algorithm(TypedDict):
     """A row of the table of a collective; for type checkers only.
 
-    ``default_parameter`` is 0 for an algorithm that takes none, ``default_segment`` (bytes) for one that is
-    not segmented unless the recipe says so.
+    ``words`` is what a sentence calls it. ``default_parameter`` is 0 for an algorithm that takes none,
+    ``default_segment`` (bytes) for one that is not segmented unless the recipe says so.
+    ``tuned_parameters`` are those that tuning tries, if not the default alone. With ``quadratic_messages``
+    the number of messages grows with the square of the group.
     """
 
     collective: str
     name: str
+    words: str
     good_for: str
     source: str
     default_parameter: int
     default_segment: int
+    tuned_parameters: list[int]
+    quadratic_messages: bool
 
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.

@@ -41,8 +41,8 @@ class _Part:
         self._show(f"{self.title}, {done:,} of {total:,}", self._done)
 
     def inside(self, title: str, share: float) -> _Part:
-        """The next `share` of this part."""
-        high = min(self._done + self._width * share, self._high)
+        """The next `share` of what is left of this part."""
+        high = self._done + (self._high - self._done) * share
         return _Part(title or self.title, self._done, high, self._show)
 
     def begin(self) -> None:
@@ -64,7 +64,7 @@ def part(title: str, share: float = 1.0) -> Iterator[Advance]:
 
     Args:
         title: what is done, such as ``probing``; empty: the title of the part around this one.
-        share: of the part around this one, 0 to 1; the rest is for what comes after.
+        share: of what is left of the part around this one, 0 to 1; the rest is for what comes after.
 
     Returns:
         What to call when there is more to show.

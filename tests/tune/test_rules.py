@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.files import Evidence
-from isochrone.tune.rules import Decision, decide, is_slower, rules_for
+from isochrone.tune.rules import Decision, borders, decide, is_confirmed, ranked, rules_for
 
 EVIDENCE = Evidence(2e-6, 1e-6, 2.0, (1.9, 2.1), 20)
 
@@ -52,10 +52,17 @@ def test_a_gain_from_one_root_is_enough_where_nothing_is_lost_from_another() -> 
     assert decide(64, [even, even], 14, False).recipe == "native"
 
 
-def test_a_plan_that_is_slower_beyond_the_margin_is_found_out() -> None:
-    assert is_slower(_noisy(1e-6, 1), _noisy(1.2e-6, 2), 5, False)
-    assert not is_slower(_noisy(1e-6, 1), _noisy(1e-6, 2), 5, False)
-    assert not is_slower(_noisy(1.2e-6, 1), _noisy(1e-6, 2), 5, False)
+def test_a_plan_is_confirmed_only_by_a_proof() -> None:
+    assert is_confirmed(_noisy(1.2e-6, 1), _noisy(1e-6, 2), False)
+    assert not is_confirmed(_noisy(1e-6, 1), _noisy(1e-6, 2), False)
+    assert not is_confirmed(_noisy(1e-6, 1), _noisy(1.2e-6, 2), False)
+    assert not is_confirmed(np.array([2e-6]), np.array([1e-6]), False)
+    assert is_confirmed(np.array([2e-6]), np.array([1e-6]), True)
+
+
+def test_what_took_equally_long_keeps_its_order_whatever_the_last_digits_of_a_simulated_clock() -> None:
+    times = {"native": np.array([1.0]), "flat": np.array([2e-6 * (1 + 1e-13)]), "chain": np.array([2e-6])}
+    assert ranked([times]) == ["flat", "chain"]
 
 
 @given(
@@ -69,8 +76,9 @@ def test_a_plan_that_is_slower_beyond_the_margin_is_found_out() -> None:
 def test_rules_hold_for_each_size_that_was_decided_and_never_overlap(chosen: list[tuple[int, str]]) -> None:
     rules = rules_for("a shape", [Decision(size, recipe, EVIDENCE) for size, recipe in chosen])
     for size, recipe in chosen:
-        holding = [rule.recipe for rule in rules if rule.min_bytes <= size <= rule.max_bytes]
-        assert holding == ([] if recipe == "native" else [recipe])
+        (holding,) = [rule for rule in rules if rule.min_bytes <= size <= rule.max_bytes]
+        single = holding.min_bytes == holding.max_bytes and len(chosen) > 1
+        assert holding.recipe == ("native" if single else recipe)
     ends = sorted((rule.min_bytes, rule.max_bytes) for rule in rules)
     assert all(high < low for (_, high), (low, _) in pairwise(ends))
 
@@ -79,7 +87,38 @@ def test_nothing_is_claimed_between_a_recipe_and_the_librarys_own() -> None:
     decisions = [
         Decision(100, "native", EVIDENCE),
         Decision(1000, "chain", EVIDENCE),
+        Decision(2000, "chain", EVIDENCE),
         Decision(5000, "native", EVIDENCE),
+        Decision(9000, "native", EVIDENCE),
     ]
-    (rule,) = rules_for("a shape", decisions)
-    assert (rule.min_bytes, rule.max_bytes) == (1000, 1000)
+    found = [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in rules_for("a shape", decisions)]
+    assert found == [
+        (100, 100, "native"),
+        (1000, 1414, "chain"),
+        (1415, 2000, "chain"),
+        (5000, 6708, "native"),
+        (6709, 9000, "native"),
+    ]
+
+
+def test_a_gain_at_a_single_size_is_no_rule_and_its_evidence_claims_none() -> None:
+    decisions = [Decision(10, "native", EVIDENCE), Decision(13, "chain", EVIDENCE)]
+    rules = rules_for("a shape", decisions)
+    assert [(rule.recipe, rule.min_bytes, rule.max_bytes) for rule in rules] == [
+        ("native", 10, 10),
+        ("native", 13, 13),
+    ]
+    assert rules[1].evidence.speedup == 1.0
+    assert rules[1].evidence.recipe_s == rules[1].evidence.native_s
+
+
+def test_a_border_is_tested_between_a_size_with_a_recipe_and_one_without() -> None:
+    decisions = [
+        Decision(100, "native", EVIDENCE),
+        Decision(6400, "chain", EVIDENCE),
+        Decision(8100, "flat", EVIDENCE),
+        Decision(10000, "native", EVIDENCE),
+        Decision(10001, "chain", EVIDENCE),
+    ]
+    # Between 10000 and 10001 there is nothing to test.
+    assert borders(decisions) == [(800, "chain"), (9000, "flat")]

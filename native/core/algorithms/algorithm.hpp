@@ -5,6 +5,7 @@
 // tables.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -20,11 +21,14 @@ using Append = void (*)(schedule::Builder& builder, const Group& group, int para
 /// A row of a table of algorithms that work in one group of ranks, knowing nothing of topology.
 struct Algorithm {
     std::string_view name;
+    std::string_view words;  ///< what a sentence calls it: "a binomial tree"
     std::string_view good_for;
     std::string_view source;           ///< the paper, and its section
     int default_parameter = 0;         ///< 0: the algorithm takes none
     std::int64_t default_segment = 0;  ///< bytes; 0: not segmented unless the recipe says so
     Append append = nullptr;
+    std::array<int, 4> tuned{};      ///< parameters that tuning tries; zeros, or none at all: its default
+    bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
 };
 
 /// Ends in the output buffer of every rank of the group holding what the output buffer of its root held.

@@ -30,6 +30,13 @@ Work parse_work(std::string_view text, int ranks) {
             throw std::invalid_argument("it is of another schema version");
         if (document.at("collective") != "bcast") throw std::invalid_argument("only 'bcast' can be timed");
         Work work;
+        if (const auto wanted = document.find("ranks"); wanted != document.end() && !wanted->is_null()) {
+            work.ranks = static_cast<int>(integer(document, "ranks", 1, 1 << 24));
+            if (work.ranks != ranks) {
+                throw std::invalid_argument("the work is for " + std::to_string(work.ranks) +
+                                            " ranks, and " + std::to_string(ranks) + " were started");
+            }
+        }
         work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));
         work.warmup = static_cast<int>(integer(document, "warmup", 0, 1'000'000));
         work.seed = static_cast<std::uint64_t>(integer(document, "seed", 0, std::int64_t{1} << 53));

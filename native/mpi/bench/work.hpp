@@ -18,6 +18,7 @@ struct Case {
 };
 
 struct Work {
+    int ranks = 0;  ///< that it is for; 0: any
     int repetitions = 10;
     int warmup = 2;
     /// Seconds that the calls of one case may take, more or less: then it has no more repetitions, but at
@@ -30,7 +31,7 @@ struct Work {
 };
 
 /// Throws std::invalid_argument, in one line, if the text is not a work file for broadcasts among `ranks`
-/// ranks.
+/// ranks, or if it is for another number of them.
 [[nodiscard]] Work parse_work(std::string_view text, int ranks);
 
 }  // namespace isochrone::mpi::bench

@@ -81,7 +81,7 @@ def bench(
     from isochrone import _core
     from isochrone.files import BenchKey, Case, read_plan
     from isochrone.statistics import median_ci, ratio_ci
-    from isochrone.steps.bench import SIZES_BYTES, run_bench
+    from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
     from isochrone.steps.folder import PLAN, TOPOLOGY, in_folder
 
     wanted = ["native", *(recipes or [])]
@@ -99,7 +99,7 @@ def bench(
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
     with open_target(options) as target:
-        found = run_bench(target, cases, output, topology_file, plan_file, repetitions)
+        found = run_bench(target, work_for(target, cases, repetitions), output, topology_file, plan_file)
     rows = []
     for size, from_root in found.cases:
         native = found.slowest_s[BenchKey(size, from_root, "native")]

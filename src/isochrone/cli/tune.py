@@ -23,12 +23,12 @@ def tune(
 ) -> None:
     """Find the best broadcast for each message size, and write the plan beside the topology.
 
-    The MPI library's own is kept wherever nothing is proven faster.
+    The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning that
+    was interrupted.
     """
     from isochrone.files import plan_document
-    from isochrone.report import compare
+    from isochrone.report import broadcast_document, compare
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
-    from isochrone.steps.survey import broadcast_document
     from isochrone.steps.tune import tune as run_tune
 
     source = in_folder(topology, TOPOLOGY)

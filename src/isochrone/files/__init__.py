@@ -5,7 +5,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
     one line.
 """
 
-from isochrone.files.bench import Bench, BenchKey, read_bench, write_bench
+from isochrone.files.bench import Bench, BenchKey, merged, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
@@ -13,9 +13,10 @@ from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
+from isochrone.files.survey import Survey, read_survey, write_survey
 from isochrone.files.switches import Switches, read_switches
 from isochrone.files.topology import Level, Links, Topology, read_topology, topology_document, write_topology
-from isochrone.files.work import Case, Work, read_work, write_work
+from isochrone.files.work import Case, Work, read_work, work_document, write_work
 
 __all__ = [
     "Bench",
@@ -31,11 +32,13 @@ __all__ = [
     "Place",
     "Plan",
     "Rule",
+    "Survey",
     "Switches",
     "Topology",
     "Work",
     "clusters_of",
     "distinct_places",
+    "merged",
     "parse_cpus",
     "plan_document",
     "provenance",
@@ -43,14 +46,17 @@ __all__ = [
     "read_clusters",
     "read_measurements",
     "read_plan",
+    "read_survey",
     "read_switches",
     "read_topology",
     "read_work",
     "topology_document",
+    "work_document",
     "write_bench",
     "write_clusters",
     "write_measurements",
     "write_plan",
+    "write_survey",
     "write_topology",
     "write_work",
 ]

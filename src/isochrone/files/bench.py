@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,6 +63,22 @@ class Bench:
         """The pairs of size and root that were timed, in order of size."""
         return tuple(sorted({(key.size_bytes, key.root) for key in self.slowest_s}))
 
+    def only(self, cases: Collection[tuple[int, int]]) -> Bench:
+        """What was timed for some sizes and roots."""
+        times = {
+            key: values for key, values in self.slowest_s.items() if (key.size_bytes, key.root) in cases
+        }
+        return replace(self, slowest_s=times)
+
+    @property
+    def whole_cases(self) -> frozenset[tuple[int, int]]:
+        """The pairs of size and root whose every repetition is there: cases are timed one after the other, so
+        that only the last may have been cut off.
+        """
+        keys = list(self.slowest_s)
+        cut_off = {(keys[-1].size_bytes, keys[-1].root)} if keys and self.elapsed_s is None else set()
+        return frozenset(self.cases) - cut_off
+
     def recipes(self, size_bytes: int, root: int) -> tuple[str, ...]:
         """The recipes that were timed for a size and a root."""
         return tuple(key.recipe for key in self.slowest_s if (key.size_bytes, key.root) == (size_bytes, root))
@@ -112,6 +129,21 @@ def read_bench(path: Path | str) -> Bench:
         elapsed_s=elapsed_s,
         calls=calls,
         provenance=header["provenance"],
+    )
+
+
+def merged(parts: Sequence[Bench]) -> Bench:
+    """Runs of one benchmark as one: of what several have timed the last counts. Its time and calls are those of
+    the runs that came to their end.
+    """
+    times: dict[BenchKey, npt.NDArray[np.float64]] = {}
+    for part in parts:
+        times |= part.slowest_s
+    return replace(
+        parts[-1],
+        slowest_s=times,
+        elapsed_s=sum(part.elapsed_s or 0.0 for part in parts),
+        calls=sum(part.calls or 0 for part in parts),
     )
 
 

@@ -51,6 +51,7 @@ class Plan:
 
     Attributes:
         fingerprint, topology_file: the topology that the plan was made for.
+        level_names: that the rules call its levels by, outermost first, whatever they are called by now.
         library, abi: of MPI.
     """
 
@@ -60,6 +61,7 @@ class Plan:
     abi: str
     rules: tuple[Rule, ...]
     provenance: Json = field(default_factory=dict)
+    level_names: tuple[str, ...] = ()
 
 
 def read_plan(path: Path | str) -> Plan:
@@ -82,7 +84,11 @@ def plan_document(plan: Plan) -> Json:
     return {
         "isochrone": "plan",
         "schema_version": SCHEMA_VERSION,
-        "topology": {"fingerprint": plan.fingerprint, "file": plan.topology_file},
+        "topology": {
+            "fingerprint": plan.fingerprint,
+            "file": plan.topology_file,
+            **({"levels": list(plan.level_names)} if plan.level_names else {}),
+        },
         "mpi": {"library": plan.library, "abi": plan.abi},
         "rules": [_rule_document(rule) for rule in plan.rules],
         "provenance": plan.provenance,
@@ -100,6 +106,7 @@ def _plan_from_document(document: Json, where: str) -> Plan:
         abi=document["mpi"]["abi"],
         rules=rules,
         provenance=document["provenance"],
+        level_names=tuple(document["topology"].get("levels", ())),
     )
 
 

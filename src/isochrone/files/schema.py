@@ -18,7 +18,7 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench")
+KINDS = ("measurements", "topology", "plan", "work", "bench", "survey")
 
 _MADE_BY = {
     "measurements": "isochrone probe",
@@ -26,6 +26,7 @@ _MADE_BY = {
     "plan": "isochrone tune",
     "work": "isochrone bench",
     "bench": "isochrone bench",
+    "survey": "isochrone survey",
 }
 
 

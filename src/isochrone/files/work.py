@@ -29,6 +29,7 @@ class Work:
         rival_repetitions: the same for what the library is told to use (``native:NAME``).
         patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
             least ``least_repetitions``; None: whatever it takes.
+        ranks: that the cases are for; None: any number.
     """
 
     collective: str
@@ -39,6 +40,7 @@ class Work:
     rival_repetitions: int
     patience_s: float | None
     least_repetitions: int
+    ranks: int | None = None
 
 
 def read_work(path: Path | str) -> Work:
@@ -55,14 +57,23 @@ def read_work(path: Path | str) -> Work:
         rival_repetitions=int(document["rival_repetitions"]),
         patience_s=document["patience_s"],
         least_repetitions=int(document["least_repetitions"]),
+        ranks=document.get("ranks"),
     )
 
 
 def write_work(path: Path | str, work: Work) -> None:
     """Writes ``work.json``. Raises IsochroneError for work that the schema does not allow."""
-    document: Json = {
+    document = work_document(work)
+    check(document, "work", str(path))
+    write_object(Path(path), document)
+
+
+def work_document(work: Work) -> Json:
+    """The work as JSON."""
+    return {
         "isochrone": "work",
         "schema_version": SCHEMA_VERSION,
+        "ranks": work.ranks,
         "collective": work.collective,
         "repetitions": work.repetitions,
         "rival_repetitions": work.rival_repetitions,
@@ -72,5 +83,3 @@ def write_work(path: Path | str, work: Work) -> None:
         "seed": work.seed,
         "cases": [{"bytes": c.size_bytes, "root": c.root, "recipes": list(c.recipes)} for c in work.cases],
     }
-    check(document, "work", str(path))
-    write_object(Path(path), document)

@@ -21,7 +21,7 @@ from isochrone.launch.library import MpiLibrary
 from isochrone.report import compare
 from isochrone.report.comparison import SizeComparison
 from isochrone.statistics import Interval
-from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench
+from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
 from isochrone.steps.probe import probe
@@ -186,7 +186,7 @@ def _told_at_start(
         started = LabTarget(target.lab, target.library, target.ranks, target.idle_wait, setting)
         cases = [Case(size, root, ("native", "native:*")) for size in sizes_bytes]
         try:
-            bench = run_bench(started, cases, output, repetitions=RIVAL_REPETITIONS)
+            bench = run_bench(started, work_for(started, cases, RIVAL_REPETITIONS), output)
         except IsochroneError as error:
             _log.info("%s is left out: %s", name, error)
             continue
@@ -276,7 +276,8 @@ def _broadcasts(
     cases = [Case(size_bytes, root, (recipe,))]
     output = folder / "uplinks.jsonl"
     try:
-        bench = run_bench(target, cases, output, folder / TOPOLOGY, folder / PLAN, repetitions, patient=True)
+        work = work_for(target, cases, repetitions, patient=True)
+        bench = run_bench(target, work, output, folder / TOPOLOGY, folder / PLAN)
     finally:
         output.unlink(missing_ok=True)
     return bench.calls or 0

@@ -103,6 +103,7 @@ class LabTarget:
         self.exact = False
         self.truth: dict[str, list[int]] | None = lab.network.truth(ranks.hosts)
         self.baselines = ["native:*"]
+        self.rank_count: int | None = len(ranks.hosts)
         self._settings = dict(settings or {})
         idle = "idle ranks wait" if self.idle_wait else "idle ranks poll"
         self.name = (
@@ -158,13 +159,14 @@ class LabTarget:
             environment |= {**OPEN_MPI_AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         return environment
 
-    def execute(self, program: Sequence[str]) -> int:
-        """Runs any MPI program with our own standard streams; returns its exit code.
+    def execute(self, program: Sequence[str], variables: Mapping[str, str] | None = None) -> int:
+        """Runs any MPI program with our own standard streams, and `variables` for its ranks; returns its exit
+        code.
 
         Raises:
             IsochroneError: it cannot be started.
         """
-        with self.launching() as launch:
+        with self.launching(variables) as launch:
             try:
                 return subprocess.run(self.command(launch.line(program)), env=self.environment()).returncode
             except OSError as error:

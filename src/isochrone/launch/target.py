@@ -24,6 +24,7 @@ class Target(Protocol):
         cores: that the ranks share; None where each rank has one of its own, or that is not known.
         truth: level name to group label of each rank, where it is known.
         baselines: ``native:…`` selectors that the library can be told to use for broadcasts.
+        rank_count: how many ranks it starts; None where it leaves that to its launcher.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Target(Protocol):
     cores: int | None
     truth: dict[str, list[int]] | None
     baselines: list[str]
+    rank_count: int | None
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench`` with its arguments, and talks with it; raises
@@ -57,11 +59,7 @@ class LocalTarget:
         self.cores = os.cpu_count()
         self.truth: dict[str, list[int]] | None = None
         self.baselines = ["native:*"]
-
-    @property
-    def ranks(self) -> int | None:
-        """The number of ranks that the line asks for; None where it leaves that to the launcher."""
-        return self._line.ranks
+        self.rank_count = self._line.ranks
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs a native program under the launcher, building it first where needed.

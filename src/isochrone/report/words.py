@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from isochrone import _core
 from isochrone.units import format_bytes
 
 _LEVEL_NOUNS = {
@@ -26,17 +27,8 @@ _LEVEL_NOUNS = {
     "rank": ("rank", "ranks"),
 }
 
-_ALGORITHMS = {
-    "native": "the library's own",
-    "flat": "a flat tree",
-    "chain": "a chain",
-    "pipeline": "a pipeline",
-    "binary": "a binary tree",
-    "binomial": "a binomial tree",
-    "knomial": "a k-nomial tree",
-    "scatter_allgather": "a scatter and an allgather",
-}
-
+_DIVISION = re.compile(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?")
+_ROOT = "root in "
 _ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
 _RECIPE = re.compile(
     rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
@@ -67,7 +59,7 @@ def counted(count: int, name: str) -> str:
 def describe_algorithm(algorithm: str) -> str:
     """An algorithm's text form in words: `knomial/4` is "a k-nomial tree (k = 4)"."""
     name, _, number = algorithm.partition("/")
-    words = _ALGORITHMS.get(name.replace("-", "_"), f"the algorithm “{name}”")
+    words = _algorithms().get(name.replace("-", "_"), f"the algorithm “{name}”")
     return f"{words} ({'k = ' if name == 'knomial' else ''}{number})" if number else words
 
 
@@ -106,19 +98,36 @@ def describe_range(min_bytes: int, max_bytes: int) -> str:
 
 
 def describe_shape(shape: str) -> str:
-    """A communicator's shape: "16 ranks; node 4x4; root in 4" is "16 ranks on 4 nodes of 4"; else as it
+    """A communicator's shape: "16 ranks; node 4x4; root in 4" is "16 ranks, 4 nodes of 4"; else as it
     stands.
     """
-    parts = [part.strip() for part in shape.split(";")]
     words = []
-    for part in parts:
-        level = re.fullmatch(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?", part)
+    for part in _shape_parts(shape):
+        level = _DIVISION.fullmatch(part)
         if level:
             count, least, most = int(level[2]), level[3], level[4]
             words.append(f"{counted(count, level[1])} of {least}" + (f" to {most}" if most else ""))
-        elif not part.startswith("root in "):
+        elif not part.startswith(_ROOT):
             words.append(part)
     return ", ".join(words) if words else shape
+
+
+def describe_shapes(shapes: Sequence[str]) -> list[str]:
+    """Each of several different shapes, with where the root is if they differ in that only: "12 ranks, 3
+    nodes of 3 to 5, where the root's node has 3".
+    """
+    roots = [_root_words(shape) for shape in shapes]
+    words = []
+    for shape, root in zip(shapes, roots, strict=True):
+        described = describe_shape(shape)
+        alike = [of for other, of in zip(shapes, roots, strict=True) if describe_shape(other) == described]
+        telling = [
+            word
+            for position, word in enumerate(root)
+            if len({of[position : position + 1] for of in alike}) > 1
+        ]
+        words.append(f"{described}, where the root's {join_words(telling)}" if telling else described)
+    return words
 
 
 def join_words(items: Sequence[str]) -> str:
@@ -129,6 +138,25 @@ def join_words(items: Sequence[str]) -> str:
 def capitalised(sentence: str) -> str:
     """`sentence` with its first letter as a capital, the rest untouched."""
     return sentence[:1].upper() + sentence[1:]
+
+
+def _shape_parts(shape: str) -> list[str]:
+    return [part.strip() for part in shape.split(";")]
+
+
+def _root_words(shape: str) -> tuple[str, ...]:
+    """How many ranks the root's group of each level has: "node has 8"; a root of another form as it
+    stands.
+    """
+    parts = _shape_parts(shape)
+    divisions = [level_noun(found[1]) for part in parts if (found := _DIVISION.fullmatch(part))]
+    for part in parts:
+        if part.startswith(_ROOT):
+            sizes = part.removeprefix(_ROOT).split("/")
+            if len(sizes) != len(divisions):
+                return (f"place is “{part}”",)
+            return tuple(f"{noun} has {size}" for noun, size in zip(divisions, sizes, strict=True))
+    return ()
 
 
 def _segment_words(segment_bytes: str | None) -> str:

@@ -45,13 +45,13 @@ class SimTarget:
 
     Attributes:
         system: the cluster.
-        name: ``fram (simulated)``.
+        name: ``fram, noise 0.1 (simulated)``.
         simulated: True.
         exact: whether the cluster has no noise.
         cores: None: each rank has one of its own.
         truth: level name to group label of each rank.
         baselines: the broadcasts that SimGrid can be told to use, as ``native:NAME``.
-        ranks: of every run: one on each core.
+        rank_count: of every run: one on each core.
     """
 
     def __init__(self, system: System, baseline: str = "ompi") -> None:
@@ -66,7 +66,9 @@ class SimTarget:
                 f"{baseline!r} is no baseline", "--sim-baseline", f"use one of {', '.join(BASELINES)}"
             )
         self.system = system
-        self.name = f"{system.name} (simulated)"
+        noise = f", noise {system.noise:g}" if system.noise else ""
+        other = f", {baseline} as the library's own" if baseline != "ompi" else ""
+        self.name = f"{system.name}{noise}{other} (simulated)"
         self.simulated = True
         self.exact = system.noise == 0
         self.cores: int | None = None
@@ -76,7 +78,7 @@ class SimTarget:
             for name in BROADCASTS
             if name != baseline and not (name in RINGS and system.ranks > MOST_IN_RING)
         ]
-        self.ranks = system.ranks
+        self.rank_count: int | None = system.ranks
         self._selector = baseline
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
@@ -115,7 +117,7 @@ class SimTarget:
             described.write_text(json.dumps(platform_description(self.system)), encoding="utf-8")
             hosts.write_text(hostfile(self.system), encoding="utf-8")
             argv = [
-                *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts), "-np", str(self.ranks)),
+                *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts), "-np", str(self.system.ranks)),
                 *settings(self.system, selector or self._selector),
                 *(str(executable), *arguments),
             ]

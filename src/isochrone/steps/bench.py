@@ -9,6 +9,7 @@ from pathlib import Path
 
 from isochrone.files import Bench, Case, Work, read_bench, write_work
 from isochrone.launch.target import Target
+from isochrone.progress import part
 
 SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
 """1 B to 4 MiB, odd ones among them."""
@@ -22,40 +23,41 @@ LEAST_REPETITIONS = 15
 """A difference of the medians can be proven with so many, even if two hundred comparisons are made."""
 
 
-def run_bench(
+def work_for(
     target: Target,
     cases: Sequence[Case],
-    output: Path,
-    topology: Path | None = None,
-    plan: Path | None = None,
     repetitions: int = 10,
     seed: int = 1,
     patient: bool = False,
+    ranks: int | None = None,
+) -> Work:
+    """What to time on a target. Where times are slow there are fewer repetitions, unless ``patient``."""
+    return Work(
+        collective="bcast",
+        repetitions=repetitions,
+        # A simulated machine has no caches; what a library does in its first call the benchmark knows.
+        warmup=0 if target.simulated else 1,
+        seed=seed,
+        cases=tuple(cases),
+        rival_repetitions=min(repetitions, RIVAL_REPETITIONS),
+        patience_s=None if target.simulated or patient else PATIENCE_S,
+        least_repetitions=min(repetitions, LEAST_REPETITIONS),
+        ranks=ranks,
+    )
+
+
+def run_bench(
+    target: Target, work: Work, output: Path, topology: Path | None = None, plan: Path | None = None
 ) -> Bench:
     """Times the cases, each recipe in turn, and reads what came of it.
-
-    Where times are slow there are fewer repetitions, unless ``patient``.
 
     Raises:
         IsochroneError: the benchmark fails; a recipe that leaves wrong bytes is such a failure.
     """
-    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
-        work = Path(folder) / "work.json"
-        warmup = 0 if target.exact else 1
-        write_work(
-            work,
-            Work(
-                collective="bcast",
-                repetitions=repetitions,
-                warmup=warmup,
-                seed=seed,
-                cases=tuple(cases),
-                rival_repetitions=min(repetitions, RIVAL_REPETITIONS),
-                patience_s=None if target.simulated or patient else PATIENCE_S,
-                least_repetitions=min(repetitions, LEAST_REPETITIONS),
-            ),
-        )
-        arguments = ["--work", str(work), "--output", str(output.resolve())]
+    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder, part("timing broadcasts"):
+        work_file = Path(folder) / "work.json"
+        write_work(work_file, work)
+        arguments = ["--work", str(work_file), "--output", str(output.resolve())]
         if topology is not None:
             arguments += ["--topology", str(topology.resolve())]
         if plan is not None:

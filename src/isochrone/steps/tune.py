@@ -2,17 +2,18 @@
 """Tune: from a topology and measured broadcasts to ``plan.json``.
 
 First all candidates of the model are timed a few times, and the neighbours of the best of each size. Then
-the best of these are timed against the library's own with as many repetitions as a proof needs, then the
-plan as a whole against the library at its best, on roots that were not tuned on. A rule that turns out
-slower there is taken back.
+the best of these are timed against the library's own with as many repetitions as a proof needs, also where
+rules would end, then the plan as a whole against the library at its best, on roots that were not tuned on. A
+rule that is not proven there once more is taken back.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,21 +23,37 @@ from isochrone.files import (
     Bench,
     BenchKey,
     Case,
+    MpiLibrary,
     Plan,
     Rule,
     Topology,
+    merged,
     provenance,
     read_topology,
+    write_bench,
     write_plan,
 )
 from isochrone.launch.target import Target
+from isochrone.progress import part
 from isochrone.statistics import FloatArray
-from isochrone.steps.bench import SIZES_BYTES, run_bench
+from isochrone.steps.bench import SIZES_BYTES
+from isochrone.steps.rounds import FOLDER, Rounds
 from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, of_next_sizes, predicted_s
-from isochrone.tune.rules import NATIVE, Decision, decide, fastest, is_slower, ranked, rules_for
+from isochrone.tune.effort import Effort, effort_for
+from isochrone.tune.roots import ShapeRoots, shapes_of
+from isochrone.tune.rules import (
+    NATIVE,
+    Decision,
+    borders,
+    decide,
+    fastest,
+    is_confirmed,
+    left_native,
+    ranked,
+    rules_for,
+)
 
 PLAN_RECIPE = "plan"
-MOST_SHAPES = 3
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
 MANY_RANKS = 128
@@ -44,42 +61,8 @@ MANY_RANKS = 128
 fifth size tells."""
 _log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True)
-class Effort:
-    """How much is measured.
-
-    Attributes:
-        candidates: recipes a size that the model passes on.
-        neighbours: of the best of these, how many with another algorithm are screened too, beside all with
-            other segments.
-        finalists: recipes a size that are left after screening.
-        roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
-        screen, confirm, verify: repetitions of the three rounds; with none of the first, all candidates
-            are confirmed.
-    """
-
-    candidates: int
-    neighbours: int
-    finalists: int
-    roots: int
-    screen: int
-    confirm: int
-    verify: int
-
-
-NOISY = Effort(candidates=8, neighbours=4, finalists=2, roots=2, screen=3, confirm=25, verify=25)
-EXACT = Effort(candidates=5, neighbours=0, finalists=0, roots=1, screen=0, confirm=1, verify=1)
-"""Where times have no noise one repetition tells all."""
-
-
-@dataclass(frozen=True)
-class ShapeRoots:
-    """Roots that give the communicator one shape: some to tune on, one to verify on."""
-
-    shape: str
-    tuned: tuple[int, ...]
-    verified: int
+_Pair = tuple[ShapeRoots, int]
+"""A shape, and a size in bytes."""
 
 
 def tune(
@@ -92,36 +75,23 @@ def tune(
 ) -> tuple[Plan, Bench]:
     """Makes a plan for broadcasts on all ranks of the target, and the benchmark that verifies it.
 
+    Both files are written at the end, when all is measured. What was measured before an interruption is not
+    measured again, until ``rounds.forget_rounds`` is called.
+
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
     """
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
-    layout = layout_of(topology, topology_file)
-    effort = EXACT if target.exact else NOISY
-    shapes = shapes_of(layout, effort.roots)
-    scratch = bench_file.with_name(bench_file.name + ".tuning")
-    try:
-        decisions, identity = _decide_all(
-            target, layout, shapes, topology_file, scratch, sizes_bytes, effort, seed
-        )
-    finally:
-        scratch.unlink(missing_ok=True)
-    plan = Plan(
-        fingerprint=topology.fingerprint,
-        topology_file=topology_file.name,
-        library=identity.mpi.library,
-        abi=identity.mpi.abi,
-        rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
-        provenance=provenance(),
-    )
+    _check_ranks(target, topology, topology_file)
+    folder = plan_file.with_name(FOLDER)
+    rounds = Rounds(target, topology, topology_file, folder)
+    with _kept_in(folder):
+        tuning = _Tuning(target, topology, topology_file, rounds, tuple(sizes_bytes), seed)
+        plan, bench = tuning.run()
+    write_bench(bench_file, bench)
     write_plan(plan_file, plan)
-    bench = verify(target, topology_file, plan_file, bench_file, shapes, sizes_bytes, effort.verify, seed)
-    corrected = _without_slower(plan, bench, shapes, target.exact)
-    if corrected != plan:
-        write_plan(plan_file, corrected)
-        bench = verify(target, topology_file, plan_file, bench_file, shapes, sizes_bytes, effort.verify, seed)
-    return corrected, bench
+    return plan, bench
 
 
 def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
@@ -133,149 +103,263 @@ def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
     )
 
 
-def shapes_of(layout: _core.Layout, tuned: int = 1) -> list[ShapeRoots]:
-    """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single
-    rank: none. Each has up to `tuned` roots to tune on, far from each other.
-    """
-    if layout.size < 2:
-        return []
-    roots: dict[str, list[int]] = {}
-    for root in range(layout.size):
-        roots.setdefault(layout.shape(root), []).append(root)
-    frequent = sorted(roots.items(), key=lambda item: -len(item[1]))[:MOST_SHAPES]
-    return [ShapeRoots(shape, _far_apart(layout, ranks, tuned), ranks[-1]) for shape, ranks in frequent]
-
-
-def _far_apart(layout: _core.Layout, ranks: Sequence[int], count: int) -> tuple[int, ...]:
-    """The first of some ranks, and up to `count` in all that share the fewest groups with those before; of
-    equal ones not the first, which often has the first's part in a group as well.
-    """
-    chosen = [ranks[0]]
-    while len(chosen) < min(count, len(ranks)):
-        shared = {
-            rank: max(sum(group[rank] == group[other] for group in layout.group_of) for other in chosen)
-            for rank in ranks
-            if rank not in chosen
-        }
-        farthest = [rank for rank, groups in shared.items() if groups == min(shared.values())]
-        chosen.append(farthest[len(farthest) * 2 // 3])
-    return tuple(chosen)
-
-
-def verify(
-    target: Target,
-    topology_file: Path,
-    plan_file: Path,
-    bench_file: Path,
-    shapes: Sequence[ShapeRoots],
-    sizes_bytes: Sequence[int],
-    repetitions: int,
-    seed: int,
-) -> Bench:
-    """Times the plan against the library's own and against every algorithm that the library can be told to
-    use.
-    """
-    ranks = len(read_topology(topology_file).ranks)
-    every = 5 if target.simulated and ranks > MANY_RANKS else 1
-    cases = [
-        Case(
-            size,
-            shape.verified,
-            (NATIVE, PLAN_RECIPE, *(target.baselines if position % every == 0 else ())),
+def _check_ranks(target: Target, topology: Topology, topology_file: Path) -> None:
+    surveyed, started = len(topology.ranks), target.rank_count
+    if started is not None and started != surveyed:
+        raise IsochroneError(
+            f"the survey is of {surveyed} ranks, and {target.name} starts {started}",
+            str(topology_file),
+            f"tune with {surveyed} ranks, or survey with {started} into another folder: isochrone survey -o",
         )
-        for position, size in enumerate(sizes_bytes)
-        for shape in shapes
-    ]
-    return run_bench(target, cases, bench_file, topology_file, plan_file, repetitions, seed=seed + 2)
 
 
-def _decide_all(
-    target: Target,
-    layout: _core.Layout,
-    shapes: Sequence[ShapeRoots],
-    topology_file: Path,
-    scratch: Path,
-    sizes_bytes: Sequence[int],
-    effort: Effort,
-    seed: int,
-) -> tuple[dict[str, list[Decision]], Bench]:
-    most_segments = max(16, SIMULATED_MESSAGES // layout.size) if target.simulated else MOST_SEGMENTS
-    most_segments = min(most_segments, MOST_SEGMENTS)
-    pairs = [(shape, size) for shape in shapes for size in sizes_bytes]
-    # The simulator leaves Python's lock to others while it works.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(
-            lambda pair: candidates(layout, pair[0].tuned, pair[1], effort.candidates, most_segments),
-            pairs,
+@contextmanager
+def _kept_in(folder: Path) -> Iterator[None]:
+    """Says to whoever interrupts what is kept."""
+    try:
+        yield
+    except BaseException as ending:
+        ending.add_note(f"what was measured is kept in {folder}: the same command goes on from there")
+        raise
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """How much of a tuning each round is, by the calls that it makes."""
+
+    screen: int
+    around: int
+    confirm: int
+    borders: int
+    verify: int
+
+    def of(self, name: str) -> float:
+        """Of what is left when this round begins."""
+        names = list(self.__dataclass_fields__)
+        left = sum(getattr(self, later) for later in names[names.index(name) :])
+        return float(getattr(self, name)) / max(left, 1)
+
+
+class _Tuning:
+    """One tuning: what all its rounds know."""
+
+    def __init__(
+        self,
+        target: Target,
+        topology: Topology,
+        topology_file: Path,
+        rounds: Rounds,
+        sizes_bytes: tuple[int, ...],
+        seed: int,
+    ) -> None:
+        self._target = target
+        self._topology = topology
+        self._topology_file = topology_file
+        self._rounds = rounds
+        self._sizes_bytes = sizes_bytes
+        self._seed = seed
+        self._effort = effort_for(target.simulated, target.exact)
+        self._layout = layout_of(topology, topology_file)
+        self._shapes = shapes_of(self._layout, self._effort.roots)
+        most = max(16, SIMULATED_MESSAGES // self._layout.size) if target.simulated else MOST_SEGMENTS
+        self._most_segments = min(most, MOST_SEGMENTS)
+        self._shares = _shares(self._effort, len(target.baselines))
+
+    def run(self) -> tuple[Plan, Bench]:
+        """All rounds."""
+        with part("tuning: pricing candidates", 0.1):
+            recipes = self._priced()
+        if self._effort.screen:
+            recipes = self._screened(recipes)
+        decisions, mpi = self._decided(recipes)
+        plan = Plan(
+            fingerprint=self._topology.fingerprint,
+            topology_file=self._topology_file.name,
+            level_names=tuple(level.name for level in self._topology.levels),
+            library=mpi.library,
+            abi=mpi.abi,
+            rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
+            provenance=provenance(),
         )
-        recipes = {pair: tuple(few) for pair, few in zip(pairs, found, strict=True)}
+        proven = {shape: [each.size_bytes for each in of if each.recipe != NATIVE] for shape, of in decisions.items()}
+        return self._verified(plan, proven)
 
-    def measure(
-        recipes: Mapping[tuple[ShapeRoots, int], Sequence[str]], repetitions: int, seed: int
+    def _priced(self) -> dict[_Pair, tuple[str, ...]]:
+        """The model's candidates for each shape and size."""
+        pairs = [(shape, size) for shape in self._shapes for size in self._sizes_bytes]
+        most = self._effort.candidates
+        with part("") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
+            # The simulator leaves Python's lock to others while it works.
+            found = pool.map(
+                lambda pair: candidates(self._layout, pair[0].tuned, pair[1], most, self._most_segments), pairs
+            )
+            recipes = {}
+            for pair, few in zip(pairs, found, strict=True):
+                recipes[pair] = tuple(few)
+                advance(len(recipes), len(pairs))
+        return recipes
+
+    def _measure(
+        self, title: str, recipes: Mapping[_Pair, Sequence[str]], repetitions: int, seed: int, share: float
     ) -> Bench:
+        """Times recipes from the roots to tune on."""
         cases = [
             Case(size, root, tuple(few))
             for (shape, size), few in recipes.items()
             for root in shape.tuned
             if few
         ]
-        bench = run_bench(target, cases, scratch, topology_file, repetitions=repetitions, seed=seed)
-        if bench.ranks != layout.size:
-            raise IsochroneError(
-                f"the topology is of {layout.size} ranks, but {bench.ranks} ran",
-                str(topology_file),
-                "tune with as many ranks as were surveyed",
-            )
-        return bench
+        return self._rounds.measure(f"tuning: {title}", cases, repetitions, self._seed + seed, share)
 
-    if effort.screen:
-        bench = measure(recipes, effort.screen, seed)
-        of_next = _best_of_next_sizes(recipes, bench, most_segments)
-        around = {
-            pair: _around_best(layout, pair, few, bench, effort.neighbours, most_segments)
-            for pair, few in recipes.items()
-        }
-        recipes = {pair: tuple(dict.fromkeys((*few, *of_next[pair]))) for pair, few in around.items()}
-        bench = measure(recipes, effort.screen, seed)
-        recipes = {
-            (shape, size): tuple(ranked(_times(bench, shape, size, few))[: effort.finalists])
+    def _screened(self, recipes: dict[_Pair, tuple[str, ...]]) -> dict[_Pair, tuple[str, ...]]:
+        """The best of the candidates and of what is near the best of them."""
+        effort = self._effort
+        bench = self._measure("screening", recipes, effort.screen, 0, self._shares.of("screen"))
+        near = _best_of_next_sizes(recipes, bench, self._most_segments)
+        if not effort.neighbours:
+            best = self._finalists(recipes, bench)
+            return {pair: (*few, *near[pair]) for pair, few in best.items()}
+        around = {pair: self._around_best(pair, few, bench) for pair, few in recipes.items()}
+        recipes = {pair: tuple(dict.fromkeys((*few, *near[pair]))) for pair, few in around.items()}
+        share = self._shares.of("around")
+        bench = self._measure("screening what is near the best", recipes, effort.screen, 0, share)
+        return self._finalists(recipes, bench)
+
+    def _finalists(
+        self, recipes: Mapping[_Pair, Sequence[str]], bench: Bench
+    ) -> dict[_Pair, tuple[str, ...]]:
+        """The fastest recipes for each shape and size."""
+        return {
+            (shape, size): tuple(ranked(_times(bench, shape, size, few))[: self._effort.finalists])
             for (shape, size), few in recipes.items()
         }
-    bench = measure({pair: (NATIVE, *few) for pair, few in recipes.items()}, effort.confirm, seed + 1)
-    if not effort.screen:
-        of_next = _best_of_next_sizes(recipes, bench, most_segments)
-        if any(of_next.values()):
-            more = measure(of_next, effort.confirm, seed + 1)
-            bench = replace(bench, slowest_s={**bench.slowest_s, **more.slowest_s})
-            recipes = {pair: (*few, *of_next[pair]) for pair, few in recipes.items()}
-    comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
-    decisions: dict[str, list[Decision]] = {}
-    for (shape, size), few in recipes.items():
-        decision = decide(size, _times(bench, shape, size, (NATIVE, *few)), comparisons, target.exact)
-        price = predicted_s(layout, decision.recipe, shape.tuned[0], size)
-        decision = replace(decision, evidence=replace(decision.evidence, predicted_s=price))
-        decisions.setdefault(shape.shape, []).append(decision)
-    return decisions, bench
+
+    def _around_best(self, pair: _Pair, measured: Sequence[str], bench: Bench) -> tuple[str, ...]:
+        """The best of what was measured, and its neighbours that were not."""
+        shape, size = pair
+        best = fastest(_times(bench, shape, size, measured))
+        near = neighbours(
+            self._layout, best, shape.tuned, size, self._effort.neighbours, self._most_segments
+        )
+        return (best, *(recipe for recipe in near if recipe not in measured))
+
+    def _decided(
+        self, recipes: dict[_Pair, tuple[str, ...]]
+    ) -> tuple[dict[str, list[Decision]], MpiLibrary]:
+        """What is best for each size of each shape, proven against the library's own; and which library that
+        is.
+        """
+        effort, share = self._effort, self._shares.of("confirm")
+        with_native = {pair: (NATIVE, *few) for pair, few in recipes.items()}
+        bench = self._measure("proving", with_native, effort.confirm, 1, share)
+        near = {} if effort.screen else _best_of_next_sizes(recipes, bench, self._most_segments)
+        if any(near.values()):
+            more = self._measure("proving what is best beside it", near, effort.confirm, 1, 0.1)
+            bench = merged([bench, more])
+            recipes = {pair: (*few, *near[pair]) for pair, few in recipes.items()}
+        comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
+        decisions: dict[str, list[Decision]] = {shape.shape: [] for shape in self._shapes}
+        for (shape, size), few in recipes.items():
+            decisions[shape.shape].append(self._decision(bench, shape, size, few, comparisons))
+        between: dict[_Pair, tuple[str, ...]] = {
+            (shape, size): (NATIVE, recipe)
+            for shape in self._shapes
+            for size, recipe in borders(decisions[shape.shape])
+        }
+        if between:
+            share = self._shares.of("borders")
+            tested = self._measure("proving where rules end", between, effort.confirm, 1, share)
+            for (shape, size), few in between.items():
+                found = self._decision(tested, shape, size, few[1:], len(between))
+                decisions[shape.shape].append(found)
+        return decisions, bench.mpi
+
+    def _decision(
+        self, bench: Bench, shape: ShapeRoots, size: int, recipes: Sequence[str], comparisons: int
+    ) -> Decision:
+        times = _times(bench, shape, size, (NATIVE, *recipes))
+        decision = decide(size, times, comparisons, self._target.exact)
+        price = predicted_s(self._layout, decision.recipe, shape.tuned[0], size)
+        return replace(decision, evidence=replace(decision.evidence, predicted_s=price))
+
+    def _verified(self, plan: Plan, proven: Mapping[str, Sequence[int]]) -> tuple[Plan, Bench]:
+        """The plan without the rules that are not proven again, and times of the plan against the library's
+        own and all that it can be told to use. `proven` are the sizes of each shape that have a recipe.
+        """
+        every = 5 if self._target.simulated and len(self._topology.ranks) > MANY_RANKS else 1
+        told = {
+            size: self._target.baselines if position % every == 0 else ()
+            for position, size in enumerate(self._sizes_bytes)
+        }
+        cases = [
+            Case(size, shape.verified, (NATIVE, PLAN_RECIPE, *told.get(size, ())))
+            for shape in self._shapes
+            for size in sorted({*self._sizes_bytes, *proven[shape.shape]})
+        ]
+        bench = self._measure_plan("verifying", plan, cases, 0.9)
+        corrected, changed = self._without_unconfirmed(plan, bench)
+        if changed:
+            cases = [case for case in cases if (case.size_bytes, case.root) in changed]
+            again = self._measure_plan("verifying what was taken back", corrected, cases, 1.0)
+            bench = merged([bench, again])
+        # Rules end where a gain does: those sizes among the others would be too many of one kind.
+        return corrected, bench.only({(size, shape.verified) for size in told for shape in self._shapes})
+
+    def _measure_plan(self, title: str, plan: Plan, cases: Sequence[Case], share: float) -> Bench:
+        return self._rounds.measure(
+            f"tuning: {title}", cases, self._effort.verify, self._seed + 2, share, plan
+        )
+
+    def _without_unconfirmed(self, plan: Plan, bench: Bench) -> tuple[Plan, set[tuple[int, int]]]:
+        """The plan with the library's own in the place of the recipes that were not proven faster once more,
+        and the sizes and roots whose rules have changed.
+        """
+        roots = {shape.shape: shape.verified for shape in self._shapes}
+        rules: list[Rule] = []
+        changed = set()
+        for rule in plan.rules:
+            root = roots[rule.shape]
+            here = [size for size, of in bench.cases if of == root and _holds(rule, size)]
+            unconfirmed = rule.recipe != NATIVE and not all(
+                is_confirmed(
+                    bench.slowest_s[BenchKey(size, root, NATIVE)],
+                    bench.slowest_s[BenchKey(size, root, PLAN_RECIPE)],
+                    self._target.exact,
+                )
+                for size in here
+            )
+            if unconfirmed:
+                _log.info(
+                    "taking back a rule for %d to %d bytes: %s was not proven faster once more",
+                    rule.min_bytes,
+                    rule.max_bytes,
+                    rule.recipe,
+                )
+                rule = replace(rule, recipe=NATIVE, evidence=left_native(rule.evidence))
+                changed |= {(size, root) for size in here}
+            rules.append(rule)
+        return replace(plan, rules=tuple(rules)), changed
 
 
-def _around_best(
-    layout: _core.Layout,
-    pair: tuple[ShapeRoots, int],
-    measured: Sequence[str],
-    bench: Bench,
-    most: int,
-    most_segments: int,
-) -> tuple[str, ...]:
-    """The best of what was measured, and its neighbours that were not."""
-    shape, size = pair
-    best = fastest(_times(bench, shape, size, measured))
-    near = neighbours(layout, best, shape.tuned, size, most, most_segments)
-    return (best, *(recipe for recipe in near if recipe not in measured))
+def _holds(rule: Rule, size_bytes: int) -> bool:
+    return rule.min_bytes <= size_bytes <= rule.max_bytes
+
+
+def _shares(effort: Effort, baselines: int) -> _Shares:
+    """By calls for one size and root; segments of other sizes are about six."""
+    screen = effort.candidates * effort.screen
+    around = (1 + 6 + effort.neighbours) * effort.screen if effort.neighbours else screen
+    finalists = effort.finalists if effort.screen else effort.candidates
+    confirm = (1 + finalists) * effort.confirm * effort.roots
+    verify = (2 + baselines) * effort.verify
+    return _Shares(
+        screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify
+    )
 
 
 def _best_of_next_sizes(
-    measured: Mapping[tuple[ShapeRoots, int], Sequence[str]], bench: Bench, most_segments: int
-) -> dict[tuple[ShapeRoots, int], tuple[str, ...]]:
+    measured: Mapping[_Pair, Sequence[str]], bench: Bench, most_segments: int
+) -> dict[_Pair, tuple[str, ...]]:
     """For each size of each shape what was best for the sizes next to it, if it was not measured."""
     found = {}
     for shape in dict.fromkeys(shape for shape, _ in measured):
@@ -295,32 +379,3 @@ def _times(
         {recipe: bench.slowest_s[BenchKey(size_bytes, root, recipe)] for recipe in recipes}
         for root in shape.tuned
     ]
-
-
-def _without_slower(plan: Plan, bench: Bench, shapes: Sequence[ShapeRoots], exact: bool) -> Plan:
-    """The plan without the rules that were slower than the library's own when verified."""
-    slower: set[Rule] = set()
-    for rule in plan.rules:
-        for shape in shapes:
-            for size, root in bench.cases:
-                if (
-                    shape.shape != rule.shape
-                    or root != shape.verified
-                    or not rule.min_bytes <= size <= rule.max_bytes
-                ):
-                    continue
-                native = bench.slowest_s[BenchKey(size, root, NATIVE)]
-                planned = bench.slowest_s[BenchKey(size, root, PLAN_RECIPE)]
-                if is_slower(native, planned, len(plan.rules), exact):
-                    _log.info(
-                        "taking back a rule for %d bytes: %s was slower when verified", size, rule.recipe
-                    )
-                    slower.add(rule)
-    return Plan(
-        plan.fingerprint,
-        plan.topology_file,
-        plan.library,
-        plan.abi,
-        tuple(rule for rule in plan.rules if rule not in slower),
-        plan.provenance,
-    )

@@ -14,20 +14,45 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf
 
 from isochrone import _core
 
 SEGMENTS_BYTES = (4096, 8192, 16384, 32768, 65536, 131072, 262144)
-LEVEL_ALGORITHMS = ("binomial", "flat", "chain", "binary", "knomial/4", "knomial/8", "scatter_allgather")
 SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
-LARGEST_ALLGATHER = 128
-"""Ranks beyond which an allgather among all, or in segments, is no candidate: its messages grow with the
-square of the ranks.
-"""
+LARGEST_QUADRATIC = 128
+"""Ranks beyond which what sends as many messages as their square, among all or in segments, is no candidate."""
+
+
+@cache
+def level_algorithms() -> tuple[str, ...]:
+    """What may run at a level: every row of the table of broadcasts, with each parameter that it is tuned with."""
+    return tuple(
+        f"{row['name']}/{parameter}" if parameter else row["name"]
+        for row in _core.algorithms()
+        if row["collective"] == "bcast"
+        for parameter in row["tuned_parameters"] or (0,)
+    )
+
+
+@cache
+def _quadratic() -> frozenset[str]:
+    """Algorithms whose messages grow with the square of the ranks."""
+    return frozenset(row["name"] for row in _core.algorithms() if row["quadratic_messages"])
+
+
+@cache
+def _segmented() -> frozenset[str]:
+    """Algorithms that cut messages unless they are told not to: they are tried with segments that are named."""
+    return frozenset(row["name"] for row in _core.algorithms() if row["default_segment"])
+
+
+def _uses(form: Form, names: frozenset[str]) -> bool:
+    return any(algorithm.partition("/")[0] in names for algorithm in form.algorithms)
 
 
 @dataclass(frozen=True)
@@ -179,8 +204,8 @@ def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
 def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
-    rings = "scatter_allgather" in form.algorithms and (segment or not form.levels)
-    if rings and layout.size > LARGEST_ALLGATHER:
+    whole = segment or not form.levels
+    if whole and layout.size > LARGEST_QUADRATIC and _uses(form, _quadratic()):
         return inf
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
@@ -229,7 +254,9 @@ def _starts(levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:
                 yield Form(kept, (*(first,) * (len(kept) - 1), "native"), segment)
         yield Form((), (first,), segment, ordered=True)
         if large:
-            yield Form((), ("scatter_allgather",), 0, ordered=True)
+            # A descent that starts from trees in segments does not come to these.
+            for name in sorted(_quadratic()):
+                yield Form((), (name,), 0, ordered=True)
     yield Form((), (first,), segment)
 
 
@@ -247,11 +274,16 @@ def _descend(form: Form, segments: Sequence[int], price: Callable[[Form], float]
 
 
 def _neighbourhoods(form: Form, segments: Sequence[int]) -> Iterable[list[Form]]:
-    yield [replace(form, segment_bytes=segment) for segment in segments]
+    yield _meant(replace(form, segment_bytes=segment) for segment in segments)
     for position, algorithm in enumerate(form.algorithms):
         if algorithm == "native":
             continue
-        yield [
+        yield _meant(
             replace(form, algorithms=(*form.algorithms[:position], name, *form.algorithms[position + 1 :]))
-            for name in LEVEL_ALGORITHMS
-        ]
+            for name in level_algorithms()
+        )
+
+
+def _meant(forms: Iterable[Form]) -> list[Form]:
+    """Without those that say no segment and would be cut all the same."""
+    return [form for form in forms if form.segment_bytes or not _uses(form, _segmented())]

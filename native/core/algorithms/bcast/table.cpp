@@ -11,21 +11,21 @@ namespace isochrone::core::algorithms {
 namespace {
 
 constexpr auto table = std::to_array<Algorithm>({
-    {"flat", "few ranks, or links so slow that a second hop costs more than all sends",
+    {"flat", "a flat tree", "few ranks, or links so slow that a second hop costs more than all sends",
      "Kielmann et al., MagPIe, PPoPP 1999, section 3", 0, 0, bcast::along<trees::flat>},
-    {"chain", "a single long message over links that are best used one at a time",
+    {"chain", "a chain", "a single long message over links that are best used one at a time",
      "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, bcast::along<trees::chain>},
-    {"pipeline", "large messages: every link is busy with another segment",
+    {"pipeline", "a pipeline", "large messages: every link is busy with another segment",
      "Wadsworth and Chen, IPDPS 2008, section 2; van de Geijn's pipelined chain", 0, 32768,
      bcast::along<trees::chain>},
-    {"binary", "medium and large messages in segments, where a chain is too deep",
+    {"binary", "a binary tree", "medium and large messages in segments, where a chain is too deep",
      "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, bcast::along<trees::binary>},
-    {"binomial", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0,
+    {"binomial", "a binomial tree", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0,
      bcast::along<trees::binomial>},
-    {"knomial", "small messages where sending costs little beside the latency",
-     "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees", 4, 0, bcast::along<trees::knomial>},
-    {"scatter_allgather", "large messages: every rank sends each byte about once",
-     "Thakur et al., IJHPCA 19, 2005, section 4.4; van de Geijn", 0, 0, bcast::scatter_allgather},
+    {"knomial", "a k-nomial tree", "small messages where sending costs little beside the latency",
+     "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees", 4, 0, bcast::along<trees::knomial>, {4, 8}},
+    {"scatter_allgather", "a scatter and an allgather", "large messages: every rank sends each byte about once",
+     "Thakur et al., IJHPCA 19, 2005, section 4.4; van de Geijn", 0, 0, bcast::scatter_allgather, {}, true},
 });
 
 }  // namespace

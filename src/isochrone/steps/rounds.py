@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The benchmarks of one tuning, one round after the other. What a round has measured stays in a file until the
+tuning is done, so that one that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    Bench,
+    Case,
+    Plan,
+    Topology,
+    Work,
+    merged,
+    plan_document,
+    read_bench,
+    work_document,
+    write_plan,
+)
+from isochrone.launch.target import Target
+from isochrone.progress import part
+from isochrone.steps.bench import run_bench, work_for
+from isochrone.tune.plausible import implausible
+
+FOLDER = "tuning"
+"""Beside the plan: what an interrupted tuning has measured."""
+PLAN = "plan.json"
+"""In it: the plan that is being verified."""
+_log = logging.getLogger(__name__)
+
+
+def forget_rounds(plan_file: Path) -> None:
+    """Removes what an interrupted tuning would go on from."""
+    folder = plan_file.with_name(FOLDER)
+    for file in (*folder.glob("*.jsonl"), folder / PLAN):
+        file.unlink(missing_ok=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+class Rounds:
+    """Runs rounds of benchmarks on one target, and keeps what they measure in `folder`.
+
+    A round's files are named by a digest of all that it is of: the target, its topology, and the work. So what
+    is found there is of the same round.
+    """
+
+    def __init__(self, target: Target, topology: Topology, topology_file: Path, folder: Path) -> None:
+        self._target = target
+        self._topology = topology
+        self._topology_file = topology_file
+        self._folder = folder
+
+    def measure(
+        self,
+        title: str,
+        cases: Sequence[Case],
+        repetitions: int,
+        seed: int,
+        share: float = 1.0,
+        plan: Plan | None = None,
+    ) -> Bench:
+        """Times the cases, what was not timed before an interruption; then once more what is implausible.
+
+        Args:
+            title: for the user, of the round.
+            cases: no two of one size and root.
+            share: of the progress that is left (see ``progress.part``).
+            plan: for cases with the recipe ``plan``.
+
+        Raises:
+            IsochroneError: the benchmark fails, or other ranks ran than the topology is of.
+        """
+        # In random order, so that the time left can be told from what is done, and no drift looks like an
+        # effect of the size.
+        ordered = sorted(cases, key=lambda case: (case.size_bytes, case.root))
+        random.Random(seed).shuffle(ordered)  # noqa: S311 - for repetition, not for secrets
+        with part(title, share):
+            bench = self._measure(ordered, repetitions, seed, plan, "")
+            doubtful = implausible(bench)
+            if not doubtful:
+                return bench
+            again = [case for case in ordered if (case.size_bytes, case.root) in doubtful]
+            _log.info(
+                "measuring %d of %d cases again: they took longer than larger messages", len(again), len(cases)
+            )
+            return merged([bench, self._measure(again, repetitions, seed, plan, "again")])
+
+    def _measure(
+        self,
+        cases: Sequence[Case],
+        repetitions: int,
+        seed: int,
+        plan: Plan | None,
+        turn: str,
+    ) -> Bench:
+        work = work_for(self._target, cases, repetitions, seed, ranks=len(self._topology.ranks))
+        stem = self._stem(work, plan, turn)
+        kept = self._kept(stem)
+        done = frozenset[tuple[int, int]]().union(*(each.cases for each in kept))
+        missing = [case for case in cases if (case.size_bytes, case.root) not in done]
+        if kept:
+            _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
+        if missing or not kept:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            left = work_for(self._target, missing, repetitions, seed, ranks=work.ranks)
+            # Names that come later are greater: of what is there twice the later counts.
+            output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
+            plan_file = None
+            if plan is not None:
+                plan_file = self._folder / PLAN
+                write_plan(plan_file, plan)
+            found = run_bench(self._target, left, output, self._topology_file, plan_file)
+            if kept and kept[-1].mpi != found.mpi:
+                raise IsochroneError(
+                    f"what was kept of an interrupted tuning is of {kept[-1].mpi.library}",
+                    str(self._folder),
+                    "delete the folder",
+                )
+            kept.append(found)
+        return merged(kept)
+
+    def _stem(self, work: Work, plan: Plan | None, turn: str) -> str:
+        identity = json.dumps(
+            [
+                self._target.name,
+                self._topology.fingerprint,
+                self._topology.ranks,
+                work_document(work),
+                None if plan is None else plan_document(plan)["rules"],
+                turn,
+            ],
+            sort_keys=True,
+        )
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+    def _kept(self, stem: str) -> list[Bench]:
+        """What earlier runs have measured of a round, the oldest first; what cannot be read is measured anew."""
+        found = []
+        for file in sorted(self._folder.glob(f"{stem}.*.jsonl")):
+            try:
+                bench = read_bench(file)
+            except IsochroneError:
+                file.unlink(missing_ok=True)
+                continue
+            whole = bench.only(bench.whole_cases)
+            if whole.cases:
+                found.append(whole)
+        return found

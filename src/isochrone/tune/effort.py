@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much is measured to make a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is measured.
+
+    Attributes:
+        candidates: recipes a size that the model passes on.
+        neighbours: of the best of these, how many with another algorithm are screened too, beside all with
+            other segments; with none there is no such round.
+        finalists: recipes a size that are left after screening.
+        roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
+        screen, confirm, verify: repetitions of the rounds; with none of the first, all candidates are
+            confirmed.
+    """
+
+    candidates: int
+    neighbours: int
+    finalists: int
+    roots: int
+    screen: int
+    confirm: int
+    verify: int
+
+
+NOISY = Effort(candidates=8, neighbours=4, finalists=2, roots=2, screen=3, confirm=25, verify=25)
+EXACT = Effort(candidates=5, neighbours=0, finalists=0, roots=1, screen=0, confirm=1, verify=1)
+"""Where times have no noise one repetition tells all."""
+SIMULATED_NOISE = Effort(candidates=5, neighbours=0, finalists=2, roots=1, screen=2, confirm=12, verify=12)
+"""A simulated call costs as much real time as it has messages, a thousand times what it takes. Of independent
+noise twelve repetitions prove a gain even among a hundred comparisons, and the model is not off: it has the
+very parameters of the simulation."""
+
+
+def effort_for(simulated: bool, exact: bool) -> Effort:
+    """What suits a place to run."""
+    if exact:
+        return EXACT
+    return SIMULATED_NOISE if simulated else NOISY
