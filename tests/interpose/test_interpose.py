@@ -84,6 +84,16 @@ def test_without_explain_nothing_is_said_where_the_plan_fits(bench: Bench, ranks
     assert planned.stderr == bench.run(ranks=ranks).stderr
 
 
+def test_a_plan_keeps_its_own_names_of_levels(bench: Bench, tmp_path: Path) -> None:
+    def rename(plan: dict[str, Any]) -> None:
+        plan["topology"]["levels"] = ["rack"]
+        for rule in plan["rules"]:
+            rule["shape"] = rule["shape"].replace("one node", "one rack")
+
+    planned = bench.run_on(_damaged(bench, tmp_path, rename), ISOCHRONE_EXPLAIN="1")
+    assert "measured 2.00x faster than native for 2 ranks in one rack" in planned.stderr
+
+
 def _damaged(bench: Bench, tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """A copy of the plan and its topology, the plan changed as JSON."""
     shutil.copy(bench.folder / "topology.json", tmp_path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from dataclasses import replace
@@ -11,8 +12,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isochrone import _core
+from isochrone.cli.main import main
 from isochrone.errors import GateError, UsageError
-from isochrone.files import Bench, BenchKey, Place, read_measurements, write_bench, write_measurements
+from isochrone.files import (
+    Bench,
+    BenchKey,
+    Evidence,
+    Place,
+    Plan,
+    Rule,
+    read_measurements,
+    write_bench,
+    write_measurements,
+    write_plan,
+)
 from isochrone.files import MpiLibrary as MpiIdentity
 from isochrone.lab.guard import check_bench, check_probe
 from isochrone.lab.labs import Lab
@@ -92,6 +106,67 @@ def test_racks_are_found_from_few_pairs(lab: Lab, library: MpiLibrary, tmp_path:
     assert len(measurements.alone) >= 12
     assert measurements.parameters
     assert detect(path, tmp_path / "topology.json", target.truth).accuracy["rack"] == 1.0
+
+
+@pytest.fixture
+def survey(lab: Lab, library: MpiLibrary, tmp_path: Path) -> Path:
+    """A folder with a topology of the lab and a plan for it with one rule, for all ten ranks."""
+    target = LabTarget(lab, library, Ranks.on(lab.network, None, None, "block", 1))
+    measurements = probe(target, tmp_path / "measurements.jsonl", ProbeOptions((0, 1024), repetitions=3))
+    topology = detect(tmp_path / "measurements.jsonl", tmp_path / "topology.json", target.truth)
+    layout = _core.match(
+        (tmp_path / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in measurements.places]
+    )
+    rule = Rule("bcast", layout.shape(0), 1, 1024, "flat", Evidence(2e-3, 1e-3, 2.0, (1.9, 2.1), 20))
+    mpi = measurements.mpi
+    write_plan(
+        tmp_path / "plan.json", Plan(topology.fingerprint, "topology.json", mpi.library, mpi.abi, (rule,))
+    )
+    return tmp_path
+
+
+BROADCAST = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    int value = 0, rank, most;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) value = 42;
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Reduce(&value, &most, 1, MPI_INT, MPI_MIN, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("all have %d\\n", most);
+    MPI_Finalize();
+    return 3;
+}
+"""
+
+
+def test_a_program_runs_on_a_plan_in_a_lab_or_says_in_one_line_why_not(
+    lab: Lab,
+    library: MpiLibrary,
+    survey: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (survey / "broadcast.c").write_text(BROADCAST, encoding="utf-8")
+    program = survey / "broadcast"
+    words = [library.mpicc, "-o", str(program), str(survey / "broadcast.c")]
+    subprocess.run(words, env=os.environ | library.environment, check=True)
+    monkeypatch.setenv("ISOCHRONE_EXPLAIN", "1")
+    line = ["lab", "mpi", "--lab", lab.name, "--mpi", library.name, "--plan", str(survey), "--"]
+    assert main([*line, str(program)]) == 3
+    on_plan = capfd.readouterr()
+    assert on_plan.out == "all have 42\n"
+    assert "isochrone: bcast of 4 bytes from rank 0: flat: measured 2.00x faster" in on_plan.err
+
+    (survey / "plan.json").write_text("{", encoding="utf-8")
+    assert main([*line, str(program)]) == 3
+    without = capfd.readouterr()
+    assert without.out == "all have 42\n"
+    (said,) = [line for line in without.err.splitlines() if line.startswith("isochrone: ")]
+    assert str(survey / "plan.json") in said
+    assert said.endswith("; running without a plan")
 
 
 def test_a_broadcast_that_beats_the_links_is_refused(small: Network, tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def test_an_option_without_its_value_is_a_usage_error(launcher: MakeLauncher) ->
         read_launch_line(["mpiexec", "-n"])
 
 
+@pytest.mark.parametrize("word", ["isochrone", ".venv/bin/isochrone"])
+def test_isochrone_itself_is_no_launcher_and_names_the_command_for_labs(word: str) -> None:
+    with pytest.raises(UsageError, match="isochrone lab mpi --plan FOLDER -- PROGRAM"):
+        read_launch_line([word, "lab", "mpi", "-n", "4", "--", "./app"])
+
+
 def test_steps_that_bring_their_own_program_refuse_another(launcher: MakeLauncher) -> None:
     launcher("hydra", "mpiexec")
     forbid_program(read_launch_line(["mpiexec", "-n", "4"]))

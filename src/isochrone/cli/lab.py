@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,6 +16,9 @@ from isochrone.cli.target import TargetOptions, open_lab_target, with_lab_option
 
 if TYPE_CHECKING:
     from isochrone.lab.labs import Lab
+    from isochrone.launch.library import MpiLibrary
+
+_log = logging.getLogger(__name__)
 
 app = typer.Typer(help="A cluster of namespaces on an emulated network, for real MPI libraries.")
 
@@ -115,13 +120,33 @@ def down(name: LabName = None, as_json: AsJson = False) -> None:
 def run_mpi(
     program: Annotated[list[str], typer.Argument(metavar="-- PROGRAM ...", show_default=False)],
     options: TargetOptions,
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", envvar="ISOCHRONE_PLAN", help="plan.json, or the folder it is in."),
+    ] = None,
 ) -> None:
-    """Run an MPI program in a lab; without --lab, in the one that is up."""
+    """Run an MPI program in a lab; without --lab, in the one that is up.
+
+    A plan that does not hold here is reported in one line, and the program runs without it.
+    """
     from isochrone.lab.labs import the_lab
 
     with open_lab_target(options, options.lab or the_lab(None).name) as target:
-        code = target.execute(program)
+        variables = {} if plan is None else _settings_or_complaint(target.library, plan, program[0])
+        code = target.execute(program, variables)
     raise typer.Exit(code)
+
+
+def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dict[str, str]:
+    from isochrone.errors import IsochroneError
+    from isochrone.launch.preload import refusal_for, settings_for
+    from isochrone.steps.folder import PLAN, in_folder
+
+    try:
+        return settings_for(library, in_folder(plan, PLAN), [program])
+    except IsochroneError as error:
+        _log.warning("%s", refusal_for(error))
+        return {}
 
 
 def _facts(lab: Lab) -> dict[str, Any]:

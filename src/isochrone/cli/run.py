@@ -34,14 +34,15 @@ def run(
     The program runs as it is, under the launcher as it is: a preload in its ranks replaces the collectives
     that the plan has rules for. A plan that does not hold here is reported in one line, and the program runs
     without it. ISOCHRONE_EXPLAIN=1 makes rank 0 say which recipe ran for what. With --json, print what would
-    be run, and do not run it.
+    be run, and do not run it. In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
     """
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.launch.preload import execute, prepare
+    from isochrone.steps.folder import PLAN, in_folder
 
     understood = read_launch_line(line)
     require_program(understood)
-    start = prepare(understood, plan / "plan.json" if plan.is_dir() else plan)
+    start = prepare(understood, in_folder(plan, PLAN))
     if as_json:
         print_json(
             {

@@ -87,6 +87,12 @@ def read_launch_line(argv: Sequence[str]) -> LaunchLine:
     """
     if not argv:
         raise UsageError("no launcher is given", todo="end the command with, for example: -- mpiexec -n 4")
+    if Path(argv[0]).name == "isochrone":
+        raise UsageError(
+            "isochrone is no launcher of MPI",
+            argv[0],
+            "for a program on a plan in a lab: isochrone lab mpi --plan FOLDER -- PROGRAM",
+        )
     executable = _find(argv[0])
     family, version = _recognise(executable)
     return LaunchLine(tuple(argv), executable, family, version, _contexts(family, argv))

@@ -48,11 +48,15 @@ def prepare(line: LaunchLine, plan: Path) -> Start:
     """The command line that runs a program on a plan, or without it where that cannot be."""
     environment = launch_environment(line)
     try:
-        settings = _settings(line, plan)
+        if line.family is Family.SIMGRID:
+            raise IsochroneError(
+                "simulated programs cannot be preloaded", todo="link libisochrone_mpi into them"
+            )
+        settings = settings_for(library_of(line), plan, line.programs)
         argv = with_variables(line, settings)
     except IsochroneError as error:
         plain = (str(line.executable), *line.argv[1:])
-        return Start(plain, environment, f"{error}; running without a plan")
+        return Start(plain, environment, refusal_for(error))
     # For srun a variable of its own comes before what --export gives it.
     withheld = frozenset(settings) & os.environ.keys() if line.family is Family.SLURM else frozenset()
     return Start(argv, environment, None, withheld)
@@ -64,22 +68,24 @@ def execute(start: Start) -> None:
     os.execve(start.argv[0], start.argv, {**ours, **start.environment})  # noqa: S606
 
 
-def _settings(line: LaunchLine, plan_path: Path) -> dict[str, str]:
-    """The variables of the ranks.
+def refusal_for(error: IsochroneError) -> str:
+    """What is said where a plan does not hold."""
+    return f"{error}; running without a plan"
+
+
+def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) -> dict[str, str]:
+    """The variables of the ranks that put programs of a library on a plan; builds the preload where needed.
 
     Raises:
-        IsochroneError: when the plan does not hold for this launch.
+        IsochroneError: when the plan does not hold for them.
     """
-    if line.family is Family.SIMGRID:
-        raise IsochroneError("simulated programs cannot be preloaded", todo="link libisochrone_mpi into them")
     plan = read_plan(plan_path)
     topology_path = plan_path.parent / plan.topology_file
     topology = read_topology(topology_path)
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_path), "tune again")
-    library = library_of(line)
     check_library(plan, library, str(plan_path))
-    for program in line.programs:
+    for program in programs:
         check_program(program, library)
     preload = build_for(library).preload
     settings = {name: value for name, value in os.environ.items() if name.startswith("ISOCHRONE_")}
