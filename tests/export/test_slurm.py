@@ -39,7 +39,8 @@ def expand(text: str) -> list[str]:
     for stem, ranges in re.findall(r"([^,\[]+)(?:\[([^\]]*)\])?", text):
         for part in ranges.split(",") if ranges else [""]:
             first, _, last = part.partition("-")
-            hosts += [f"{stem}{n}" for n in range(int(first), int(last or first) + 1)] if part else [stem]
+            numbers = range(int(first), int(last or first) + 1) if part else []
+            hosts += [f"{stem}{number:0{len(first)}}" for number in numbers] if part else [stem]
     return hosts
 
 
@@ -84,3 +85,8 @@ def test_a_name_that_would_be_another_line_is_refused() -> None:
 @given(st.sets(st.from_regex(r"[a-z][a-z0-9-]{0,6}[a-z0-9]", fullmatch=True), min_size=1, max_size=40))
 def test_a_host_list_means_each_host_once(hosts: set[str]) -> None:
     assert sorted(expand(host_list(hosts))) == sorted(hosts)
+
+
+def test_numbers_with_leading_zeros_are_ranges_too() -> None:
+    assert host_list([f"n{i:03}" for i in range(95, 104)]) == "n[095-103]"
+    assert host_list(["n9", "n10", "n09"]) == "n[09,9-10]"

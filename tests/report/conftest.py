@@ -22,14 +22,16 @@ from isochrone.files import (
     Place,
     Plan,
     Rule,
+    Survey,
     Topology,
     write_bench,
     write_measurements,
     write_plan,
+    write_survey,
     write_topology,
 )
 from isochrone.report.comparison import compare
-from isochrone.report.facts import Facts, Survey
+from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
 
 SIZES_BYTES = (0, 1024, 65536)
@@ -92,6 +94,7 @@ class Made:
     topology: Topology
     plan: Plan
     bench: Bench
+    survey: Survey
 
     def write(self, folder: Path, leave_out: Sequence[str] = ()) -> Path:
         """Writes all files but those in `leave_out`."""
@@ -102,9 +105,11 @@ class Made:
             write_plan(folder / "plan.json", self.plan)
         if "bench.jsonl" not in leave_out:
             write_bench(folder / "bench.jsonl", self.bench)
+        if "survey.json" not in leave_out:
+            write_survey(folder / "survey.json", self.survey)
         return folder
 
-    def facts(self, survey: Survey | None = None) -> Facts:
+    def facts(self, findings: Findings | None = ()) -> Facts:
         """The facts as they would be read from the files."""
         return Facts(
             folder=Path("survey"),
@@ -114,7 +119,9 @@ class Made:
             plan=self.plan,
             bench=self.bench,
             comparison=compare(self.bench.slowest_s, self.bench.collective),
-            survey=survey,
+            survey=self.survey,
+            findings=findings,
+            not_shown={},
         )
 
 
@@ -139,7 +146,9 @@ def make_survey(machine: Machine, seed: int = 1, noise: float = 0.03) -> Made:
         provenance=_provenance("detect"),
     )
     measurements = _measure(machine, labels, places, generator, noise)
-    return Made(measurements, topology, _plan(topology), _bench(places, generator))
+    command = ["isochrone", "survey", "--sim", "fram"]
+    survey = Survey("fram (simulated)", topology.fingerprint, command, None, 61.0, _provenance("survey"))
+    return Made(measurements, topology, _plan(topology), _bench(places, generator), survey)
 
 
 def _provenance(step: str) -> dict[str, object]:

@@ -60,6 +60,19 @@ def test_the_rival_of_each_size_is_the_best_that_the_library_can_be_told_to_use(
     assert rival.speedup.high < 1.0
 
 
+def test_the_librarys_own_choice_is_one_of_the_selectable_ones() -> None:
+    samples = bench({1024: 1.5, 4096: 1.5, 65536: 1.5})
+    for size, told in ((1024, 3e-6), (4096, 3e-5)):
+        samples[BenchKey(size, 0, "native:chain")] = times(told, 5, 5)
+    comparison = compare(samples, "bcast")
+    assert comparison is not None
+    assert [row.rival and row.rival.algorithm for row in comparison.sizes] == ["chain", "native", None]
+    own = comparison.sizes[1]
+    assert own.rival is not None
+    assert (own.rival.name, own.rival.time_s) == ("its own choice", own.native_s)
+    assert own.rival.speedup == own.speedup
+
+
 def test_roots_are_taken_together_each_repetition_with_its_own_roots() -> None:
     samples = {}
     for root, native_s in ((0, 1e-5), (3, 9e-5)):

@@ -15,11 +15,10 @@ import pytest
 
 from isochrone.errors import IsochroneError
 from isochrone.files import PairParameters, Rule
-from isochrone.report import Survey, read_facts, summary_lines, write_report
+from isochrone.report import read_facts, summary_lines, survey_document, write_page
 from isochrone.report.html import data_block, tag
 from isochrone.report.page import page
 from isochrone.report.plots import write_figures
-from isochrone.steps.survey import survey_document
 
 HOSTILE = "\"><script>alert({})</script><img src=x onerror=alert(1)>&amp;'</title>"
 FIGURES = [
@@ -64,7 +63,7 @@ class Reader(HTMLParser):
 @pytest.fixture(scope="module")
 def cluster(survey_of: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = survey_of("cluster").write(tmp_path_factory.mktemp("survey"))
-    write_report(folder, Survey("fram (simulated)", ["isochrone", "survey", "--sim", "fram"], elapsed_s=61.0))
+    write_page(read_facts(folder, ()))
     return folder
 
 
@@ -75,7 +74,16 @@ def test_the_page_is_whole_well_formed_and_says_what_was_found(cluster: Path) ->
     assert "between sockets a chain, inside each socket the library's own" in reader.text.lower()
     assert "isochrone survey --sim fram" in reader.text
     headings = [attributes.get("id") for tag, attributes in reader.elements if tag == "section"]
-    assert headings == ["topology", "latency", "tree", "accuracy", "broadcast", "plan", "provenance"]
+    assert headings == [
+        "topology",
+        "latency",
+        "tree",
+        "accuracy",
+        "findings",
+        "broadcast",
+        "plan",
+        "provenance",
+    ]
 
 
 def test_the_page_loads_nothing_from_elsewhere(cluster: Path) -> None:
@@ -140,7 +148,7 @@ def test_the_eager_limit_of_each_level_is_said_on_the_page_and_in_the_terminal(s
     assert reader.text.count("about 64 KiB: +3.00 µs") == 4
     lines = [line for line in summary_lines(facts) if line.endswith("eager limit about 64 KiB: +3.00 µs")]
     assert [line.split()[0] for line in lines] == ["machine", "switch", "node", "socket"]
-    document = survey_document(facts.measurements, facts.topology, facts.comparison, Path("report.html"))
+    document = survey_document(facts, Path("report.html"))
     steps = [level["protocol_step"] for level in document["levels"]]
     assert [(step["below_bytes"], step["from_bytes"]) for step in steps] == [(65536, 131072)] * 4
 
@@ -170,8 +178,8 @@ def test_names_from_files_are_text_and_never_markup(survey_of: Callable, machine
         measurements=replace(made.measurements, mpi=mpi),
         topology=replace(made.topology, agreement={HOSTILE: {"source": HOSTILE, "level": HOSTILE}}),
     )
-    for survey in (None, Survey(HOSTILE, [HOSTILE])):
-        text = page(made.facts(survey))
+    for survey in (None, replace(made.survey, target=HOSTILE, command=[HOSTILE], provenance=provenance)):
+        text = page(replace(made.facts(), survey=survey, not_shown={"plan.json": HOSTILE}))
         reader = Reader(text)
         assert reader.closed()
         assert [attributes.get("type") for attributes, _ in reader.scripts] == [
@@ -190,7 +198,7 @@ def test_without_plan_and_verification_the_report_says_so(survey_of: Callable, t
     folder = survey_of("uneven").write(tmp_path, leave_out=["plan.json", "bench.jsonl"])
     (folder / "figures").mkdir()
     (folder / "figures" / "broadcast.png").write_bytes(b"of an earlier survey")
-    text = Reader(write_report(folder).read_text()).text
+    text = Reader(write_page(read_facts(folder)).read_text()).text
     assert "No plan is in this folder (plan.json)" in text
     assert "No verification run is in this folder (bench.jsonl)" in text
     assert not (folder / "figures" / "broadcast.png").exists()
@@ -202,7 +210,7 @@ def test_the_smallest_machines_have_a_report(
 ) -> None:
     made = survey_of(machine_of([("node", 1, 5e-7), ("core", cores, 0)]))
     folder = made.write(tmp_path, leave_out=["plan.json", "bench.jsonl"])
-    assert Reader(write_report(folder).read_text()).closed()
+    assert Reader(write_page(read_facts(folder)).read_text()).closed()
 
 
 def test_a_machine_of_512_ranks_fits_into_twelve_megabytes(survey_of: Callable) -> None:
@@ -220,7 +228,7 @@ def sparse(survey_of: Callable, tmp_path_factory: pytest.TempPathFactory) -> Pat
     for values in (made.measurements.rtt_min_s, made.measurements.rtt_median_s):
         values[missing] = np.nan
     folder = made.write(tmp_path_factory.mktemp("sparse"))
-    write_report(folder)
+    write_page(read_facts(folder))
     return folder
 
 
@@ -253,7 +261,8 @@ def test_the_matrix_shows_measured_pairs_only(sparse: Path) -> None:
 def test_a_survey_of_all_pairs_does_not_speak_of_others(cluster: Path) -> None:
     text = Reader((cluster / "report.html").read_text()).text
     assert "Latency of every pair" in text
-    assert "not measured" not in text
+    assert "not measured:" not in text
+    assert "that were measured" not in text
     assert "not measured" not in (cluster / "figures" / "latency-matrix.svg").read_text()
 
 
@@ -263,7 +272,7 @@ def test_a_probe_that_has_not_ended_has_no_tree(survey_of: Callable, tmp_path: P
     made = replace(made, measurements=replace(made.measurements, ended=False))
     folder = made.write(tmp_path)
     assert read_facts(folder).tree is None
-    assert "the probe has not ended" in Reader(write_report(folder).read_text()).text
+    assert "the probe has not ended" in Reader(write_page(read_facts(folder)).read_text()).text
 
 
 def test_a_report_without_every_pair_has_no_tree_and_says_so(survey_of: Callable) -> None:
@@ -276,7 +285,7 @@ def test_a_damaged_file_is_one_clear_line(survey_of: Callable, tmp_path: Path, n
     folder = survey_of("laptop").write(tmp_path)
     (folder / name).write_text('{"isochrone": "something else"}\n' * 3)
     with pytest.raises(IsochroneError, match=name):
-        write_report(folder)
+        write_page(read_facts(folder))
     assert not (folder / "report.html").exists()
 
 
@@ -285,32 +294,33 @@ def test_files_of_two_surveys_are_not_mixed(survey_of: Callable, tmp_path: Path)
     other = survey_of("uneven").write(tmp_path / "b")
     (other / "topology.json").replace(folder / "topology.json")
     with pytest.raises(IsochroneError, match=r"9 ranks, but measurements\.jsonl has 4"):
-        write_report(folder)
+        write_page(read_facts(folder))
 
 
 def test_a_folder_that_cannot_be_written_to_is_one_clear_line(survey_of: Callable, tmp_path: Path) -> None:
     folder = survey_of("laptop").write(tmp_path)
     (folder / "figures").write_text("a file in the way")
     with pytest.raises(IsochroneError, match="cannot write the report"):
-        write_report(folder)
+        write_page(read_facts(folder))
 
 
 def test_ranks_that_shared_cores_are_warned_about(survey_of: Callable) -> None:
     made = survey_of("laptop")
     made = replace(made, measurements=replace(made.measurements, simulated=False))
+    shared = replace(made, survey=replace(made.survey, cores=2)).facts()
     warning = "4 ranks shared 2 cores"
-    assert warning in Reader(page(made.facts(Survey("mpiexec -n 4", cores=2)))).text
-    assert warning in "\n".join(summary_lines(made.facts(Survey("mpiexec -n 4", cores=2))))
-    assert warning not in Reader(page(made.facts(Survey("mpiexec -n 4", cores=4)))).text
+    assert warning in Reader(page(shared)).text
+    assert warning in "\n".join(summary_lines(shared))
+    assert warning not in Reader(page(replace(made, survey=replace(made.survey, cores=4)).facts())).text
 
 
-def test_the_terminals_summary_has_at_most_twelve_lines_however_deep_the_tree(
+def test_the_terminals_summary_is_short_however_deep_and_wide_the_tree(
     survey_of: Callable, machine_of: Callable
 ) -> None:
     names = ["site", "rack", "switch", "machine", "node", "socket", "numa", "l3", "l2"]
     levels = [(name, 2 if index else 1, 1e-5 / 1.5**index) for index, name in enumerate(names)]
     lines = summary_lines(survey_of(machine_of([*levels, ("core", 2, 0)])).facts())
-    assert len(lines) == 12
+    assert len(lines) <= 8 + 25 + 5
     assert lines[0].startswith("512 ranks in 2 racks")
     assert any("more levels" in line for line in lines)
     assert any("L2 group" in line for line in lines)
@@ -319,7 +329,8 @@ def test_the_terminals_summary_has_at_most_twelve_lines_however_deep_the_tree(
 def test_the_terminal_is_sent_no_control_characters(survey_of: Callable) -> None:
     made = survey_of("laptop")
     made = replace(made, bench=replace(made.bench, collective="\x1b[2Jbcast"))
-    assert all(line.isprintable() for line in summary_lines(made.facts()))
+    facts = replace(made.facts(), not_shown={"plan.json": "\x1b[31m"})
+    assert all(line.isprintable() for line in summary_lines(facts))
 
 
 def test_attributes_are_escaped_and_json_cannot_end_its_element() -> None:

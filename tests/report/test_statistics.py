@@ -56,7 +56,9 @@ def test_what_paired_ratios_and_medians_do_not_agree_on_is_not_proven() -> None:
 
 
 @given(st.lists(st.tuples(positive, positive), min_size=1, max_size=40))
-def test_every_ratio_is_that_of_the_medians_and_lies_in_its_interval(pairs: list[tuple[float, float]]) -> None:
+def test_every_ratio_is_that_of_the_medians_and_lies_in_its_interval(
+    pairs: list[tuple[float, float]],
+) -> None:
     native, other = np.array(pairs).T
     interval = ratio_ci(native, other)
     assert interval.estimate == np.median(native) / np.median(other)

@@ -16,14 +16,11 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write the page and the figures of a survey: report.html and figures/ in its folder."""
-    from isochrone.report import read_facts, summary_lines, write_page
+    from isochrone.steps.report import report as run_report
 
-    facts = read_facts(folder)
-    path = write_page(facts)
-    lines = summary_lines(facts)
+    result = run_report(folder)
     if as_json:
-        print_json({"report": str(path), "summary": lines})
+        print_json(result.document)
         return
-    for line in lines:
+    for line in result.lines:
         typer.echo(line)
-    typer.echo(f"Report: {path}")

@@ -11,7 +11,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.topology import Topology
 
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_NUMBERED = re.compile(r"(.*?)(0|[1-9]\d*)")
+_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
 
 
 def topology_conf(topology: Topology) -> str:
@@ -42,19 +42,19 @@ def topology_conf(topology: Topology) -> str:
 
 
 def host_list(hosts: Iterable[str]) -> str:
-    """Hosts as Slurm writes them: ``h0,h[2-5]``; each is meant once."""
+    """Hosts as Slurm writes them: ``h0,h[2-5]``, ``n[098-103]``; each is meant once."""
 
-    def parts(host: str) -> tuple[str, int]:
+    def parts(host: str) -> tuple[str, int, str]:
         found = _NUMBERED.fullmatch(host)
-        return (found[1], int(found[2])) if found else (host, -1)
+        return (found[1], int(found[2]), found[2]) if found else (host, -1, "")
 
     words = []
     for stem, members in groupby(sorted(map(parts, set(hosts))), key=lambda part: part[0]):
-        numbers = [number for _, number in members]
-        if numbers[0] < 0:
+        numbers = [digits for _, _, digits in members]
+        if not numbers[0]:
             words.append(stem)
             numbers = numbers[1:]
-        ranges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in _runs(numbers)]
+        ranges = [f"{run[0]}-{run[-1]}" if len(run) > 1 else run[0] for run in _runs(numbers)]
         if len(ranges) == 1 and "-" not in ranges[0]:
             words.append(stem + ranges[0])
         elif ranges:
@@ -62,11 +62,11 @@ def host_list(hosts: Iterable[str]) -> str:
     return ",".join(words)
 
 
-def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Rising numbers in parts without gaps."""
-    runs: list[list[int]] = []
+def _runs(numbers: Sequence[str]) -> list[list[str]]:
+    """Rising numbers in parts without gaps; those with leading zeros are of one length."""
+    runs: list[list[str]] = []
     for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
+        if runs and number == str(int(runs[-1][-1]) + 1).zfill(len(runs[-1][-1])):
             runs[-1].append(number)
         else:
             runs.append([number])

@@ -7,19 +7,20 @@ language they share.
 """
 
 from isochrone.report.comparison import Comparison, compare
-from isochrone.report.facts import Facts, Survey
+from isochrone.report.document import broadcast_document, survey_document
+from isochrone.report.facts import Facts
 from isochrone.report.inputs import read_facts
 from isochrone.report.text import summary_lines
-from isochrone.report.write import FILE_NAME, write_page, write_report
+from isochrone.report.write import FILE_NAME, write_page
 
 __all__ = [
     "FILE_NAME",
     "Comparison",
     "Facts",
-    "Survey",
+    "broadcast_document",
     "compare",
     "read_facts",
     "summary_lines",
+    "survey_document",
     "write_page",
-    "write_report",
 ]

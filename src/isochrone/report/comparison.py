@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plan against the library's own and against the best algorithm that the library can be told to use, by
-size.
-"""
+"""The plan against the library's own and against the library at its best, by size."""
 
 from __future__ import annotations
 
@@ -22,17 +20,25 @@ Samples = Mapping[BenchKey, FloatArray]
 
 @dataclass(frozen=True)
 class Rival:
-    """The library's best selectable algorithm at one size, and how much faster the plan is than it."""
+    """The library at its best at one size, and how much faster the plan is than it.
 
-    name: str
+    `algorithm` is the one that it was told to use, or ``native``: left to itself it chooses as well.
+    """
+
+    algorithm: str
     time_s: Interval
     speedup: Interval | None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return "its own choice" if self.algorithm == NATIVE else self.algorithm
 
 
 @dataclass(frozen=True)
 class SizeComparison:
     """One message size: times in seconds, speedups above 1 where the plan is faster; None where not
-    measured.
+    measured. `rival` is None where the library was not told to use anything.
     """
 
     size_bytes: int
@@ -89,8 +95,9 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     """Compares by size. Roots of one size are taken together, each repetition paired with the one of its own
     root.
 
-    The rival of a size is the one with the least median, chosen with the samples that it is then judged by:
-    this favours the rival. None when `samples` holds no run of the library's own.
+    The rival of a size is what has the least median of the library's own choice and all that it was told,
+    chosen with the samples that it is then judged by: this favours the rival. None when `samples` holds no
+    run of the library's own.
     """
     sizes = sorted({size for size, _, recipe in samples if recipe == NATIVE})
     if not sizes:
@@ -109,19 +116,19 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
     native = _pooled(samples, size, NATIVE)
     plan = _pooled(samples, size, PLAN)
     pooled = {rival: _pooled(samples, size, rival) for rival in rivals}
-    measured = {rival: times for rival, times in pooled.items() if len(times)}
-    best = min(measured, key=lambda rival: float(np.median(measured[rival])), default=None)
+    told = {rival: times for rival, times in pooled.items() if len(times)}
     return SizeComparison(
         size_bytes=size,
         native_s=median_ci(native),
         plan_s=median_ci(plan) if len(plan) else None,
         speedup=_speedup(native, plan),
-        rival=None
-        if best is None
-        else Rival(
-            best.removeprefix(RIVAL_PREFIX), median_ci(measured[best]), _speedup(measured[best], plan)
-        ),
+        rival=_best({NATIVE: native, **told}, plan) if told else None,
     )
+
+
+def _best(choices: Mapping[str, FloatArray], plan: FloatArray) -> Rival:
+    best = min(choices, key=lambda choice: float(np.median(choices[choice])))
+    return Rival(best.removeprefix(RIVAL_PREFIX), median_ci(choices[best]), _speedup(choices[best], plan))
 
 
 def _pooled(samples: Samples, size: int, recipe: str) -> FloatArray:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,30 +11,35 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from isochrone.files import Bench, Level, Measurements, Place, Plan, Topology
+from isochrone.doctor.asymmetric import Asymmetry
+from isochrone.doctor.findings import Finding
+from isochrone.files import Bench, Level, Measurements, Place, Plan, Survey, Topology
 from isochrone.plogp.protocol import ProtocolStep, level_steps
 from isochrone.report.comparison import Comparison
 from isochrone.report.mergetree import MergeTree
 from isochrone.statistics import FloatArray
 
+Findings = tuple[Finding | Asymmetry, ...]
+"""What is slower than its like, then which pairs have one slow direction, both worst first."""
+
 
 @dataclass(frozen=True)
-class Survey:
-    """What the running survey knows beyond its files; a report that is made later does without.
-
-    `cores` is the number of cores that the ranks shared, None where that is not known.
+class Check:
+    """Groups that are known from elsewhere, called `name`, against the level found that is most like them:
+    the share of ranks in the right group, and the level's name, None for single places.
     """
 
-    target: str
-    command: Sequence[str] = ()
-    cores: int | None = None
-    elapsed_s: float | None = None
+    name: str
+    source: str
+    accuracy: float
+    level: str | None
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """A survey, read and compared. `plan`, `bench` and `comparison` are None where their files are
-    missing.
+    """A survey, read and compared. `plan`, `bench`, `comparison` and `survey` are None where their files are
+    missing, or are not shown: then `not_shown` has a sentence that says why, by the name of the file.
+    `findings` is None where the measurements do not tell what is slow.
     """
 
     folder: Path
@@ -45,6 +50,8 @@ class Facts:
     bench: Bench | None
     comparison: Comparison | None
     survey: Survey | None
+    findings: Findings | None
+    not_shown: Mapping[str, str]
 
     @property
     def rank_count(self) -> int:
@@ -77,7 +84,34 @@ class Facts:
             found["plan.json"] = self.plan.provenance
         if self.bench is not None:
             found["bench.jsonl"] = self.bench.provenance
+        if self.survey is not None:
+            found["survey.json"] = self.survey.provenance
         return found
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        """What host names, hardware and the fabric say of the levels, where they are all that judges them;
+        empty where the truth of the machine is known, or nothing is.
+
+        Entries of another form than Isochrone's in the file are passed over.
+        """
+        found = []
+        for name, entry in self.topology.agreement.items():
+            if isinstance(entry, Mapping) and isinstance(entry.get("accuracy"), float | int):
+                level = entry.get("level")
+                found.append(
+                    Check(
+                        name,
+                        str(entry.get("source", "other sources")),
+                        float(entry["accuracy"]),
+                        level if isinstance(level, str) else None,
+                    )
+                )
+        # Without the truth these are what the accuracy is made of. With it there are others too, unless the
+        # machine has none, and the host names of a simulated one are the truth.
+        judged = {check.name: check.accuracy for check in found}
+        whole = self.simulated and {level.name for level in self.levels[1:]} <= judged.keys()
+        return tuple(found) if judged == self.topology.accuracy and not whole else ()
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from isochrone.report.comparison import LARGE_BYTES, Comparison
+from isochrone.files import Plan
+from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison
 from isochrone.report.facts import Facts
 from isochrone.report.structure import counted_levels, nesting_words
-from isochrone.report.words import counted, join_words, level_noun
-from isochrone.units import format_bytes, format_percent, format_ratio, format_time
+from isochrone.report.words import capitalised, counted, join_words, level_noun
+from isochrone.units import format_bytes, format_percent, format_ratio, format_time, number_of
+
+NOTHING_SLOW = "Nothing in it is slower than its like."
 
 MARGIN = 0.98
 """Below this ratio a plan counts as slower, above it as level with the library's own."""
@@ -52,6 +55,8 @@ def latency_sentence(facts: Facts) -> str | None:
 
 def accuracy_sentence(facts: Facts) -> str | None:
     """How much of the known structure was found; None where nothing is known to compare with."""
+    if facts.checks:
+        return _checks_sentence(facts)
     if not facts.topology.accuracy:
         return None
     if min(facts.topology.accuracy.values()) >= 1.0:
@@ -63,13 +68,52 @@ def accuracy_sentence(facts: Facts) -> str | None:
     return f"Ranks in their known group, by {join_words(shares)}."
 
 
-def broadcast_sentence(comparison: Comparison | None) -> str | None:
-    """What the plan gains, or honestly that it does not."""
+def _checks_sentence(facts: Facts) -> str:
+    """What agrees with what: "Compared with host names, every rank is in its node; socket is not
+    checked.".
+    """
+    whole = [check.name for check in facts.checks if check.accuracy >= 1.0]
+    found = [f"every rank is in its {join_words([level_noun(name) for name in whole])}"] if whole else []
+    found += [
+        f"{format_percent(check.accuracy)} of the ranks are in their {level_noun(check.name)}"
+        for check in facts.checks
+        if check.accuracy < 1.0
+    ]
+    missing = unchecked_words(facts)
+    sources = join_words(check_sources(facts))
+    return f"Compared with {sources}, {join_words(found)}{f'; {missing}' if missing else ''}."
+
+
+def check_sources(facts: Facts) -> list[str]:
+    """Where what the levels were compared with is known from: "host names", "hwloc"."""
+    return list(dict.fromkeys(check.source for check in facts.checks))
+
+
+def unchecked_words(facts: Facts) -> str | None:
+    """The levels that were found and that nothing known is like: "socket and L3 group are not checked"; None
+    where there is none.
+    """
+    checked = {check.name for check in facts.checks} | {check.level for check in facts.checks}
+    missing = [level_noun(level.name) for level in facts.levels[1:] if level.name not in checked]
+    if not missing:
+        return None
+    return f"{join_words(missing)} {'is' if len(missing) == 1 else 'are'} not checked"
+
+
+def broadcast_sentence(comparison: Comparison | None, plan: Plan | None = None) -> str | None:
+    """What the plan gains, or honestly that it does not. A plan without rules gains nothing, whatever the
+    times of its verification say by chance.
+    """
     if comparison is None or not comparison.compared:
         return None
     name = {"bcast": "broadcast"}.get(comparison.collective, comparison.collective)
     slower = [size for size, speedup in comparison.compared if speedup.high < MARGIN]
     slower_words = f" It is slower at {', '.join(format_bytes(size) for size in slower)}." if slower else ""
+    faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
+    rules = [] if plan is None else [rule for rule in plan.rules if rule.recipe != NATIVE]
+    if not rules and (plan is not None or not faster):
+        equal = "" if slower else ": with the plan it is as fast as the library's own"
+        return f"No gain for {name} was proven{equal}.{slower_words}"
     if comparison.faster_from is not None:
         size, mean = comparison.faster_from
         at = "at every size measured" if size == comparison.compared[0][0] else f"from {format_bytes(size)}"
@@ -77,15 +121,10 @@ def broadcast_sentence(comparison: Comparison | None) -> str | None:
             f"With the plan, {name} is faster than the library's own {at}: {format_ratio(mean)} on average."
             f"{slower_words}"
         )
-    faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
-    if faster:
-        return (
-            f"With the plan, {name} is faster than the library's own at {len(faster)} of "
-            f"{len(comparison.compared)} sizes.{slower_words}"
-        )
-    if slower:
-        return f"The plan does not make {name} faster.{slower_words}"
-    return f"No gain for {name} was proven: with the plan it is as fast as the library's own."
+    return (
+        f"With the plan, {name} is proven faster than the library's own at {len(faster) or 'none'} of "
+        f"{number_of(len(comparison.compared), 'size')}.{slower_words}"
+    )
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:
@@ -119,7 +158,9 @@ def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
         ("Levels found", str(len(facts.levels)), ", ".join(level_noun(level.name) for level in facts.levels)),
         ("Pairs measured", f"{measured.pairs_measured:,}", f"{share}, in {format_time(measured.elapsed_s)}"),
     ]
-    if facts.topology.accuracy:
+    if facts.checks:
+        figures.append(_check_figure(facts))
+    elif facts.topology.accuracy:
         worst = min(facts.topology.accuracy, key=lambda name: facts.topology.accuracy[name])
         note = (
             "at every known level"
@@ -144,3 +185,18 @@ def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
             )
         )
     return figures
+
+
+def _check_figure(facts: Facts) -> tuple[str, str, str]:
+    """Where nobody knows the truth: what was compared, with what, and what was not."""
+    sources = check_sources(facts)
+    worst = min(facts.checks, key=lambda check: check.accuracy)
+    agree = "agrees" if sources == ["hwloc"] or sources == ["fabric"] else "agree"
+    value = agree if worst.accuracy >= 1.0 else format_percent(worst.accuracy)
+    compared = (
+        f"{join_words([level_noun(check.name) for check in facts.checks])} only"
+        if worst.accuracy >= 1.0
+        else f"of the ranks, at its worst, by {level_noun(worst.name)}"
+    )
+    note = "; ".join(part for part in (compared, unchecked_words(facts)) if part)
+    return capitalised(join_words(sources)), value, note

@@ -3,20 +3,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from isochrone.detect import dendrogram
 from isochrone.errors import IsochroneError
-from isochrone.files import read_bench, read_measurements, read_plan, read_topology
+from isochrone.files import (
+    Bench,
+    Plan,
+    Survey,
+    Topology,
+    read_bench,
+    read_measurements,
+    read_plan,
+    read_survey,
+    read_topology,
+)
 from isochrone.report.comparison import compare
-from isochrone.report.facts import Facts, Survey
+from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
 
+_TUNE = "tune again with `isochrone tune`"
 
-def read_facts(folder: Path, survey: Survey | None = None) -> Facts:
-    """The survey in `folder`; its plan.json and bench.jsonl may be missing.
 
-    Raises IsochroneError for a file that is missing, damaged, or of another survey than the others.
+def read_facts(folder: Path, findings: Findings | None = None) -> Facts:
+    """The survey in `folder`; its plan.json, bench.jsonl and survey.json may be missing.
+
+    What does not hold for the topology, or did not come to its end, is left out, with a sentence. Raises
+    IsochroneError for a file that is missing, damaged, or of another survey than the others.
     """
     measurements = read_measurements(folder / "measurements.jsonl")
     topology = read_topology(folder / "topology.json")
@@ -30,6 +44,11 @@ def read_facts(folder: Path, survey: Survey | None = None) -> Facts:
         )
     plan = read_plan(folder / "plan.json") if (folder / "plan.json").exists() else None
     bench = read_bench(folder / "bench.jsonl") if (folder / "bench.jsonl").exists() else None
+    survey = read_survey(folder / "survey.json") if (folder / "survey.json").exists() else None
+    not_shown = dict(_not_shown(topology, plan, bench, survey))
+    plan = None if "plan.json" in not_shown else plan
+    bench = None if "bench.jsonl" in not_shown else bench
+    survey = None if "survey.json" in not_shown else survey
     ended = measurements.complete or measurements.ended
     return Facts(
         folder=folder,
@@ -40,4 +59,41 @@ def read_facts(folder: Path, survey: Survey | None = None) -> Facts:
         bench=bench,
         comparison=None if bench is None else compare(bench.slowest_s, bench.collective),
         survey=survey,
+        findings=findings,
+        not_shown=not_shown,
     )
+
+
+def _not_shown(
+    topology: Topology, plan: Plan | None, bench: Bench | None, survey: Survey | None
+) -> Iterator[tuple[str, str]]:
+    """The files that say nothing of this topology, each with a sentence."""
+    if plan is not None and plan.fingerprint != topology.fingerprint:
+        yield (
+            "plan.json",
+            "The plan (plan.json) was made for another topology than topology.json, so it is not shown: "
+            f"{_TUNE}.",
+        )
+        if bench is not None:
+            yield (
+                "bench.jsonl",
+                "The verification (bench.jsonl) is of a plan for another topology, so nothing is compared: "
+                f"{_TUNE}.",
+            )
+    elif bench is not None and bench.ranks != len(topology.ranks):
+        yield (
+            "bench.jsonl",
+            f"The verification (bench.jsonl) is of {bench.ranks:,} ranks and the topology of "
+            f"{len(topology.ranks):,}, so nothing is compared: {_TUNE}.",
+        )
+    elif bench is not None and bench.elapsed_s is None:
+        yield (
+            "bench.jsonl",
+            f"The verification (bench.jsonl) was cut off before its end, so nothing is compared: {_TUNE}.",
+        )
+    if survey is not None and survey.fingerprint != topology.fingerprint:
+        yield (
+            "survey.json",
+            "The survey (survey.json) found another topology than topology.json, so where it ran is not "
+            "shown: survey again with `isochrone survey`.",
+        )

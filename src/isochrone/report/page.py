@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib import resources
 
 from isochrone.report.chartdata import chart_data
@@ -18,21 +19,24 @@ from isochrone.report.html import Html, data_block, tag
 from isochrone.report.sections.accuracy import accuracy
 from isochrone.report.sections.broadcast import broadcast
 from isochrone.report.sections.dendrogram import dendrogram
+from isochrone.report.sections.findings import findings
 from isochrone.report.sections.latency import latency
 from isochrone.report.sections.overview import overview
 from isochrone.report.sections.plan import plan
 from isochrone.report.sections.provenance import provenance
 from isochrone.report.sections.topology import topology
 
-_CONTENTS = (
-    ("topology", "Topology"),
-    ("latency", "Latency"),
-    ("tree", "Tree"),
-    ("accuracy", "Accuracy"),
-    ("broadcast", "Broadcast"),
-    ("plan", "Plan"),
-    ("provenance", "Provenance"),
-)
+_SECTIONS: dict[str, tuple[str, Callable[[Facts], Html]]] = {
+    "topology": ("Topology", topology),
+    "latency": ("Latency", latency),
+    "tree": ("Tree", dendrogram),
+    "accuracy": ("What is known", accuracy),
+    "findings": ("What is slow", findings),
+    "broadcast": ("Broadcast", broadcast),
+    "plan": ("Plan", plan),
+    "provenance": ("Provenance", provenance),
+}
+"""By what a link to it ends in: what the link says, and what makes it."""
 
 
 def page(facts: Facts) -> str:
@@ -51,10 +55,10 @@ def page(facts: Facts) -> str:
         tag("title", f"Isochrone: {found(facts)}"),
         tag("style", Html(_asset("report.css"))),
     )
-    links = [tag("li", tag("a", title, href=f"#{identifier}")) for identifier, title in _CONTENTS]
-    sections = [
-        section(facts) for section in (topology, latency, dendrogram, accuracy, broadcast, plan, provenance)
+    links = [
+        tag("li", tag("a", title, href=f"#{identifier}")) for identifier, (title, _) in _SECTIONS.items()
     ]
+    sections = [section(facts) for _, section in _SECTIONS.values()]
     body = tag(
         "body",
         overview(facts),

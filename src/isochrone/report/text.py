@@ -1,43 +1,55 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The summary of a survey for the terminal: plain lines, at most twelve of them."""
+"""The summary of a survey for the terminal: plain lines, some dozens of them however large the machine."""
 
 from __future__ import annotations
 
 from isochrone.report.facts import Facts
 from isochrone.report.headline import (
+    NOTHING_SLOW,
     accuracy_sentence,
     broadcast_sentence,
     found,
     nesting_sentence,
     oversubscription_sentence,
 )
+from isochrone.report.hosts import map_lines
 from isochrone.report.structure import bandwidth, size_words
 from isochrone.report.words import level_noun
 from isochrone.units import format_rate, format_time
 
-MOST_LINES = 12
+MOST_LEVELS = 8
+MOST_FINDINGS = 10
 
 
 def summary_lines(facts: Facts) -> list[str]:
-    """What was found, in at most twelve lines; the levels in between are left out first where there are too
-    many.
-    """
-    opening = [f"{found(facts)}.", nesting_sentence(facts)]
-    closing = [
+    """What was found, and what is to be known of it."""
+    lines = [
+        f"{found(facts)}.",
+        nesting_sentence(facts),
+        *_level_lines(facts),
+        *map_lines(facts),
         accuracy_sentence(facts),
-        broadcast_sentence(facts.comparison),
+        broadcast_sentence(facts.comparison, facts.plan),
+        *facts.not_shown.values(),
         oversubscription_sentence(facts),
+        *_finding_lines(facts),
     ]
-    before = [line for line in opening if line]
-    after = [line for line in closing if line]
-    levels = _level_lines(facts)
-    room = MOST_LINES - len(before) - len(after)
-    if len(levels) > room:
-        levels = [*levels[: room - 2], f"  … {len(levels) - room + 1} more levels", levels[-1]]
-    return [_printable(line) for line in [*before, *levels, *after]]
+    return [_printable(line) for line in lines if line]
+
+
+def _finding_lines(facts: Facts) -> list[str]:
+    if facts.findings is None:
+        return []
+    if not facts.findings:
+        return [NOTHING_SLOW]
+    shown = [f"  {finding}" for finding in facts.findings[:MOST_FINDINGS]]
+    more = len(facts.findings) - len(shown)
+    rest = [f"  … {more:,} more; `isochrone doctor` lists them"] if more else []
+    return ["Slower than its like:", *shown, *rest]
 
 
 def _level_lines(facts: Facts) -> list[str]:
+    """A line for each level; those in between are left out where there are too many."""
     rows = []
     for index, level in enumerate(facts.levels):
         ranks = f"{len(level.groups):,} × {size_words(facts, index)} ranks"
@@ -51,6 +63,8 @@ def _level_lines(facts: Facts) -> list[str]:
     for (name, *figures), step in zip(rows, facts.protocol_steps, strict=True):
         aligned = [f"{figure:>{width}}" for figure, width in zip(figures, widths[1:], strict=True)]
         lines.append(f"  {name:<{widths[0]}}  {'  '.join(aligned)}  {step or ''}".rstrip())
+    if len(lines) > MOST_LEVELS:
+        lines[MOST_LEVELS - 2 : -1] = [f"  … {len(lines) - MOST_LEVELS + 1} more levels"]
     return lines
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from isochrone import _core
 from isochrone.units import format_bytes
@@ -157,6 +158,12 @@ def _root_words(shape: str) -> tuple[str, ...]:
                 return (f"place is “{part}”",)
             return tuple(f"{noun} has {size}" for noun, size in zip(divisions, sizes, strict=True))
     return ()
+
+
+@cache
+def _algorithms() -> dict[str, str]:
+    """What a sentence calls each algorithm, as the tables of the core say."""
+    return {"native": "the library's own"} | {row["name"]: row["words"] for row in _core.algorithms()}
 
 
 def _segment_words(segment_bytes: str | None) -> str:

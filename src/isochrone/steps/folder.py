@@ -12,6 +12,7 @@ MEASUREMENTS = "measurements.jsonl"
 TOPOLOGY = "topology.json"
 PLAN = "plan.json"
 BENCH = "bench.jsonl"
+SURVEY = "survey.json"
 
 
 def open_folder(folder: Path) -> Path:

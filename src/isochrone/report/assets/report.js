@@ -185,20 +185,33 @@
 
   function series(values, name, colourName, symbol, dash, hover) {
     const { sizes, size_names: names } = data.broadcast;
-    const known = sizes.map((size, i) => ({ size, i, value: values[i] })).filter(({ value }) => value);
-    if (!known.length) return [];
-    const x = known.map(({ size }) => size);
+    if (!values.some(Boolean)) return [];
     const line = colour(colourName);
+    const band = { x: [], y: [] };
+    for (const run of runsOf(values)) {
+      band.x.push(...run.map((i) => sizes[i]), ...run.map((i) => sizes[i]).reverse(), null);
+      band.y.push(...run.map((i) => values[i][1]), ...run.map((i) => values[i][2]).reverse(), null);
+    }
     return [{
-      x: [...x, ...x.slice().reverse()],
-      y: [...known.map(({ value }) => value[1]), ...known.map(({ value }) => value[2]).reverse()],
-      type: "scatter", mode: "lines", fill: "toself", fillcolor: withAlpha(line, 0.2), line: { width: 0 }, hoverinfo: "skip",
+      ...band, type: "scatter", mode: "lines", fill: "toself", fillcolor: withAlpha(line, 0.2), line: { width: 0 }, hoverinfo: "skip",
       showlegend: false, legendgroup: name,
     }, {
-      x, y: known.map(({ value }) => value[0]), type: "scatter", mode: "lines+markers", name, legendgroup: name,
+      x: sizes, y: values.map((value) => value && value[0]), connectgaps: false,
+      type: "scatter", mode: "lines+markers", name, legendgroup: name,
       line: { color: line, width: 2.2, dash }, marker: { symbol, size: 7, color: line },
-      text: known.map(({ i, value }) => `${escapeText(name)}, ${names[i]}: ${hover(value, i)}`), hovertemplate: "%{text}<extra></extra>",
+      text: values.map((value, i) => value && `${escapeText(name)}, ${names[i]}: ${hover(value, i)}`), hovertemplate: "%{text}<extra></extra>",
     }];
+  }
+
+  // The positions of what was measured, in runs without a gap: no line goes over sizes that were not.
+  function runsOf(values) {
+    const runs = [];
+    values.forEach((value, i) => {
+      if (!value) return;
+      if (i && values[i - 1]) runs[runs.length - 1].push(i);
+      else runs.push([i]);
+    });
+    return runs;
   }
 
   function sizeAxis() {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -60,19 +61,21 @@ def broadcast(facts: Facts) -> Figure | None:
 def _series(
     axes: Axes, sizes: Sequence[int], intervals: Sequence[Interval | None], name: str, colour: str, style: str
 ) -> list[Interval]:
-    """Draws what is known and is above 0, for the axes are logarithmic; gives it."""
-    known = [
-        (size, interval)
-        for size, interval in zip(sizes, intervals, strict=True)
-        if interval and interval.low > 0
-    ]
-    if not known:
+    """Draws what is known and is above 0, for the axes are logarithmic; gives it. A line has a gap at sizes
+    that were not measured.
+    """
+    known = [interval if interval and interval.low > 0 else None for interval in intervals]
+    drawn = [interval for interval in known if interval]
+    if not drawn:
         return []
-    x = [size for size, _ in known]
     axes.fill_between(
-        x, [i.low for _, i in known], [i.high for _, i in known], color=colour, alpha=0.2, linewidth=0
+        sizes,
+        [i.low if i else math.nan for i in known],
+        [i.high if i else math.nan for i in known],
+        color=colour,
+        alpha=0.2,
+        linewidth=0,
     )
-    axes.plot(
-        x, [i.estimate for _, i in known], style, color=colour, label=name, markersize=4.5, linewidth=1.8
-    )
-    return [interval for _, interval in known]
+    estimates = [i.estimate if i else math.nan for i in known]
+    axes.plot(sizes, estimates, style, color=colour, label=name, markersize=4.5, linewidth=1.8)
+    return drawn

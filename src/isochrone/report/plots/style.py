@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from isochrone.report.whole import write_whole
 
 INK, SOFT, LINE, PAPER = "#1b2025", "#525b64", "#d9dcdf", "#ffffff"
 MISSING = "#eceded"
@@ -57,5 +60,7 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone", "pdf.fonttype": 42}):
         for kind, metadata in _METADATA.items():
             paths.append(folder / f"{stem}.{kind}")
-            figure.savefig(paths[-1], dpi=160, facecolor=PAPER, metadata=metadata)
+            drawn = io.BytesIO()
+            figure.savefig(drawn, format=kind, dpi=160, facecolor=PAPER, metadata=metadata)
+            write_whole(paths[-1], drawn.getvalue())
     return paths

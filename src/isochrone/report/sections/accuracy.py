@@ -6,54 +6,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from isochrone.report.facts import Facts
+from isochrone.report.headline import accuracy_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, section
-from isochrone.report.words import capitalised, join_words, level_noun
+from isochrone.report.words import capitalised, level_noun
 from isochrone.units import format_percent
-
-Entries = dict[str, Mapping[str, object]]
 
 
 def accuracy(facts: Facts) -> Html:
     """The section on accuracy and disagreement."""
-    judged, entries = facts.topology.accuracy, _entries(facts)
-    content: list[Html] = []
-    if judged:
-        rows = [
-            (capitalised(level_noun(name)), format_percent(share), _verdict(facts, share))
-            for name, share in judged.items()
-        ]
-        explained = (
-            f"Compared with {_judge(facts, entries)}. Accuracy is the share of ranks in the right group, "
-            "each found group standing for at most one known group."
-        )
-        caption = "Accuracy at every known level"
-        content = [
-            tag("p", explained),
-            table(("Known level", "Accuracy", "Result"), rows, caption, words={2}),
-        ]
-    else:
-        unknown = (
+    title = "Against what is known"
+    entries = _said_elsewhere(facts)
+    if facts.checks:
+        sentence = accuracy_sentence(facts)
+        unknown = "Nobody knows the true groups of this machine, so there is no accuracy to speak of."
+        return section("accuracy", title, tag("p", f"{sentence} {unknown}"), entries)
+    judged = facts.topology.accuracy
+    if not judged:
+        nothing = (
             "Nothing is known of this machine to compare with: no names or hardware that tell groups apart."
         )
-        content = [absent(unknown)]
-    if entries:
-        content += _said_elsewhere(entries)
-    return section("accuracy", "Accuracy", *content)
-
-
-def _entries(facts: Facts) -> Entries:
-    """What is known from elsewhere, by level; anything of another form in the file is passed over."""
-    return {name: entry for name, entry in facts.topology.agreement.items() if isinstance(entry, Mapping)}
-
-
-def _judge(facts: Facts, entries: Entries) -> str:
-    judged = facts.topology.accuracy
-    if all(name in entries for name in judged):
-        return f"what {join_words(sorted({_source(entries[name]) for name in judged}))} say"
-    return (
+        return section("accuracy", title, absent(nothing), entries)
+    rows = [
+        (capitalised(level_noun(name)), format_percent(share), _verdict(facts, share))
+        for name, share in judged.items()
+    ]
+    truth = (
         "the description of the simulated cluster" if facts.simulated else "the known groups of the machine"
     )
+    explained = (
+        f"Compared with {truth}. Accuracy is the share of ranks in the right group, "
+        "each found group standing for at most one known group."
+    )
+    known = table(("Known level", "Accuracy", "Result"), rows, "Accuracy at every known level", words={2})
+    heading = tag("h3", "Known from elsewhere") if entries else None
+    return section("accuracy", title, tag("p", explained), known, heading, entries)
 
 
 def _verdict(facts: Facts, share: float) -> str:
@@ -63,23 +50,23 @@ def _verdict(facts: Facts, share: float) -> str:
     return f"{wrong:,} of {facts.rank_count:,} ranks in another group"
 
 
-def _said_elsewhere(entries: Entries) -> list[Html]:
+def _said_elsewhere(facts: Facts) -> Html | None:
     rows = []
-    for name, entry in entries.items():
+    for name, entry in facts.topology.agreement.items():
+        if not isinstance(entry, Mapping):
+            continue
         level, share = entry.get("level"), entry.get("accuracy")
         rows.append(
             (
                 capitalised(level_noun(name)),
-                _source(entry),
+                str(entry.get("source", "other sources")),
                 level_noun(level) if isinstance(level, str) else "single places",
                 format_percent(share) if isinstance(share, float | int) else "–",
                 "agrees" if entry.get("agrees") is True else "disagrees",
             )
         )
+    if not rows:
+        return None
     head = ("Groups", "Known from", "Nearest level found", "Ranks that fit", "Message times")
     caption = "What names, hardware and the fabric say. They had no say in finding the levels."
-    return [tag("h3", "Known from elsewhere"), table(head, rows, caption, words={1, 2, 4})]
-
-
-def _source(entry: Mapping[str, object]) -> str:
-    return str(entry.get("source", "other sources"))
+    return table(head, rows, caption, words={1, 2, 4})

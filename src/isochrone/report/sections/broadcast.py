@@ -17,13 +17,15 @@ def broadcast(facts: Facts) -> Html:
     """The section on the verification run."""
     title = "Broadcast time by message size"
     comparison = facts.comparison
+    if "bench.jsonl" in facts.not_shown:
+        return section("broadcast", title, absent(facts.not_shown["bench.jsonl"]))
     if facts.bench is None or comparison is None or not comparison.compared:
         return section(
             "broadcast",
             title,
             absent("No verification run is in this folder (bench.jsonl), so nothing is compared here."),
         )
-    description = broadcast_sentence(comparison) or ""
+    description = broadcast_sentence(comparison, facts.plan) or ""
     charts = [
         chart("broadcast-time", f"Time by message size on logarithmic axes. {description}", "tall"),
         chart(
@@ -61,8 +63,9 @@ def _how(bench: Bench, comparison: Comparison) -> str:
 
 def _caption(comparison: Comparison) -> str:
     rivals = (
-        f" “Best selectable” is the fastest, at each size, of {len(comparison.rivals)} algorithms "
-        "that the library can be told to use."
+        " “Best selectable” is the fastest, at each size, of the library's own choice and the "
+        f"{number_of(len(comparison.rivals), 'algorithm')} that it can be told to use."
+        f"{_where_told(comparison)}"
         if comparison.rivals
         else " The library offers no other algorithm to choose here."
     )
@@ -70,6 +73,13 @@ def _caption(comparison: Comparison) -> str:
         "Lines are medians, bands 95 % confidence intervals. Speedups pair the repetitions: above 1 the plan "
         f"is faster, and where the band holds 1 no difference is proven.{rivals}"
     )
+
+
+def _where_told(comparison: Comparison) -> str:
+    told = sum(row.rival is not None for row in comparison.sizes)
+    if told == len(comparison.sizes):
+        return ""
+    return f" That was measured at {told} of {len(comparison.sizes)} sizes."
 
 
 def _table(comparison: Comparison) -> Html:

@@ -17,12 +17,13 @@ from isochrone.report.html import Html, tag
 
 def overview(facts: Facts) -> Html:
     """The page's header."""
-    sentences = [_flat(facts), latency_sentence(facts), broadcast_sentence(facts.comparison)]
+    sentences = [_flat(facts), latency_sentence(facts), broadcast_sentence(facts.comparison, facts.plan)]
     cards = [
         tag("div", tag("dt", name), tag("dd", tag("strong", value), tag("span", note)), class_="card")
         for name, value, note in key_figures(facts)
     ]
-    warning = oversubscription_sentence(facts)
+    shared = oversubscription_sentence(facts)
+    warnings = [*facts.not_shown.values(), *([shared] if shared else [])]
     kind = "simulated" if facts.simulated else "measured"
     name = (
         facts.survey.target.removesuffix(" (simulated)") if facts.survey else facts.measurements.mpi.library
@@ -38,7 +39,7 @@ def overview(facts: Facts) -> Html:
         ),
         tag("h1", found(facts)),
         tag("p", " ".join(sentence for sentence in sentences if sentence), class_="lead"),
-        tag("p", warning, class_="warning", role="note") if warning else None,
+        [tag("p", warning, class_="warning", role="note") for warning in warnings],
         tag("dl", cards, class_="cards"),
     )
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from isochrone.files import Rule
+from isochrone.report.comparison import NATIVE
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
@@ -13,7 +15,7 @@ from isochrone.report.words import (
     capitalised,
     describe_range,
     describe_recipe,
-    describe_shape,
+    describe_shapes,
 )
 from isochrone.units import format_ratio, format_time, number_of
 
@@ -21,28 +23,49 @@ from isochrone.units import format_ratio, format_time, number_of
 def plan(facts: Facts) -> Html:
     """The section on the plan."""
     title = "The plan"
+    if "plan.json" in facts.not_shown:
+        return section("plan", title, absent(facts.not_shown["plan.json"]))
     if facts.plan is None:
         return section(
             "plan",
             title,
             absent("No plan is in this folder (plan.json): every call uses the library's own algorithm."),
         )
-    if not facts.plan.rules:
-        return section(
-            "plan",
-            title,
-            absent(
-                "The plan has no rule: nothing tried was proven faster, so every call uses the library's own."
-            ),
-        )
+    rules = facts.plan.rules
+    if all(rule.recipe == NATIVE for rule in rules):
+        return section("plan", title, absent(_nothing_proven(rules)))
+    unverified = facts.not_shown.get("bench.jsonl")
     groups = []
-    ordered = sorted(facts.plan.rules, key=lambda rule: (rule.collective, rule.shape, rule.min_bytes))
-    for (collective, shape), rules in groupby(ordered, key=lambda rule: (rule.collective, rule.shape)):
-        groups.append(tag("h3", f"{_collective(collective)}, {describe_shape(shape)}"))
+    shapes = list(dict.fromkeys(rule.shape for rule in rules))
+    described = dict(zip(shapes, describe_shapes(shapes), strict=True))
+    ordered = sorted(rules, key=lambda rule: (rule.collective, shapes.index(rule.shape), rule.min_bytes))
+    for (collective, shape), of_shape in groupby(ordered, key=lambda rule: (rule.collective, rule.shape)):
+        groups.append(tag("h3", f"{_collective(collective)}, {described[shape]}"))
         groups.append(tag("p", tag("code", shape), class_="shape"))
-        groups.append(tag("ol", [_rule(rule) for rule in list(rules)], class_="rules"))
-    closing = "What no line covers uses the library's own, and so does every communicator of another shape."
-    return section("plan", title, groups, tag("p", closing))
+        groups.append(tag("ol", _lines(of_shape), class_="rules"))
+    closing = "Sizes and shapes in no line were not measured, and use the library's own."
+    return section("plan", title, absent(unverified) if unverified else None, groups, tag("p", closing))
+
+
+def _nothing_proven(rules: Sequence[Rule]) -> str:
+    if not rules:
+        return "The plan has no rule: nothing was measured, and every call uses the library's own algorithm."
+    sizes = describe_range(min(rule.min_bytes for rule in rules), max(rule.max_bytes for rule in rules))
+    return (
+        f"{capitalised(sizes)}, nothing tried was proven faster than the library's own: every call uses that."
+    )
+
+
+def _lines(rules: Iterable[Rule]) -> Iterator[Html]:
+    """A line for each rule of one shape, by size, and one for neighbours that keep to the library's own."""
+    for own, run in groupby(rules, key=lambda rule: rule.recipe == NATIVE):
+        if not own:
+            yield from map(_rule, run)
+            continue
+        together = list(run)
+        sizes = describe_range(together[0].min_bytes, together[-1].max_bytes)
+        kept = "Nothing tried was proven faster than the library's own."
+        yield tag("li", tag("strong", capitalised(sizes)), tag("span", kept))
 
 
 def rule_sentence(rule: Rule) -> str:
@@ -56,8 +79,6 @@ def _rule(rule: Rule) -> Html:
 
 
 def _evidence(rule: Rule) -> str:
-    if rule.recipe == "native":
-        return " Nothing tried was proven faster."
     evidence = rule.evidence
     low, high = evidence.speedup_ci
     predicted = (

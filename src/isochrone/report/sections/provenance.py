@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 
 from isochrone.files import Measurements
 from isochrone.report.facts import Facts
+from isochrone.report.hosts import natural_order
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
 from isochrone.report.words import counted, join_words
@@ -77,15 +77,10 @@ def _up_to(probe: Measurements) -> str:
 
 
 def _hosts(facts: Facts) -> str:
-    hosts = sorted(facts.hosts, key=_natural)
+    hosts = sorted(facts.hosts, key=natural_order)
     shown = list(hosts[:_MOST_HOSTS])
     more = [f"{len(hosts) - _MOST_HOSTS:,} more"] if len(hosts) > _MOST_HOSTS else []
     return join_words([*shown, *more])
-
-
-def _natural(name: str) -> tuple[tuple[int, str], ...]:
-    """Orders n2 before n10."""
-    return tuple((int(part), "") if part.isdigit() else (0, part) for part in re.split(r"([0-9]+)", name))
 
 
 def _text(provenance: Mapping[str, object], key: str) -> str:

@@ -9,6 +9,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import nesting_sentence
 from isochrone.report.html import Child, Html, tag
 from isochrone.report.html import table as html_table
+from isochrone.report.sections.hosts import where_everything_is
 from isochrone.report.sections.parts import figure, section, swatch
 from isochrone.report.structure import bandwidth, size_words
 from isochrone.report.words import capitalised, level_noun
@@ -40,6 +41,7 @@ def topology(facts: Facts) -> Html:
             "topology",
         ),
         _levels_table(facts),
+        where_everything_is(facts),
     )
 
 

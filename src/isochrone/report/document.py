@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The figures of a survey for programs, as one JSON object: `survey --json` and `report --json` print it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from isochrone.report.comparison import Comparison
+from isochrone.report.facts import Facts
+
+
+def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
+    """The figures of the report at `report`. Levels are outermost first; `findings` is null where nothing can
+    be said of what is slow, `not_shown` has a sentence for each file that says nothing of this topology.
+    """
+    measurements, topology = facts.measurements, facts.topology
+    return {
+        "ranks": measurements.ranks,
+        "levels": [
+            {
+                "name": level.name,
+                "clusters": len(level.groups),
+                "confidence": level.confidence,
+                "protocol_step": step and step.document(),
+            }
+            for level, step in zip(topology.levels, facts.protocol_steps, strict=True)
+        ],
+        "accuracy": topology.accuracy,
+        "pairs_measured": measurements.pairs_measured,
+        "pairs_total": measurements.pairs_total,
+        "probe_seconds": measurements.elapsed_s,
+        "simulated": measurements.simulated,
+        "mpi": measurements.mpi.document(),
+        "broadcast": broadcast_document(facts.comparison),
+        "findings": None if facts.findings is None else [each.to_json() for each in facts.findings],
+        "not_shown": dict(facts.not_shown),
+        "report": str(report),
+    }
+
+
+def broadcast_document(comparison: Comparison | None) -> dict[str, Any] | None:
+    """The plan against the library's own, overall and by size; None where nothing was timed (a single
+    rank).
+    """
+    if comparison is None:
+        return None
+    return {
+        "geomean_speedup": comparison.geomean_speedup,
+        "geomean_speedup_large": comparison.geomean_speedup_large,
+        "min_speedup": comparison.min_speedup,
+        "sizes": [
+            {
+                "size_bytes": row.size_bytes,
+                "native_s": row.native_s.estimate,
+                "native_ci_s": [row.native_s.low, row.native_s.high],
+                "plan_s": row.plan_s.estimate if row.plan_s else None,
+                "speedup": row.speedup.estimate if row.speedup else None,
+                "speedup_ci": [row.speedup.low, row.speedup.high] if row.speedup else None,
+                "best_native": row.rival.algorithm if row.rival else None,
+                "best_native_s": row.rival.time_s.estimate if row.rival else None,
+            }
+            for row in comparison.sizes
+        ],
+    }
