@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
 import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,7 +60,7 @@ def test_two_that_ask_at_once_get_one_build(vendor: str, tiny_native: Path) -> N
         folders = pool.map(build.build_for, [library, library])
     assert folders[0] == folders[1]
     left = {path.name for path in folders[0].folder.parent.iterdir()}
-    assert left == {folders[0].folder.name, f"{folders[0].folder.name}.lock"}
+    assert left == {folders[0].folder.name, f"{folders[0].folder.name[:-17]}.lock"}
 
 
 def test_a_failed_build_is_one_line_with_the_compilers_error_and_leaves_nothing_behind(
@@ -66,6 +72,128 @@ def test_a_failed_build_is_one_line_with_the_compilers_error_and_leaves_nothing_
     assert "\n" not in str(caught.value)
     with pytest.raises(IsochroneError, match="undeclared"):
         build.build_for(_library(vendor))
+
+
+def test_without_a_cpp_compiler_the_line_says_what_to_install(
+    vendor: str, tiny_native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = _library(vendor)
+    lists = tiny_native / "CMakeLists.txt"
+    lists.write_text(
+        lists.read_text(encoding="utf-8").replace("LANGUAGES C", "LANGUAGES CXX"), encoding="utf-8"
+    )
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("cmake", "ninja", "sh"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tools))
+    monkeypatch.delenv("CXX", raising=False)
+    with pytest.raises(
+        IsochroneError,
+        match=r"failed: no C\+\+ compiler was found; install one, such as g\+\+, or see .*\.log$",
+    ):
+        build.build_for(library)
+
+
+def test_what_cmake_complains_of_is_its_first_sentence(vendor: str, tiny_native: Path) -> None:
+    lists = tiny_native / "CMakeLists.txt"
+    lists.write_text(
+        'message(FATAL_ERROR "The library\n  tiny\nis not here. Look elsewhere.")\n', encoding="utf-8"
+    )
+    with pytest.raises(IsochroneError, match=r"failed: The library tiny is not here\.; see "):
+        build.build_for(_library(vendor))
+
+
+def test_progress_is_the_steps_of_the_build(
+    vendor: str, tiny_native: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[tuple[int, int]] = []
+
+    @contextlib.contextmanager
+    def part(title: str, share: float) -> Iterator[Callable[[int, int], None]]:
+        assert title == "building"
+        yield lambda done, total: steps.append((done, total))
+
+    monkeypatch.setattr("isochrone.launch.cached.part", part)
+    build.build_for(_library(vendor))
+    # Two sources, compiled and linked.
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+_SLOW = """\
+cmake_minimum_required(VERSION 3.24)
+project(slow LANGUAGES NONE)
+add_custom_target(slow ALL COMMAND sh ${CMAKE_SOURCE_DIR}/core/slow.sh)
+"""
+
+
+@pytest.fixture
+def building(
+    tiny_native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Another isochrone in the middle of a build that takes long, and the process that it waits for."""
+    started = tmp_path / "started"
+    lists = tiny_native / "CMakeLists.txt"
+    quick = lists.read_text(encoding="utf-8")
+    lists.write_text(_SLOW, encoding="utf-8")
+    slow = tiny_native / "core" / "slow.sh"
+    slow.write_text(f"echo $$ > {started}\nsleep 300\n", encoding="utf-8")
+    script = (
+        "import sys\nfrom pathlib import Path\nimport isochrone.launch.build as build\n"
+        "from isochrone.cli.main import main\n"
+        f"build.native_source_folder = lambda: Path({str(tiny_native)!r})\n"
+        "sys.exit(main(['mpi', 'add', sys.argv[1]]))\n"
+    )
+    mpicc = _library("MPICH").mpicc
+    with subprocess.Popen(
+        [sys.executable, "-c", script, mpicc], stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not (started.exists() and started.read_text(encoding="utf-8").strip()):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        lists.write_text(quick, encoding="utf-8")
+        yield process, int(started.read_text(encoding="utf-8"))
+        process.kill()
+
+
+def _ends(pid: int) -> bool:
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.parametrize("vendor", ["MPICH"], indirect=True)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_build_that_is_stopped_ends_its_compilers_and_leaves_nothing(
+    vendor: str,
+    building: tuple[subprocess.Popen[str], int],
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+) -> None:
+    process, compiler = building
+    process.send_signal(number)
+    assert process.wait(30) == code
+    assert _ends(compiler)
+    left = {path.suffix for path in (tmp_path / "cache" / "isochrone" / "native").iterdir()}
+    assert left == {".lock", ".log"}
+
+
+@pytest.mark.parametrize("vendor", ["MPICH"], indirect=True)
+def test_what_a_killed_build_left_is_removed_by_the_next(
+    vendor: str, building: tuple[subprocess.Popen[str], int], tmp_path: Path
+) -> None:
+    process, compiler = building
+    process.kill()
+    process.wait(30)
+    assert _ends(compiler)
+    folder = tmp_path / "cache" / "isochrone" / "native"
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 1
+    built = build.build_for(_library(vendor))
+    assert [path for path in folder.iterdir() if path.is_dir()] == [built.folder]
 
 
 def test_a_program_that_fails_is_one_line_with_its_own_words(

@@ -93,6 +93,34 @@ def test_an_identity_is_remembered_until_the_wrapper_changes(
         identify(wrapper, "PATH")
 
 
+def test_a_wrapper_without_its_compiler_names_it_and_what_to_install(
+    vendor: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapper, launcher = (shutil.which(f"{name}.{DEBIAN[vendor]}") for name in ("mpicc", "mpiexec"))
+    # What the wrapper itself needs, where it is a script.
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("bash", "sh", "sed", "grep", "uname", "expr", "dirname", "basename"):
+        (tools / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(tools))
+    said = rf"the compiler \S*gcc\S*, which {wrapper} calls, is missing; install \S*gcc\S*, and one for C\+\+"
+    with pytest.raises(IsochroneError, match=f"^{said} such as g\\+\\+$"):
+        identify(Path(str(wrapper)), "PATH")
+    with pytest.raises(IsochroneError, match=f"^{launcher}: {said} such as g\\+\\+$"):
+        library_of(read_launch_line([str(launcher), "-n", "2"]))
+
+
+def test_what_a_wrapper_says_between_lines_of_dashes_is_one_sentence(tmp_path: Path) -> None:
+    wrapper = tmp_path / "mpicc"
+    wrapper.write_text(
+        "#!/bin/sh\ncat <<'END'\n-----------\nThe wrapper has no licence\nfor C.\n-----------\nEND\nexit 1\n",
+        encoding="utf-8",
+    )
+    wrapper.chmod(0o755)
+    with pytest.raises(IsochroneError, match=r"does not compile: The wrapper has no licence for C\.$"):
+        identify(wrapper, "PATH")
+
+
 def test_a_launcher_without_a_compiler_wrapper_is_said_in_one_line(
     launcher: Callable[[str, str], Path],
 ) -> None:

@@ -4,24 +4,19 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import isochrone
 from isochrone.errors import IsochroneError
+from isochrone.launch.cached import DIGEST_LENGTH, built_once, ninja, tool
 from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import MpiLibrary
-from isochrone.launch.lock import locked
 
 _SOURCES = ("CMakeLists.txt", "cmake", "core", "mpi")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,19 +76,28 @@ def build_for(library: MpiLibrary) -> NativeBuild:
         IsochroneError: when CMake, Ninja or a compiler is missing or fails.
     """
     sources = native_source_folder()
+    environment = os.environ | library.environment
+    if shutil.which("ccache"):
+        # The core is the same for every MPI library.
+        environment.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
+
+    def commands(work: Path, stage: Path) -> list[list[str]]:
+        cmake = tool("cmake")
+        configure = [
+            *(cmake, "-S", str(sources), "-B", str(work), "-G", "Ninja"),
+            f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+            "-DCMAKE_BUILD_TYPE=Release",
+            "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG",
+            "-DISOCHRONE_MPI=ON",
+            f"-DMPI_C_COMPILER={library.mpicc}",
+            f"-DCMAKE_INSTALL_PREFIX={stage}",
+            "-DCMAKE_INSTALL_BINDIR=bin",
+            "-DCMAKE_INSTALL_LIBDIR=lib",
+        ]
+        return [configure, ninja(work), [cmake, "--install", str(work), "--component", "mpi"]]
+
     folder = cache_folder() / "native" / f"{_slug(library)}-{_key(library, sources)}"
-    if folder.is_dir():
-        return NativeBuild(folder)
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(
-            folder.with_name(f"{folder.name}.lock"), "waiting for another isochrone that builds the same"
-        ):
-            if not folder.is_dir():
-                _build(library, sources, folder)
-    except OSError as error:
-        raise IsochroneError(f"the MPI part cannot be built: {error}", str(folder)) from None
-    return NativeBuild(folder)
+    return NativeBuild(built_once(folder, f"the MPI part for {library.title}", commands, environment))
 
 
 def _slug(library: MpiLibrary) -> str:
@@ -108,72 +112,10 @@ def _key(library: MpiLibrary, sources: Path) -> str:
     for path in _source_files(sources):
         digest.update(f"{path.relative_to(sources)}\n".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:DIGEST_LENGTH]
 
 
 def _source_files(sources: Path) -> Iterator[Path]:
     for name in _SOURCES:
         root = sources / name
         yield from sorted(path for path in ([root] if root.is_file() else root.rglob("*")) if path.is_file())
-
-
-def _build(library: MpiLibrary, sources: Path, folder: Path) -> None:
-    _log.info("building the MPI part for %s, once, into %s (about a minute)", library.title, folder)
-    cmake, ninja = _tool("cmake"), _tool("ninja")
-    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
-        log = folder.with_name(f"{folder.name}.log")
-        tree, stage = Path(temporary) / "build", Path(temporary) / "stage"
-        configure = [
-            *(cmake, "-S", str(sources), "-B", str(tree), "-G", "Ninja"),
-            f"-DCMAKE_MAKE_PROGRAM={ninja}",
-            "-DCMAKE_BUILD_TYPE=Release",
-            "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG",
-            "-DISOCHRONE_MPI=ON",
-            f"-DMPI_C_COMPILER={library.mpicc}",
-            f"-DCMAKE_INSTALL_PREFIX={stage}",
-            "-DCMAKE_INSTALL_BINDIR=bin",
-            "-DCMAKE_INSTALL_LIBDIR=lib",
-        ]
-        jobs = str(len(os.sched_getaffinity(0)))
-        environment = os.environ | library.environment
-        if shutil.which("ccache"):
-            # The core is the same for every MPI library.
-            environment.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-        with log.open("w", encoding="utf-8") as output:
-            for argv in (
-                configure,
-                [cmake, "--build", str(tree), "--parallel", jobs],
-                [cmake, "--install", str(tree), "--component", "mpi"],
-            ):
-                done = subprocess.run(
-                    argv, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment
-                )
-                if done.returncode != 0:
-                    output.flush()
-                    raise IsochroneError(
-                        f"building the MPI part for {library.title} failed: {_first_error(log)}",
-                        todo=f"see {log}",
-                    )
-        # Only a whole build gets the name that others look for.
-        stage.rename(folder)
-    log.unlink(missing_ok=True)
-
-
-def _tool(name: str) -> str:
-    # The wheel's own tool comes first: it is new enough whatever the system has.
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        raise IsochroneError(
-            f"{name} was not found", todo=f"install it, for example with: pip install {name}"
-        )
-    return found
-
-
-def _first_error(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    for at, line in enumerate(lines):
-        if line.startswith("CMake Error") and at + 1 < len(lines):
-            return lines[at + 1].strip() or line
-        if "error:" in line or "undefined reference" in line:
-            return line.strip()
-    return lines[-1].strip() if lines else "no message"

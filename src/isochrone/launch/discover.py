@@ -39,7 +39,7 @@ def library_beside(line: LaunchLine) -> MpiLibrary:
         try:
             library = identify(mpicc, "launcher", line.executable)
         except IsochroneError as error:
-            failures.append(str(error))
+            failures.append(error)
             continue
         if library.vendor in vendors:
             if library.version == line.version:
@@ -48,8 +48,11 @@ def library_beside(line: LaunchLine) -> MpiLibrary:
     if fallback:
         return fallback
     if failures:
+        first = failures[0]
         raise IsochroneError(
-            failures[0], str(line.executable), "mend it, or name another with: isochrone mpi add MPICC"
+            first.what if first.where is None else f"{first.where}: {first.what}",
+            str(line.executable),
+            first.todo or "mend it, or name another with: isochrone mpi add MPICC",
         )
     raise IsochroneError(
         f"no mpicc that belongs to this {line.family.value} launcher was found",

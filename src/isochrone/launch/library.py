@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -174,7 +175,11 @@ def _ask(mpicc: Path) -> Identity:
         program = Path(folder) / "identity"
         source.write_text(_PROGRAM, encoding="utf-8")
         environment = os.environ | _environment(mpicc)
-        _run([str(mpicc), "-o", str(program), str(source)], f"{mpicc} does not compile", environment)
+        try:
+            _run([str(mpicc), "-o", str(program), str(source)], f"{mpicc} does not compile", environment)
+        except IsochroneError:
+            _check_compiler(mpicc, environment)
+            raise
         text = _run([str(program)], f"a program compiled by {mpicc} does not run", environment)
         libraries = needed_libraries(program)
     parsed = parse_version(text)
@@ -195,10 +200,36 @@ def _run(argv: list[str], failure: str, environment: Mapping[str, str]) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise IsochroneError(f"{failure}: {error}") from None
     if done.returncode != 0:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        telling = next((line for line in lines if "error" in line), lines[-1] if lines else "no message")
-        raise IsochroneError(f"{failure}: {telling.strip()}")
+        raise IsochroneError(f"{failure}: {_telling(done.stderr or done.stdout)}")
     return done.stdout
+
+
+def _telling(said: str) -> str:
+    """The line with the error, or else what was said last, which wrappers break into several lines and draw
+    lines of dashes around.
+    """
+    lines = [line.strip() if any(c.isalnum() for c in line) else "" for line in said.splitlines()]
+    for line in lines:
+        if "error" in line:
+            return line
+    paragraphs = "\n".join(lines).strip().split("\n\n")
+    return " ".join(paragraphs[-1].split()) or "no message"
+
+
+def _check_compiler(mpicc: Path, environment: Mapping[str, str]) -> None:
+    """Raises IsochroneError if the compiler that a wrapper calls is missing, which each says in its own
+    way.
+    """
+    # All wrappers know -show, Open MPI's too: the command line that they would run.
+    try:
+        shown = _run([str(mpicc), "-show"], f"{mpicc} does not show its compiler", environment).split()
+    except IsochroneError:
+        return
+    if shown and shutil.which(shown[0]) is None:
+        raise IsochroneError(
+            f"the compiler {shown[0]}, which {mpicc} calls, is missing",
+            todo=f"install {shown[0]}, and one for C++ such as g++",
+        )
 
 
 def _memory(mpicc: Path) -> Path:

@@ -66,8 +66,8 @@ def run_program(
 ) -> None:
     """Runs a launcher's command line to its end.
 
-    Lines ``progress DONE TOTAL`` on its stderr move the progress that is shown; lines ``notice …`` are passed to
-    the log at once, and lines ``isochrone-…: …`` when it has ended well.
+    Lines ``progress DONE TOTAL`` on its stderr move the progress that is shown; lines ``notice …`` are passed
+    to the log at once, and lines ``isochrone-…: …`` when it has ended well.
 
     Args:
         argv: the command line.
@@ -99,7 +99,7 @@ def _watch(
         _read_messages(process, tail, progress)
         code = process.wait()
     except BaseException:
-        _end(process)
+        end_group(process)
         raise
     return code, _pass_on(code, tail)
 
@@ -123,7 +123,7 @@ def _converse(
             pass
         code = process.wait()
     except BaseException:
-        _end(process)
+        end_group(process)
         raise
     finally:
         messages.join()
@@ -179,8 +179,10 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
-    """Ends a launcher and its ranks: politely first, because it alone knows the ranks on other hosts."""
+def end_group(process: subprocess.Popen[str]) -> None:
+    """Ends a process that was started in a session of its own, and all that it has started there: politely
+    first, because a launcher alone knows the ranks on other hosts.
+    """
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal_number)

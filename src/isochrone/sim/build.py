@@ -4,28 +4,24 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import isochrone
 from isochrone.errors import IsochroneError
 from isochrone.launch.build import native_source_folder
+from isochrone.launch.cached import DIGEST_LENGTH, Commands, built_once, ninja, tool
 from isochrone.launch.folders import cache_folder
-from isochrone.launch.lock import locked
 
 _INSTALL_SIMGRID = "install SimGrid: apt install libsimgrid-dev"
 # Each rank loads a copy of the program, so it should be small.
 _COMPILER_FLAGS = "-ffunction-sections -fdata-sections"
 _LINKER_FLAGS = "-Wl,--gc-sections -Wl,--strip-all"
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -67,10 +63,10 @@ def build_programs(tools: Tools) -> Path:
     visible_main = sources / "sim" / "visible_main.hpp"
 
     def commands(work: Path, stage: Path) -> list[list[str]]:
-        cmake = _tool("cmake")
+        cmake = tool("cmake")
         configure = [
             *(cmake, "-S", str(sources), "-B", str(work), "-G", "Ninja"),
-            f"-DCMAKE_MAKE_PROGRAM={_tool('ninja')}",
+            f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
             f"-DCMAKE_CXX_COMPILER={tools.smpicxx}",
             f"-DCMAKE_CXX_FLAGS={_COMPILER_FLAGS} -include '{visible_main}'",
             f"-DCMAKE_EXE_LINKER_FLAGS={_LINKER_FLAGS}",
@@ -78,12 +74,8 @@ def build_programs(tools: Tools) -> Path:
             "-DISOCHRONE_MPI=ON",
             "-DCMAKE_INSTALL_BINDIR=.",
         ]
-        jobs = str(len(os.sched_getaffinity(0)))
-        return [
-            configure,
-            [cmake, "--build", str(work), "--parallel", jobs],
-            [cmake, "--install", str(work), "--prefix", str(stage), "--component", "mpi"],
-        ]
+        install = [cmake, "--install", str(work), "--prefix", str(stage), "--component", "mpi"]
+        return [configure, ninja(work), install]
 
     built_from = [visible_main, *(sources / name for name in ("CMakeLists.txt", "cmake", "core", "mpi"))]
     return _cached("programs", tools, built_from, commands)
@@ -113,12 +105,6 @@ def build_platform(tools: Tools) -> Path:
     return _cached("platform", tools, [sources / "sim"], commands, environment) / "platform.so"
 
 
-Commands = Callable[[Path, Path], list[list[str]]]
-"""The command lines that build something, from a folder to work in, which may hold what earlier builds left
-there, and the folder for what is built.
-"""
-
-
 def _cached(
     name: str,
     tools: Tools,
@@ -127,23 +113,14 @@ def _cached(
     environment: Mapping[str, str] | None = None,
 ) -> Path:
     """The folder of what is built; its name has SimGrid's version and a digest of compiler, flags and
-    sources. Processes that ask at the same time wait for the one that builds.
+    sources.
     """
     kind = f"{isochrone.__version__} {_COMPILER_FLAGS} {_LINKER_FLAGS} {tools}"
     folder = cache_folder() / "simgrid" / f"{name}-{tools.version}-{_digest(kind, built_from)}"
-    if folder.is_dir():
-        return folder
     # Kept, so that after a change of the sources only what depends on it is compiled.
     work = folder.with_name(f"{name}-work-{_digest(f'{kind} {built_from}', [])}")
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.parent / f"{name}.lock"):
-            if not folder.is_dir():
-                _log.info("building the %s for SimGrid %s, once, into %s", name, tools.version, folder)
-                _build(folder, work, commands, {**os.environ, **(environment or {})})
-    except OSError as error:
-        raise IsochroneError(f"the {name} for SimGrid cannot be built: {error}", where=str(folder)) from None
-    return folder
+    title = f"the {name} for SimGrid {tools.version}"
+    return built_once(folder, title, commands, {**os.environ, **(environment or {})}, work)
 
 
 def _digest(kind: str, built_from: Sequence[Path]) -> str:
@@ -153,42 +130,4 @@ def _digest(kind: str, built_from: Sequence[Path]) -> str:
             if path.is_file():
                 digest.update(f"\n{path.relative_to(root.parent)}\n".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
-
-
-def _build(folder: Path, work: Path, commands: Commands, environment: Mapping[str, str]) -> None:
-    log = folder.with_name(f"{folder.name}.log")
-    work.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
-        stage = Path(temporary) / "stage"
-        stage.mkdir()
-        with log.open("wb") as output:
-            for command in commands(work, stage):
-                done = subprocess.run(
-                    command,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                )
-                if done.returncode != 0:
-                    raise IsochroneError(f"building for SimGrid failed: {_reason(log)}", todo=f"see {log}")
-        # Only a whole build gets the name that others look for.
-        stage.rename(folder)
-    log.unlink(missing_ok=True)
-
-
-def _reason(log: Path) -> str:
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-    errors = [line for line in lines if "error:" in line or line.startswith("CMake Error")]
-    return (errors or lines[-1:] or ["no message"])[0]
-
-
-def _tool(name: str) -> str:
-    # A wheel's own tool comes first: it is new enough whatever the system has.
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        raise IsochroneError(
-            f"{name} was not found", todo=f"install it, for example with: pip install {name}"
-        )
-    return found
+    return digest.hexdigest()[:DIGEST_LENGTH]
