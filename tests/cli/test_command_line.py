@@ -75,6 +75,24 @@ def test_wrong_usage_is_one_line_and_exit_code_2(
 
 
 @pytest.mark.parametrize(
+    ("option", "suggested"),
+    [
+        ("--wrong", []),
+        ("--jsn", ["--json"]),
+        ("--topologi", ["--topology"]),
+        ("--ppm", ["--ppn"]),
+    ],
+)
+def test_only_an_option_that_is_near_is_suggested(
+    option: str, suggested: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lab", "slurm", "up", option]) == 2
+    said = capsys.readouterr().err.split("; see:")[0]
+    assert option in said
+    assert re.findall(r"--\w+", said.replace(option, "")) == suggested
+
+
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         (IsochroneError("broken", "file.json:3", "mend it"), 1),

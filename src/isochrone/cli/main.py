@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from types import FrameType
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_NEAR = 0.65
 # In the order of `isochrone --help`: what a newcomer needs, then the steps on their own, then what is at
 # hand.
 for _name, _command in (
@@ -115,6 +117,8 @@ def _describe(error: Exception) -> tuple[str, int]:
     # Typer's errors came from Click at first, and are its own by now: their form is the same.
     usage: Any = error
     if hasattr(usage, "format_message") and hasattr(usage, "exit_code"):
+        if getattr(usage, "possibilities", None):
+            usage.possibilities = _near(usage.option_name, usage.possibilities)
         context = getattr(usage, "ctx", None)
         hint = f"; see: {context.command_path} --help" if context is not None else ""
         message = " ".join(usage.format_message().split()).rstrip(".")
@@ -124,6 +128,12 @@ def _describe(error: Exception) -> tuple[str, int]:
         return f"{where}{error.strerror}", 1
     text = " ".join(str(error).split())
     return f"a fault of isochrone itself: {type(error).__name__}: {text}; ISOCHRONE_DEBUG=1 shows where", 1
+
+
+def _near(option: str, options: Sequence[str]) -> list[str]:
+    """Those that the option may be a slip of the hand for; dashes are alike in all."""
+    named = {known.lstrip("-"): known for known in options}
+    return [named[near] for near in get_close_matches(option.lstrip("-"), named, cutoff=_NEAR)]
 
 
 class _ToStderr(logging.Handler):
