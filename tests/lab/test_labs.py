@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab import labs
 from isochrone.lab import start as starting
@@ -263,6 +264,24 @@ def test_down_ends_all_that_runs_and_leaves_nothing(small: Network, name: str) -
     while any(map(is_alive, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not [process for process in processes if is_alive(process)]
+
+
+def test_ending_a_lab_that_is_not_up_says_which_are_and_nothing_of_starting_one(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["down", "nosuch"], ["slurm", "down", "nosuch"]):
+        assert main(["lab", *words]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("isochrone: no lab 'nosuch' is up; up are: ")
+        assert lab.name in said
+        assert "start" not in said
+    keep_labs_in(tmp_path, monkeypatch)
+    assert main(["lab", "down", "nosuch"]) == 2
+    assert capsys.readouterr().err == "isochrone: no lab 'nosuch' is up; nor is any other\n"
+    assert main(["lab", "down"]) == 2
+    assert capsys.readouterr().err == "isochrone: no lab is up\n"
+    assert main(["lab", "status", "nosuch"]) == 2
+    assert "isochrone lab up" in capsys.readouterr().err
 
 
 def test_after_a_crash_the_name_is_free_again(small: Network, name: str) -> None:

@@ -106,7 +106,7 @@ def down(name: LabName = None, as_json: AsJson = False) -> None:
         typer.echo(f"{name} was not up any more; its files are removed", err=as_json)
         ended = name
     else:
-        lab = the_lab(name)
+        lab = the_lab(name, to_end=True)
         end(lab)
         ended = lab.name
     if as_json:

@@ -62,7 +62,7 @@ def down(name: LabName = None, as_json: AsJson = False) -> None:
     from isochrone.lab.labs import the_lab
     from isochrone.lab.slurm import down as end
 
-    lab = the_lab(name)
+    lab = the_lab(name, to_end=True)
     if not end(lab):
         raise UsageError(f"Slurm is not up on {lab.name!r}", todo="start it with: isochrone lab slurm up")
     if as_json:

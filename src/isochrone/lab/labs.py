@@ -109,8 +109,11 @@ def find_lab(name: str) -> Lab | None:
     )
 
 
-def the_lab(name: str | None) -> Lab:
+def the_lab(name: str | None, to_end: bool = False) -> Lab:
     """The lab of that name, or the only one that was brought up to stay.
+
+    Args:
+        to_end: it is wanted only to be ended, so there is no point in starting one.
 
     Raises:
         UsageError: there is none, or several and no name.
@@ -118,18 +121,19 @@ def the_lab(name: str | None) -> Lab:
     if name is not None:
         lab = find_lab(name)
         if lab is None:
-            up = ", ".join(lab.name for lab in running_labs()) or "none"
-            raise UsageError(f"no lab {name!r} is up", todo=f"up are: {up}; start it with: isochrone lab up")
+            up = ", ".join(lab.name for lab in running_labs())
+            todo = f"up are: {up}" if up else "nor is any other"
+            if not to_end:
+                todo += "; start it with: isochrone lab up"
+            raise UsageError(f"no lab {name!r} is up", todo=todo)
         return lab
     labs = [lab for lab in running_labs() if not lab.temporary]
-    if len(labs) != 1:
-        what = "no lab is up" if not labs else "several labs are up"
-        todo = (
-            "start one with: isochrone lab up two-racks"
-            if not labs
-            else "name one of " + ", ".join(x.name for x in labs)
+    if not labs:
+        raise UsageError(
+            "no lab is up", todo=None if to_end else "start one with: isochrone lab up two-racks"
         )
-        raise UsageError(what, todo=todo)
+    if len(labs) > 1:
+        raise UsageError("several labs are up", todo="name one of " + ", ".join(lab.name for lab in labs))
     return labs[0]
 
 
