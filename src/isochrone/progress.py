@@ -11,6 +11,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -88,6 +89,16 @@ def part(title: str, share: float = 1.0) -> Iterator[Advance]:
             yield whole.advance
         finally:
             _around.reset(token)
+
+
+@contextlib.contextmanager
+def kept_when_stopped(path: Path) -> Iterator[None]:
+    """Where a signal ends what is inside, the user is told that what was measured is kept in `path`."""
+    try:
+        yield
+    except BaseException as ending:
+        ending.add_note(f"what was measured is kept in {path}: the same command goes on from there")
+        raise
 
 
 @contextlib.contextmanager

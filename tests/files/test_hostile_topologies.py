@@ -12,7 +12,7 @@ import pytest
 from hostile import all_of
 from mutations import Mutate, mutate_json
 
-from isochrone.files import Level, Links, Place, Topology, read_topology, write_topology
+from isochrone.files import KnownGroups, Level, Links, Place, Topology, read_topology, write_topology
 
 LINKS = Links(1e-6, ((0, 2e-7), (1024, 3e-7)), ((0, 0.0),), ((0, 0.0), (65536, 7e-6)), 1e9)
 TOPOLOGY = Topology(
@@ -22,6 +22,7 @@ TOPOLOGY = Topology(
     accuracy={"node": 1.0},
     agreement={"node": {"agrees": True}},
     source={"method": "by hand"},
+    known=(KnownGroups("rack", "truth", (0, 0, 1, 1)),),
 )
 
 
@@ -37,7 +38,7 @@ def with_fingerprint(mutate: Mutate) -> Mutate:
             try:
                 document = json.loads(data)
                 tree = {
-                    "levels": [{"groups": e["groups"], "name": e["name"]} for e in document["levels"]],
+                    "levels": [level["groups"] for level in document["levels"]],
                     "places": document["places"],
                 }
                 text = json.dumps(tree, sort_keys=True, separators=(",", ":"))

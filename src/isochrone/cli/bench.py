@@ -80,10 +80,14 @@ def bench(
     output = output or Path("bench.jsonl")
     from isochrone import _core
     from isochrone.files import BenchKey, Case, read_plan
+    from isochrone.files.text import refuse_to_replace
     from isochrone.statistics import median_ci, ratio_ci
     from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
-    from isochrone.steps.folder import PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
 
+    refuse_to_replace(output, "bench")
+    if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
+        raise IsochroneError(f"{PLAN} beside it is verified by this file", str(output), "choose another with -o")
     wanted = ["native", *(recipes or [])]
     for recipe in recipes or []:
         if recipe != "plan" and not recipe.startswith("native:"):

@@ -70,6 +70,9 @@ def detect(
             "data if not given.",
         ),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a topology that a plan was made for.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
@@ -92,6 +95,7 @@ def detect(
         predicted=predicted,
         switches=switches,
         clustering=_clustering(method, groups),
+        replace_any=force or output is not None,
     )
     if clusters is not None:
         write_clusters(clusters, clusters_of(topology))

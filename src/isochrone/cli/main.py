@@ -72,6 +72,7 @@ class _Stopped(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.exit_code = 128 + number
+        self.name = signal.Signals(number).name
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -89,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result = app(args=words, prog_name="isochrone", standalone_mode=False)
         sys.stdout.flush()
     except _Stopped as stopped:
+        notes = "".join(f"; {note}" for note in getattr(stopped, "__notes__", ()))
+        print(f"isochrone: stopped by {stopped.name}{notes}", file=sys.stderr)
         return stopped.exit_code
     except SystemExit as ended:  # so Typer ends when whoever reads our output has enough
         return ended.code if isinstance(ended.code, int) else 1

@@ -29,11 +29,15 @@ def tune(
     from isochrone.files import plan_document
     from isochrone.report import broadcast_document, compare
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.rounds import forget_rounds
     from isochrone.steps.tune import tune as run_tune
+    from isochrone.tune.rules import NATIVE
+    from isochrone.units import number_of
 
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
     plan, bench = run_tune(target, source, path, source.with_name(BENCH))
+    forget_rounds(path)
     comparison = compare(bench.slowest_s, bench.collective)
     if as_json:
         print_json(
@@ -44,11 +48,15 @@ def tune(
             }
         )
         return
-    for rule in plan.rules:
+    recipes = [rule for rule in plan.rules if rule.recipe != NATIVE]
+    for rule in recipes:
         typer.echo(
             f"{rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  "
             f"{rule.evidence.speedup:.2f}x  ({rule.shape})"
         )
-    if not plan.rules:
+    if not recipes:
         typer.echo("Nothing was proven faster than the MPI library's own broadcast.")
+    elif len(recipes) < len(plan.rules):
+        rest = number_of(len(plan.rules) - len(recipes), "measured size")
+        typer.echo(f"At {rest} nothing was proven faster than the MPI library's own.")
     typer.echo(f"Plan: {path}")

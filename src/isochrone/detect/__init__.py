@@ -17,12 +17,12 @@ from isochrone.detect.accuracy import accuracy
 from isochrone.detect.confidence import confidences
 from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
 from isochrone.detect.distance import Ints, distance_matrix_s, distances
-from isochrone.detect.known import known_partitions
+from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
 from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import find_levels
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
-from isochrone.files import Level, Measurements, Switches, Topology, distinct_places, provenance
+from isochrone.files import KnownGroups, Level, Measurements, Switches, Topology, distinct_places, provenance
 
 __all__ = [
     "Clustering",
@@ -59,6 +59,7 @@ def detect(
     fabric: Switches | None = None,
     distances_from: Measurements | None = None,
     clustering: Clustering | None = None,
+    earlier: Topology | None = None,
 ) -> tuple[Topology, DetectReport]:
     """The topology that the measurements show.
 
@@ -70,6 +71,7 @@ def detect(
         distances_from: what has the distances as half of its least round trips, if that is not what was
             measured.
         clustering: another method than Isochrone's own; there is no confidence in its levels then.
+        earlier: what was found before from the same measurements: what was known then is known now.
 
     Returns:
         The topology, and what else there is to say.
@@ -85,7 +87,8 @@ def detect(
             measurements.ranks - len(chosen),
             measurements.ranks,
         )
-        truth = {name: [labels[rank] for rank in chosen] for name, labels in (truth or {}).items()}
+        if truth is not None:
+            truth = {name: [labels[rank] for rank in chosen] for name, labels in truth.items()}
         measurements = measurements.only(chosen)
         distances_from = distances_from and distances_from.only(chosen)
         left_in = tuple(chosen)
@@ -102,7 +105,8 @@ def detect(
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
     with_places = [*partitions, pairs.place_of]
-    known = known_partitions(measurements, truth, fabric)
+    remembered = () if earlier is None else remembered_by(earlier, left_in or range(measurements.ranks))
+    known = known_partitions(measurements, truth, fabric, remembered)
     names = level_names(partitions, known, len({place.host for place in places}))
     said = agreement(with_places, names, known)
     topology = Topology(
@@ -129,6 +133,11 @@ def detect(
         },
         provenance=provenance(),
         numbers=left_in,
+        known=tuple(
+            KnownGroups(each.name, each.source, tuple(each.labels.tolist()))
+            for each in known
+            if each.source in (TRUTH, FABRIC)
+        ),
     )
     disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
     return topology, DetectReport(disagreements, pairs.noise)

@@ -14,7 +14,7 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
 from isochrone.errors import IsochroneError
-from isochrone.files import Measurements, Place, Switches
+from isochrone.files import Measurements, Place, Switches, Topology
 
 TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
 
@@ -41,6 +41,7 @@ def known_partitions(
     measurements: Measurements,
     truth: Mapping[str, Sequence[int]] | None = None,
     fabric: Switches | None = None,
+    remembered: Sequence[Known] = (),
 ) -> tuple[Known, ...]:
     """All that is known about the ranks besides the times.
 
@@ -48,10 +49,11 @@ def known_partitions(
         measurements: whose places tell hosts and CPUs.
         truth: level name to group label of each rank, where a simulator knows it.
         fabric: the switches of the hosts; the first tier is ``switch``, the next ``switch-2`` and so on.
+        remembered: from an earlier detection; what is said now from the same source comes in its place.
 
     Raises IsochroneError where the truth is about another number of ranks, or the fabric lacks a host.
     """
-    known = []
+    known = [each for each in remembered if each.source == TRUTH and truth is None]
     for name, labels in (truth or {}).items():
         if len(labels) != measurements.ranks:
             raise IsochroneError(
@@ -62,11 +64,23 @@ def known_partitions(
     if not measurements.simulated:
         for name, groups in hardware_partitions(measurements.places).items():
             known.append(Known(name, numbered(groups), HARDWARE))
+    known.extend(each for each in remembered if each.source == FABRIC and fabric is None)
     if fabric is not None:
         tiers = fabric.tiers([place.host for place in measurements.places])
         for tier, switches in enumerate(tiers[:MOST_TIERS], start=1):
             known.append(Known(f"switch-{tier}" if tier > 1 else "switch", numbered(switches), FABRIC))
     return tuple(known)
+
+
+def remembered_by(earlier: Topology, ranks: Sequence[int]) -> tuple[Known, ...]:
+    """What was known in an earlier detection about some ranks of the job; nothing if it had not all of them."""
+    index = {rank: i for i, rank in enumerate(earlier.job_ranks)}
+    if not all(rank in index for rank in ranks):
+        return ()
+    return tuple(
+        Known(groups.name, numbered([groups.labels[index[rank]] for rank in ranks]), groups.source)
+        for groups in earlier.known
+    )
 
 
 def numbered(labels: Sequence[object]) -> Ints:

@@ -29,6 +29,10 @@ _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 _LINE_WIDTH = 120
 
+# What every file of Isochrone's begins with.
+_KIND = re.compile(rb'\s*\{\s*"isochrone"\s*:\s*"([a-z]{1,32})"')
+_KIND_BYTES = 256
+
 
 def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json:
     """The JSON object in ``text``. Raises IsochroneError for anything else, NaN and numbers beyond float64
@@ -118,8 +122,29 @@ def write_lines(path: Path, documents: Iterable[Json]) -> None:
     write_text(path, "".join(f"{line}\n" for line in lines))
 
 
+def kind_of(path: Path) -> str | None:
+    """Which of Isochrone's files a file is, as its first line says; None for what is none, or not there."""
+    try:
+        with path.open("rb") as file:
+            found = _KIND.match(file.read(_KIND_BYTES))
+    except OSError:
+        return None
+    return found[1].decode() if found else None
+
+
+def refuse_to_replace(path: Path, kind: str | None) -> None:
+    """Raises IsochroneError where the path is one of Isochrone's files, but of another kind."""
+    there = kind_of(path)
+    if there not in (None, kind):
+        raise IsochroneError(f"holds {there}, which would be lost", str(path), "choose another place with -o")
+
+
 def write_text(path: Path, text: str) -> None:
-    """Writes to a temporary file beside ``path`` and renames it."""
+    """Writes to a temporary file beside ``path`` and renames it. Raises IsochroneError where that cannot be,
+    and where another kind of Isochrone's files is there.
+    """
+    kind = _KIND.match(text[:_KIND_BYTES].encode())
+    refuse_to_replace(path, kind[1].decode() if kind else None)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")

@@ -60,6 +60,22 @@ class Level:
 
 
 @dataclass(frozen=True)
+class KnownGroups:
+    """Groups that are known from elsewhere than the measurements: a later detection in the same folder knows
+    them too.
+
+    Attributes:
+        name: of the level that they would be.
+        source: ``truth`` or ``fabric``.
+        labels: number of the group of each surveyed rank.
+    """
+
+    name: str
+    source: str
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Topology:
     """The tree of places.
 
@@ -72,6 +88,7 @@ class Topology:
         agreement: what host names, hardware and the fabric say about the levels.
         source: what the topology was found from.
         numbers: of the surveyed ranks in the job that was probed, where some were in no pair; else empty.
+        known: groups that neither the measurements nor the places tell.
     """
 
     places: tuple[Place, ...]
@@ -82,6 +99,7 @@ class Topology:
     source: Json = field(default_factory=dict)
     provenance: Json = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
+    known: tuple[KnownGroups, ...] = ()
 
     @property
     def job_ranks(self) -> tuple[int, ...]:
@@ -90,13 +108,13 @@ class Topology:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identity of the tree: SHA-256 of the canonical JSON of places, and of names and groups of the
-        levels.
+        """Identity of the tree: SHA-256 of the canonical JSON of places, and of groups of the levels.
 
-        Link parameters are left out: the same machine measured anew is the same topology.
+        Link parameters are left out: the same machine measured anew is the same topology. So are names: a plan
+        says by itself which level it calls what.
         """
         tree = {
-            "levels": [{"groups": level.groups, "name": level.name} for level in self.levels],
+            "levels": [level.groups for level in self.levels],
             "places": [place.document() for place in self.places],
         }
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -156,6 +174,7 @@ def topology_document(topology: Topology) -> Json:
         "places": [place.document() for place in topology.places],
         "ranks": list(topology.ranks),
         **({"numbers": list(topology.numbers)} if topology.numbers else {}),
+        **({"known": [_known_document(groups) for groups in topology.known]} if topology.known else {}),
         "levels": [_level_document(level) for level in topology.levels],
         "accuracy": topology.accuracy,
         "agreement": topology.agreement,
@@ -180,6 +199,17 @@ def topology_from_document(document: Json, where: str) -> Topology:
     numbers = tuple(document.get("numbers", ()))
     if numbers and (len(numbers) != len(ranks) or list(numbers) != sorted(set(numbers))):
         raise IsochroneError("the numbers are not one for each rank, rising", where, make_again("topology"))
+    known = tuple(
+        KnownGroups(groups["name"], groups["source"], tuple(groups["labels"]))
+        for groups in document.get("known", ())
+    )
+    for groups in known:
+        if len(groups.labels) != len(ranks):
+            raise IsochroneError(
+                f"the known groups of {groups.name} are not of the {len(ranks)} ranks",
+                where,
+                make_again("topology"),
+            )
     return Topology(
         places=places,
         ranks=ranks,
@@ -189,7 +219,12 @@ def topology_from_document(document: Json, where: str) -> Topology:
         source=document["source"],
         provenance=document["provenance"],
         numbers=numbers,
+        known=known,
     )
+
+
+def _known_document(groups: KnownGroups) -> Json:
+    return {"name": groups.name, "source": groups.source, "labels": list(groups.labels)}
 
 
 def _check_tree(levels: Sequence[Level], places: int, where: str) -> None:

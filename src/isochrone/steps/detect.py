@@ -10,9 +10,22 @@ from pathlib import Path
 
 from isochrone.detect import Clustering
 from isochrone.detect import detect as detect_topology
-from isochrone.files import Measurements, Switches, Topology, read_measurements, write_topology
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    Measurements,
+    Switches,
+    Topology,
+    read_measurements,
+    read_plan,
+    read_topology,
+    topology_document,
+    write_topology,
+)
 from isochrone.files.matrix import SUFFIXES, read_matrix
+from isochrone.files.text import Json
 from isochrone.plogp.predict import Distance, seen_by
+from isochrone.progress import part
+from isochrone.steps.folder import PLAN, TOPOLOGY
 
 # Pairs of a level scatter less, unless the machine is no tree or a part of it is slow.
 _UNLIKE = 0.2
@@ -28,22 +41,27 @@ def detect(
     predicted: tuple[Distance, int] | None = None,
     switches: Switches | None = None,
     clustering: Clustering | None = None,
+    replace_any: bool = False,
 ) -> Topology:
     """Finds the topology and writes it. `truth` (level name to group label of each rank) and `switches`
-    (of the hosts) name and judge it only. `unit` is that of a plain matrix, if the measurements are one.
-    `predicted` are distances from PLogP parameters for a message size, instead of round trips; `clustering`
-    is another method than Isochrone's own.
+    (of the hosts) name and judge it only; what an earlier topology beside the measurements knew of them is
+    known still. `unit` is that of a plain matrix, if the measurements are one. `predicted` are distances from
+    PLogP parameters for a message size, instead of round trips; `clustering` is another method than
+    Isochrone's own. A topology that a plan was made for is only replaced with `replace_any`.
 
     Raises:
-        IsochroneError: the measurements are damaged, pairs are missing, or a host is on no switch.
+        IsochroneError: the measurements are damaged, pairs are missing, a host is on no switch, or another
+            topology with a plan is in the way.
     """
     found = read(measurements, unit)
     seen = None if predicted is None else seen_by(found, *predicted)
-    topology, report = detect_topology(found, truth, switches, seen, clustering)
+    earlier = _earlier(measurements, found)
+    with part("detecting the topology"):
+        topology, report = detect_topology(found, truth, switches, seen, clustering, earlier)
     if predicted is not None:
         kind, size_bytes = predicted
         topology = replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
-    write_topology(output, topology)
+    _write(output, topology, replace_any)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
     # Where ranks share CPUs, it is these that scatter.
@@ -57,6 +75,48 @@ def detect(
                 100 * (level.links.spread or 0.0),
             )
     return topology
+
+
+def _earlier(measurements: Path, found: Measurements) -> Topology | None:
+    """The topology beside the measurements, if it is of the same ranks."""
+    try:
+        earlier = read_topology(measurements.with_name(TOPOLOGY))
+    except IsochroneError:
+        return None
+    ranks = dict(zip(earlier.job_ranks, earlier.ranks, strict=True))
+    same = all(
+        rank < found.ranks and found.places[rank] == earlier.places[place] for rank, place in ranks.items()
+    )
+    return earlier if same else None
+
+
+def _write(output: Path, topology: Topology, replace_any: bool) -> None:
+    """Writes the topology, unless what is there is the same.
+
+    Raises:
+        IsochroneError: a plan was made for what is there, and it may not be replaced.
+    """
+    if not replace_any and output.exists():
+        try:
+            there, plan = read_topology(output), read_plan(output.with_name(PLAN))
+        except IsochroneError:
+            write_topology(output, topology)  # nothing is there that anything could depend on
+            return
+        if plan.topology_file == output.name and plan.fingerprint == there.fingerprint:
+            if _told(there) == _told(topology):
+                return
+            what = "other names or figures" if there.fingerprint == topology.fingerprint else "another tree"
+            raise IsochroneError(
+                f"{PLAN} beside it was made for this topology, and now {what} would be found",
+                str(output),
+                "write into another file with -o, or over it with --force",
+            )
+    write_topology(output, topology)
+
+
+def _told(topology: Topology) -> Json:
+    """All that a topology tells but when and how it was found."""
+    return {**topology_document(topology), "provenance": None}
 
 
 def read(path: Path, unit: str) -> Measurements:

@@ -19,6 +19,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.measurement_lines import Collector
 from isochrone.launch.process import Channel
 from isochrone.launch.target import Target
+from isochrone.progress import part
 from isochrone.steps.probe import ProbeOptions
 
 # The adaptive mode takes about this times n log2 n pairs. On synthetic machines of 64 to 512 ranks it took
@@ -68,7 +69,8 @@ def estimate(target: Target, options: ProbeOptions) -> Estimate:
     def talk(channel: Channel) -> None:
         heard.extend((next_object(channel), next_object(channel)))
 
-    target.run("isochrone-probe", [*arguments, "--estimate"], talk)
+    with part("measuring a few pairs"):
+        target.run("isochrone-probe", [*arguments, "--estimate"], talk)
     if len(heard) != 2:
         raise IsochroneError("isochrone-probe has ended without an answer")
     machine = Collector(heard[0], "standard output of isochrone-probe")

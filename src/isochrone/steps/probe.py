@@ -18,6 +18,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files import Clusters, Measurements, read_measurements
 from isochrone.launch.target import Target
 from isochrone.plogp.checks import warnings
+from isochrone.progress import kept_when_stopped, part
 
 Mode = Literal["all", "adaptive", "fast"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -143,7 +144,8 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     options = options or ProbeOptions()
     above = options.follow_above
     talk = None if above is None else follow(output, above, _chooser(options), options.budget_s)
-    target.run("isochrone-probe", options.arguments(target, output), talk)
+    with kept_when_stopped(output), part("probing"):
+        target.run("isochrone-probe", options.arguments(target, output), talk)
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)

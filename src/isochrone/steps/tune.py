@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from isochrone.files import (
     write_plan,
 )
 from isochrone.launch.target import Target
-from isochrone.progress import part
+from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.rounds import FOLDER, Rounds
@@ -86,7 +85,7 @@ def tune(
     _check_ranks(target, topology, topology_file)
     folder = plan_file.with_name(FOLDER)
     rounds = Rounds(target, topology, topology_file, folder)
-    with _kept_in(folder):
+    with kept_when_stopped(folder):
         tuning = _Tuning(target, topology, topology_file, rounds, tuple(sizes_bytes), seed)
         plan, bench = tuning.run()
     write_bench(bench_file, bench)
@@ -111,16 +110,6 @@ def _check_ranks(target: Target, topology: Topology, topology_file: Path) -> Non
             str(topology_file),
             f"tune with {surveyed} ranks, or survey with {started} into another folder: isochrone survey -o",
         )
-
-
-@contextmanager
-def _kept_in(folder: Path) -> Iterator[None]:
-    """Says to whoever interrupts what is kept."""
-    try:
-        yield
-    except BaseException as ending:
-        ending.add_note(f"what was measured is kept in {folder}: the same command goes on from there")
-        raise
 
 
 @dataclass(frozen=True)
