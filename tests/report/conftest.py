@@ -15,6 +15,7 @@ from isochrone.files import (
     Bench,
     BenchKey,
     Evidence,
+    KnownGroups,
     Level,
     Links,
     Measurements,
@@ -143,6 +144,10 @@ def make_survey(machine: Machine, seed: int = 1, noise: float = 0.03) -> Made:
         levels=tuple(_level(machine, index, labels[index]) for index in range(len(machine.levels))),
         accuracy={name: 1.0 for name, _, _ in machine.levels if name != "machine"},
         source={"file": "measurements.jsonl"},
+        known=tuple(
+            KnownGroups(name, "truth", tuple(label.tolist()))
+            for (name, _, _), label in zip(machine.levels, labels, strict=True)
+        ),
         provenance=_provenance("detect"),
     )
     measurements = _measure(machine, labels, places, generator, noise)

@@ -126,6 +126,27 @@ def test_axes_of_times_have_a_few_ticks_inside_their_range(low_s: float, ratio: 
     assert len(set(names)) == len(names)
 
 
+def test_no_line_is_drawn_over_sizes_that_were_not_measured(survey_of: Callable) -> None:
+    made = survey_of("cluster")
+    sizes = sorted({key.size_bytes for key in made.bench.slowest_s})
+    told = {sizes[1], sizes[2], sizes[6]}
+    times = {
+        key: values
+        for key, values in made.bench.slowest_s.items()
+        if not key.recipe.startswith("native:") or key.size_bytes in told
+    }
+    facts = replace(made, bench=replace(made.bench, slowest_s=times)).facts()
+    data = chart_data(facts)["broadcast"]
+    assert isinstance(data, dict)
+    assert [size for size, time in zip(sizes, data["rival_us"], strict=True) if time] == sorted(told)
+    figure = broadcast(facts)
+    assert figure is not None
+    (line,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "Best selectable"]
+    drawn = np.isfinite(np.asarray(line.get_ydata(), dtype=float))
+    assert [size for size, there in zip(line.get_xdata(), drawn, strict=True) if there] == sorted(told)
+    assert len(drawn) == len(sizes)
+
+
 def test_no_line_of_the_broadcast_figure_runs_through_a_legend(survey_of: Callable) -> None:
     figure = broadcast(survey_of("cluster").facts())
     assert figure is not None

@@ -27,6 +27,7 @@ def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
             for level, step in zip(topology.levels, facts.protocol_steps, strict=True)
         ],
         "accuracy": topology.accuracy,
+        "agreement": topology.agreement,
         "pairs_measured": measurements.pairs_measured,
         "pairs_total": measurements.pairs_total,
         "probe_seconds": measurements.elapsed_s,

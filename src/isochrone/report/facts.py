@@ -19,6 +19,8 @@ from isochrone.report.comparison import Comparison
 from isochrone.report.mergetree import MergeTree
 from isochrone.statistics import FloatArray
 
+_TRUTH = "truth"
+
 Findings = tuple[Finding | Asymmetry, ...]
 """What is slower than its like, then which pairs have one slow direction, both worst first."""
 
@@ -88,30 +90,27 @@ class Facts:
             found["survey.json"] = self.survey.provenance
         return found
 
+    @property
+    def accuracy(self) -> Mapping[str, float]:
+        """The share of ranks in the right group at each level of the truth; empty where nobody knows that."""
+        known = any(groups.source == _TRUTH for groups in self.topology.known)
+        return self.topology.accuracy if known else {}
+
     @cached_property
     def checks(self) -> tuple[Check, ...]:
-        """What host names, hardware and the fabric say of the levels, where they are all that judges them;
-        empty where the truth of the machine is known, or nothing is.
-
-        Entries of another form than Isochrone's in the file are passed over.
+        """What host names, hardware and the fabric say of the levels. That all ranks are in one group says
+        nothing, and entries of another form than Isochrone's in the file are passed over.
         """
         found = []
         for name, entry in self.topology.agreement.items():
-            if isinstance(entry, Mapping) and isinstance(entry.get("accuracy"), float | int):
-                level = entry.get("level")
-                found.append(
-                    Check(
-                        name,
-                        str(entry.get("source", "other sources")),
-                        float(entry["accuracy"]),
-                        level if isinstance(level, str) else None,
-                    )
-                )
-        # Without the truth these are what the accuracy is made of. With it there are others too, unless the
-        # machine has none, and the host names of a simulated one are the truth.
-        judged = {check.name: check.accuracy for check in found}
-        whole = self.simulated and {level.name for level in self.levels[1:]} <= judged.keys()
-        return tuple(found) if judged == self.topology.accuracy and not whole else ()
+            if not isinstance(entry, Mapping) or not isinstance(entry.get("accuracy"), float | int):
+                continue
+            level, accuracy = entry.get("level"), float(entry["accuracy"])
+            if level == self.levels[0].name and accuracy >= 1.0:
+                continue
+            source = str(entry.get("source", "other sources"))
+            found.append(Check(name, source, accuracy, level if isinstance(level, str) else None))
+        return tuple(found)
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:

@@ -54,17 +54,15 @@ def latency_sentence(facts: Facts) -> str | None:
 
 
 def accuracy_sentence(facts: Facts) -> str | None:
-    """How much of the known structure was found; None where nothing is known to compare with."""
-    if facts.checks:
-        return _checks_sentence(facts)
-    if not facts.topology.accuracy:
-        return None
-    if min(facts.topology.accuracy.values()) >= 1.0:
-        names = join_words([level_noun(name) for name in facts.topology.accuracy])
+    """How much of the true structure was found, or else what agrees with what is known; None where nothing
+    is.
+    """
+    if not facts.accuracy:
+        return _checks_sentence(facts) if facts.checks else None
+    if min(facts.accuracy.values()) >= 1.0:
+        names = join_words([level_noun(name) for name in facts.accuracy])
         return f"Every rank is in its known group, by {names}."
-    shares = [
-        f"{level_noun(name)} {format_percent(share)}" for name, share in facts.topology.accuracy.items()
-    ]
+    shares = [f"{level_noun(name)} {format_percent(share)}" for name, share in facts.accuracy.items()]
     return f"Ranks in their known group, by {join_words(shares)}."
 
 
@@ -158,16 +156,13 @@ def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
         ("Levels found", str(len(facts.levels)), ", ".join(level_noun(level.name) for level in facts.levels)),
         ("Pairs measured", f"{measured.pairs_measured:,}", f"{share}, in {format_time(measured.elapsed_s)}"),
     ]
-    if facts.checks:
+    if facts.accuracy:
+        worst = min(facts.accuracy, key=lambda name: facts.accuracy[name])
+        exact = facts.accuracy[worst] >= 1
+        note = "at every known level" if exact else f"at its worst, by {level_noun(worst)}"
+        figures.append(("Accuracy", format_percent(facts.accuracy[worst]), note))
+    elif facts.checks:
         figures.append(_check_figure(facts))
-    elif facts.topology.accuracy:
-        worst = min(facts.topology.accuracy, key=lambda name: facts.topology.accuracy[name])
-        note = (
-            "at every known level"
-            if facts.topology.accuracy[worst] >= 1
-            else f"at its worst, by {level_noun(worst)}"
-        )
-        figures.append(("Accuracy", format_percent(facts.topology.accuracy[worst]), note))
     comparison = facts.comparison
     if (
         comparison is not None

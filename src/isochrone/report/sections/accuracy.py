@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from isochrone.report.facts import Facts
 from isochrone.report.headline import accuracy_sentence
 from isochrone.report.html import Html, table, tag
@@ -16,20 +14,20 @@ from isochrone.units import format_percent
 def accuracy(facts: Facts) -> Html:
     """The section on accuracy and disagreement."""
     title = "Against what is known"
-    entries = _said_elsewhere(facts)
-    if facts.checks:
-        sentence = accuracy_sentence(facts)
+    if not facts.accuracy:
+        if not facts.checks:
+            nothing = (
+                "Nothing is known of this machine to compare with: no names or hardware that tell groups "
+                "apart."
+            )
+            return section("accuracy", title, absent(nothing))
         unknown = "Nobody knows the true groups of this machine, so there is no accuracy to speak of."
-        return section("accuracy", title, tag("p", f"{sentence} {unknown}"), entries)
-    judged = facts.topology.accuracy
-    if not judged:
-        nothing = (
-            "Nothing is known of this machine to compare with: no names or hardware that tell groups apart."
+        return section(
+            "accuracy", title, tag("p", f"{accuracy_sentence(facts)} {unknown}"), _said_elsewhere(facts)
         )
-        return section("accuracy", title, absent(nothing), entries)
     rows = [
         (capitalised(level_noun(name)), format_percent(share), _verdict(facts, share))
-        for name, share in judged.items()
+        for name, share in facts.accuracy.items()
     ]
     truth = (
         "the description of the simulated cluster" if facts.simulated else "the known groups of the machine"
@@ -39,8 +37,8 @@ def accuracy(facts: Facts) -> Html:
         "each found group standing for at most one known group."
     )
     known = table(("Known level", "Accuracy", "Result"), rows, "Accuracy at every known level", words={2})
-    heading = tag("h3", "Known from elsewhere") if entries else None
-    return section("accuracy", title, tag("p", explained), known, heading, entries)
+    elsewhere = [tag("h3", "Known from elsewhere"), _said_elsewhere(facts)] if facts.checks else None
+    return section("accuracy", title, tag("p", explained), known, elsewhere)
 
 
 def _verdict(facts: Facts, share: float) -> str:
@@ -50,23 +48,17 @@ def _verdict(facts: Facts, share: float) -> str:
     return f"{wrong:,} of {facts.rank_count:,} ranks in another group"
 
 
-def _said_elsewhere(facts: Facts) -> Html | None:
-    rows = []
-    for name, entry in facts.topology.agreement.items():
-        if not isinstance(entry, Mapping):
-            continue
-        level, share = entry.get("level"), entry.get("accuracy")
-        rows.append(
-            (
-                capitalised(level_noun(name)),
-                str(entry.get("source", "other sources")),
-                level_noun(level) if isinstance(level, str) else "single places",
-                format_percent(share) if isinstance(share, float | int) else "–",
-                "agrees" if entry.get("agrees") is True else "disagrees",
-            )
+def _said_elsewhere(facts: Facts) -> Html:
+    rows = [
+        (
+            capitalised(level_noun(check.name)),
+            check.source,
+            "single places" if check.level is None else level_noun(check.level),
+            format_percent(check.accuracy),
+            "agrees" if check.accuracy >= 1.0 else "disagrees",
         )
-    if not rows:
-        return None
+        for check in facts.checks
+    ]
     head = ("Groups", "Known from", "Nearest level found", "Ranks that fit", "Message times")
     caption = "What names, hardware and the fabric say. They had no say in finding the levels."
     return table(head, rows, caption, words={1, 2, 4})

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A report says what its files prove for this topology, and no more."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_page import Reader
+
+from isochrone.cli.main import main
+from isochrone.files import BenchKey, Evidence, Plan, Rule
+from isochrone.report import read_facts, summary_lines, survey_document
+from isochrone.report.comparison import compare
+from isochrone.report.facts import Facts
+from isochrone.report.headline import accuracy_sentence, broadcast_sentence, key_figures
+from isochrone.report.page import page
+
+EVIDENCE = Evidence(1e-4, 1e-4 / 1.5, 1.5, (1.4, 1.6), 20)
+OWN = Evidence(1e-4, 1e-4, 1.0, (1.0, 1.0), 20)
+
+
+def everything(facts: Facts) -> list[str]:
+    """What the page, the terminal and programs are told."""
+    document = survey_document(facts, Path("report.html"))
+    return [Reader(page(facts)).text, "\n".join(summary_lines(facts)), json.dumps(document)]
+
+
+def say_nothing_of_speed(facts: Facts) -> bool:
+    told = everything(facts)
+    return (
+        facts.comparison is None
+        and json.loads(told[2])["broadcast"] is None
+        and not any(word in text for text in told[:2] for word in ("× on average", "All sizes", "least 1."))
+    )
+
+
+def test_a_verification_that_was_cut_off_gives_no_figures_but_says_what_to_do(
+    survey_of: Callable, tmp_path: Path
+) -> None:
+    made = survey_of("cluster")
+    facts = read_facts(replace(made, bench=replace(made.bench, elapsed_s=None)).write(tmp_path))
+    assert say_nothing_of_speed(facts)
+    for text in everything(facts):
+        assert "The verification (bench.jsonl) was cut off before its end" in text
+        assert "`isochrone tune`" in text
+    assert "All sizes" in Reader(page(made.facts())).text
+
+
+def test_a_plan_for_another_topology_is_not_shown_as_if_it_held(survey_of: Callable, tmp_path: Path) -> None:
+    made = survey_of("cluster")
+    facts = read_facts(replace(made, plan=replace(made.plan, fingerprint="0" * 64)).write(tmp_path))
+    assert say_nothing_of_speed(facts)
+    assert facts.plan is None
+    for text in everything(facts):
+        assert "The plan (plan.json) was made for another topology" in text
+        assert "`isochrone tune`" in text
+    assert not [a for tag, a in Reader(page(facts)).elements if a.get("class") == "rules"]
+
+
+def test_a_verification_of_another_number_of_ranks_is_not_of_this_topology(
+    survey_of: Callable, tmp_path: Path
+) -> None:
+    made = survey_of("cluster")
+    facts = read_facts(replace(made, bench=survey_of("laptop").bench).write(tmp_path))
+    assert say_nothing_of_speed(facts)
+    for text in everything(facts):
+        assert "The verification (bench.jsonl) is of 4 ranks and the topology of 128" in text
+
+
+def test_where_a_survey_of_another_topology_ran_is_not_shown(survey_of: Callable, tmp_path: Path) -> None:
+    made = survey_of("cluster")
+    facts = read_facts(replace(made, survey=replace(made.survey, fingerprint="0" * 64)).write(tmp_path))
+    assert facts.survey is None
+    for text in everything(facts):
+        assert "The survey (survey.json) found another topology" in text
+
+
+def test_a_later_report_knows_what_the_survey_knew(survey_of: Callable, tmp_path: Path) -> None:
+    made = survey_of("laptop")
+    made = replace(
+        made,
+        measurements=replace(made.measurements, simulated=False),
+        survey=replace(made.survey, target="mpiexec -n 4", cores=2, elapsed_s=61.0),
+    )
+    facts = read_facts(made.write(tmp_path))
+    text = Reader(page(facts)).text
+    assert "mpiexec -n 4" in text
+    assert "61.0 s" in text
+    assert "isochrone survey --sim fram" in text
+    for told in (text, "\n".join(summary_lines(facts))):
+        assert "4 ranks shared 2 cores" in told
+
+
+def with_agreement(made: Any, agreement: dict[str, object]) -> Facts:
+    accuracy = {name: entry["accuracy"] for name, entry in agreement.items()}
+    topology = replace(made.topology, known=(), agreement=agreement, accuracy=accuracy)
+    facts: Facts = replace(made, topology=topology).facts()
+    return facts
+
+
+NODE = {"source": "host names", "accuracy": 1.0, "level": "node", "agrees": True}
+
+
+def test_accuracy_is_spoken_of_only_where_the_truth_is_known(survey_of: Callable) -> None:
+    made = survey_of("cluster")
+    assert ("Accuracy", "100 %", "at every known level") in key_figures(made.facts())
+    facts = with_agreement(made, {"node": NODE})
+    assert ("Host names", "agree", "node only; switch and socket are not checked") in key_figures(facts)
+    sentence = "Compared with host names, every rank is in its node; switch and socket are not checked."
+    assert accuracy_sentence(facts) == sentence
+    for text in everything(facts)[:2]:
+        assert sentence in text
+        assert "Accuracy" not in text
+
+
+def test_what_disagrees_is_said_with_its_share(survey_of: Callable) -> None:
+    socket = {"source": "hwloc", "accuracy": 0.75, "level": None, "agrees": False}
+    facts = with_agreement(survey_of("cluster"), {"node": NODE, "socket": socket})
+    assert accuracy_sentence(facts) == (
+        "Compared with host names and hwloc, every rank is in its node and 75 % of the ranks are in their "
+        "socket; switch is not checked."
+    )
+    (figure,) = [each for each in key_figures(facts) if each[0] == "Host names and hwloc"]
+    assert figure[1:] == ("75 %", "of the ranks, at its worst, by socket; switch is not checked")
+
+
+def test_that_all_ranks_are_on_one_host_confirms_nothing(survey_of: Callable) -> None:
+    facts = with_agreement(survey_of("laptop"), {"node": NODE})
+    assert accuracy_sentence(facts) is None
+    assert [name for name, _, _ in key_figures(facts)][3:] == ["Broadcast", "All sizes"]
+    assert "Nothing is known of this machine to compare with" in Reader(page(facts)).text
+
+
+def rules_of(*rules: tuple[str, int, int, str]) -> tuple[Rule, ...]:
+    return tuple(
+        Rule("bcast", shape, low, high, recipe, OWN if recipe == "native" else EVIDENCE)
+        for shape, low, high, recipe in rules
+    )
+
+
+def plan_section(made: Any, *rules: tuple[str, int, int, str]) -> str:
+    plan: Plan = replace(made.plan, rules=rules_of(*rules))
+    text = Reader(page(replace(made, plan=plan).facts())).text
+    return text[text.index("The plan") :]
+
+
+SHAPE = "16 ranks in one machine; node 4x4; root in 4"
+
+
+def test_sizes_where_nothing_was_faster_are_one_line_and_told_from_those_not_measured(
+    survey_of: Callable,
+) -> None:
+    text = plan_section(
+        survey_of("laptop"),
+        (SHAPE, 1, 1, "native"),
+        (SHAPE, 1024, 1024, "native"),
+        (SHAPE, 65536, 65536, "native"),
+        (SHAPE, 1 << 20, 1 << 20, "binomial"),
+        (SHAPE, 1 << 21, 1 << 21, "native"),
+    )
+    own = "Nothing tried was proven faster than the library's own."
+    assert text.count(own) == 2
+    assert f"Up to 64 KiB{own}" in text
+    assert f"At 2 MiB{own}" in text
+    assert "Sizes and shapes in no line were not measured, and use the library's own." in text
+
+
+def test_a_plan_that_keeps_to_the_librarys_own_is_one_sentence(survey_of: Callable) -> None:
+    text = plan_section(survey_of("laptop"), (SHAPE, 1, 1, "native"), (SHAPE, 4096, 4096, "native"))
+    assert (
+        "Up to 4 KiB, nothing tried was proven faster than the library's own: every call uses that." in text
+    )
+    assert "Sizes and shapes in no line" not in text
+
+
+def test_shapes_that_differ_in_the_root_only_are_told_apart(survey_of: Callable) -> None:
+    uneven = "12 ranks in one machine; node 5x2-4"
+    text = plan_section(
+        survey_of("laptop"),
+        (f"{uneven}; root in 4", 1, 64, "binomial"),
+        (f"{uneven}; root in 2", 1, 64, "chain"),
+    )
+    for size in (2, 4):
+        assert f"5 nodes of 2 to 4, where the root's node has {size}" in text
+
+
+def plan_with(*recipes: str) -> Plan:
+    rules = [(SHAPE, 1 << index, 1 << index, recipe) for index, recipe in enumerate(recipes)]
+    return Plan("0" * 64, "topology.json", "", "", rules_of(*rules))
+
+
+def comparison_of(*speedups: float) -> Any:
+    samples = {}
+    for index, speedup in enumerate(speedups):
+        native = 1e-5 * np.random.default_rng(index).lognormal(0, 0.01, 20)
+        samples[BenchKey(1 << index, 0, "native")] = native
+        samples[BenchKey(1 << index, 0, "plan")] = native / speedup
+    return compare(samples, "bcast")
+
+
+@pytest.mark.parametrize(
+    ("recipes", "speedups", "sentence"),
+    [
+        (
+            ("native", "native"),
+            (1.0, 1.1),
+            "No gain for broadcast was proven: with the plan it is as fast as the library's own.",
+        ),
+        (("native",), (0.5,), "No gain for broadcast was proven. It is slower at 1 B."),
+        (
+            ("binomial", "native"),
+            (1.5, 1.0),
+            "With the plan, broadcast is proven faster than the library's own at 1 of 2 sizes.",
+        ),
+        (
+            ("binomial", "native"),
+            (1.0, 1.0),
+            "With the plan, broadcast is proven faster than the library's own at none of 2 sizes.",
+        ),
+    ],
+)
+def test_the_headline_agrees_with_the_plan(
+    recipes: tuple[str, ...], speedups: tuple[float, ...], sentence: str
+) -> None:
+    assert broadcast_sentence(comparison_of(*speedups), plan_with(*recipes)) == sentence
+
+
+def test_report_gives_programs_the_same_figures_as_survey(
+    survey_of: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = survey_of("uneven").write(tmp_path)
+    assert main(["report", str(folder), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    facts = read_facts(folder, ())
+    assert document == json.loads(json.dumps(survey_document(facts, folder / "report.html")))
+    assert document["broadcast"]["sizes"][0]["size_bytes"] == 1
+    assert document["findings"] == []
+    assert "summary" not in document

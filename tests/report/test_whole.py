@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever goes wrong while a report is written, no part of a file stays behind."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from isochrone.errors import IsochroneError
+from isochrone.report import read_facts, write_page
+from isochrone.report.whole import write_whole
+
+
+@pytest.mark.parametrize("which", ["report.html", "broadcast.pdf"])
+def test_a_full_disk_leaves_the_files_as_they_were(
+    survey_of: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
+    folder = survey_of("laptop").write(tmp_path)
+    write_page(read_facts(folder))
+    before = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    write_bytes = Path.write_bytes
+
+    def until_the_disk_is_full(path: Path, data: bytes) -> int:
+        if which not in path.name:
+            return write_bytes(path, data)
+        write_bytes(path, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", until_the_disk_is_full)
+    with pytest.raises(IsochroneError, match="cannot write the report: No space left on device"):
+        write_page(read_facts(folder))
+    after = {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    assert after == before
+
+
+def test_what_is_told_to_stop_while_it_writes_leaves_nothing(tmp_path: Path) -> None:
+    script = (
+        "import pathlib, sys, time\n"
+        "from isochrone.cli.main import _stop\n"
+        "import signal\n"
+        "signal.signal(signal.SIGTERM, _stop)\n"
+        "from isochrone.report.whole import write_whole\n"
+        "path = pathlib.Path(sys.argv[1])\n"
+        "write = pathlib.Path.write_bytes\n"
+        "def slowly(path, data):\n"
+        "    write(path, data)\n"
+        "    time.sleep(60)\n"
+        "pathlib.Path.write_bytes = slowly\n"
+        "write_whole(path, b'new')\n"
+    )
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    process = subprocess.Popen([sys.executable, "-c", script, str(path)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert len(list(tmp_path.iterdir())) == 2
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+    assert [found.name for found in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "old"
+
+
+def test_a_file_is_put_in_place_whole(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a", b"1")
+    write_whole(tmp_path / "a", b"22")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"22"]
