@@ -10,6 +10,8 @@ from isochrone.report.structure import counted_levels, nesting_words
 from isochrone.report.words import capitalised, counted, join_words, level_noun
 from isochrone.units import format_bytes, format_percent, format_ratio, format_time, number_of
 
+MOST_FINDINGS = 10
+"""That are shown at once."""
 NOTHING_SLOW = "Nothing in it is slower than its like."
 
 MARGIN = 0.98

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from isochrone.report.facts import Facts
 from isochrone.report.headline import (
+    MOST_FINDINGS,
     NOTHING_SLOW,
     accuracy_sentence,
     broadcast_sentence,
@@ -18,7 +19,6 @@ from isochrone.report.words import level_noun
 from isochrone.units import format_rate, format_time
 
 MOST_LEVELS = 8
-MOST_FINDINGS = 10
 
 
 def summary_lines(facts: Facts) -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from isochrone.report.facts import Facts
-from isochrone.report.headline import NOTHING_SLOW
+from isochrone.report.headline import MOST_FINDINGS, NOTHING_SLOW
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
 from isochrone.report.words import capitalised
@@ -22,4 +22,6 @@ def findings(facts: Facts) -> Html:
         "Each part below takes longer than others at the same level, beyond their scatter; worst first."
     )
     items = [tag("li", capitalised(str(finding))) for finding in facts.findings]
-    return section("findings", title, tag("p", explained), tag("ol", items))
+    shown, rest = items[:MOST_FINDINGS], items[MOST_FINDINGS:]
+    more = tag("details", tag("summary", f"{len(rest):,} more"), tag("ol", rest, start=MOST_FINDINGS + 1))
+    return section("findings", title, tag("p", explained), tag("ol", shown), more if rest else None)
