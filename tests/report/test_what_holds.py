@@ -135,6 +135,14 @@ def test_that_all_ranks_are_on_one_host_confirms_nothing(survey_of: Callable) ->
     assert "Nothing is known of this machine to compare with" in Reader(page(facts)).text
 
 
+def test_a_plan_that_keeps_to_the_librarys_own_has_no_figures_of_speed(survey_of: Callable) -> None:
+    made = survey_of("laptop")
+    facts = replace(made, plan=replace(made.plan, rules=rules_of((SHAPE, 1, 1, "native")))).facts()
+    figures = {name: (value, note) for name, value, note in key_figures(facts)}
+    assert figures["Broadcast"] == ("no gain", "nothing tried was proven faster")
+    assert "All sizes" not in figures
+
+
 def rules_of(*rules: tuple[str, int, int, str]) -> tuple[Rule, ...]:
     return tuple(
         Rule("bcast", shape, low, high, recipe, OWN if recipe == "native" else EVIDENCE)

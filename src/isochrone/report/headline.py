@@ -110,8 +110,7 @@ def broadcast_sentence(comparison: Comparison | None, plan: Plan | None = None) 
     slower = [size for size, speedup in comparison.compared if speedup.high < MARGIN]
     slower_words = f" It is slower at {', '.join(format_bytes(size) for size in slower)}." if slower else ""
     faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
-    rules = [] if plan is None else [rule for rule in plan.rules if rule.recipe != NATIVE]
-    if not rules and (plan is not None or not faster):
+    if _keeps_to_own(plan) or (plan is None and not faster):
         equal = "" if slower else ": with the plan it is as fast as the library's own"
         return f"No gain for {name} was proven{equal}.{slower_words}"
     if comparison.faster_from is not None:
@@ -125,6 +124,11 @@ def broadcast_sentence(comparison: Comparison | None, plan: Plan | None = None) 
         f"With the plan, {name} is proven faster than the library's own at {len(faster) or 'none'} of "
         f"{number_of(len(comparison.compared), 'size')}.{slower_words}"
     )
+
+
+def _keeps_to_own(plan: Plan | None) -> bool:
+    """Whether there is a plan, and nothing in it but the library's own."""
+    return plan is not None and all(rule.recipe == NATIVE for rule in plan.rules)
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:
@@ -166,21 +170,15 @@ def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
     elif facts.checks:
         figures.append(_check_figure(facts))
     comparison = facts.comparison
-    if (
-        comparison is not None
-        and comparison.geomean_speedup is not None
-        and comparison.min_speedup is not None
-    ):
-        if comparison.geomean_speedup_large is not None:
-            large = f"from {format_bytes(LARGE_BYTES)}, against the library's own"
-            figures.append(("Broadcast", format_ratio(comparison.geomean_speedup_large), large))
-        figures.append(
-            (
-                "All sizes",
-                format_ratio(comparison.geomean_speedup),
-                f"least {format_ratio(comparison.min_speedup)}",
-            )
-        )
+    if comparison is None or comparison.geomean_speedup is None or comparison.min_speedup is None:
+        return figures
+    if _keeps_to_own(facts.plan):
+        return [*figures, ("Broadcast", "no gain", "nothing tried was proven faster")]
+    if comparison.geomean_speedup_large is not None:
+        large = f"from {format_bytes(LARGE_BYTES)}, against the library's own"
+        figures.append(("Broadcast", format_ratio(comparison.geomean_speedup_large), large))
+    least = f"least {format_ratio(comparison.min_speedup)}"
+    figures.append(("All sizes", format_ratio(comparison.geomean_speedup), least))
     return figures
 
 

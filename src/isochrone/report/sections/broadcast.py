@@ -70,8 +70,9 @@ def _caption(comparison: Comparison) -> str:
         else " The library offers no other algorithm to choose here."
     )
     return (
-        "Lines are medians, bands 95 % confidence intervals. Speedups pair the repetitions: above 1 the plan "
-        f"is faster, and where the band holds 1 no difference is proven.{rivals}"
+        "Lines are medians and their ratios, bands 95 % confidence intervals; those of speedups pair the "
+        "repetitions. Above 1 the plan is faster, and where the band holds 1 no difference is "
+        f"proven.{rivals}"
     )
 
 

@@ -12,6 +12,8 @@ from isochrone.report.words import counted
 
 _MOST_OPEN = 40
 """Groups and hosts that are unfolded from the beginning."""
+_LONGEST_LIST = 80
+"""Of ranks that are unfolded from the beginning, in characters."""
 
 
 def where_everything_is(facts: Facts) -> Html | None:
@@ -35,12 +37,18 @@ def _parts(group: Group, depth: int, unfolded: bool) -> Html:
 def _part(part: Group, depth: int, unfolded: bool) -> list[Html | str]:
     name = tag("strong", part.title)
     hosts = host_list(part.hosts)
+    ranks = counted(len(part.ranks), "rank")
     if depth == 0 or not part.parts:
         inside = f" ({part.inside})" if part.divided else ""
-        many = f" on {hosts}" if len(part.hosts) > 1 else ""
-        cpus = f", CPUs {part.cpus}" if part.cpus is not None and part.name not in part.hosts else ""
-        return [name, f"{inside}: {rank_list(part.ranks)}{many}{cpus}"]
-    ranks = counted(len(part.ranks), "rank")
+        where = f" on {hosts}" if len(part.hosts) > 1 else ""
+        if part.cpus is not None and part.name not in part.hosts:
+            where += f", CPUs {part.cpus}"
+        # So that a line may end after a comma.
+        listed = rank_list(part.ranks).replace(",", ", ")
+        if len(listed) <= _LONGEST_LIST:
+            return [name, f"{inside}: {listed}{where}"]
+        summary = tag("summary", name, f"{inside}: {ranks}{where}")
+        return [tag("details", summary, tag("p", listed, class_="ranks"))]
     holds = f"{hosts}, {ranks}" if len(part.hosts) > 1 else ranks
     summary = tag("summary", name, f": {counted(len(part.parts), part.parts[0].level)}, {holds}")
     return [tag("details", summary, _parts(part, depth, unfolded), open="open" if unfolded else None)]

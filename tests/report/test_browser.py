@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page in a real browser, Debian's Chromium: wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from isochrone.report import read_facts, write_page
+
+pytest.importorskip("selenium", reason="selenium is not installed")
+from selenium import webdriver
+from selenium.webdriver.support.ui import WebDriverWait
+
+PROGRAMS = ("chromium", "chromedriver")
+QUIET = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+WINDOWS = [(width, scheme) for width in (1280, 420) for scheme in ("light", "dark")]
+
+TOO_WIDE = """
+const wide = [], scrolls = (element) => {
+  for (; element !== document.body; element = element.parentElement) {
+    if (["auto", "scroll"].includes(getComputedStyle(element).overflowX)) return true;
+  }
+  return false;
+};
+for (const element of document.querySelectorAll(":is(header, nav, main, footer) *")) {
+  const { left, right, width } = element.getBoundingClientRect();
+  const beyond = left < -1 || right > document.documentElement.clientWidth + 1;
+  if (width && beyond && !scrolls(element)) wide.push(element.outerHTML.slice(0, 120));
+}
+return wide;
+"""
+CLIPPED = """
+return [...document.querySelectorAll("caption span")].filter((caption) =>
+  caption.getBoundingClientRect().right > caption.closest(".scroll").getBoundingClientRect().right + 1
+).map((caption) => caption.textContent);
+"""
+DRAWN = """
+return Object.fromEntries([...document.querySelectorAll(".chart")].map((chart) => {
+  const drawing = chart.querySelector("svg.main-svg")?.getBoundingClientRect();
+  return [chart.id, Boolean(drawing && Math.min(drawing.width, drawing.height) > 200 && chart.data.length)];
+}));
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing:
+        assert os.environ.get("CI") != "true", f"{missing} must be there in CI"
+        pytest.skip(f"{' and '.join(missing)} is not installed")
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for argument in (*QUIET, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def pages(
+    survey_of: Callable, machine_of: Callable, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """Of a small machine and a large one, and of one with long names and little to show."""
+    uneven = survey_of("uneven")
+    times = {
+        key: values
+        for key, values in uneven.bench.slowest_s.items()
+        if not key.recipe.startswith("native:") or key.size_bytes in (1, 16, 1 << 20)
+    }
+    levels = [("machine", 1, 2e-6), ("rack", 2, 1e-6), ("node", 30, 6e-7), ("core", 1, 0)]
+    named = survey_of(machine_of(levels, host="a-rather-long-name-of-a-cluster-{:05}"))
+    made = {
+        "some sizes": replace(uneven, bench=replace(uneven.bench, slowest_s=times)),
+        "large": survey_of("large"),
+        "names": replace(
+            named,
+            bench=replace(named.bench, elapsed_s=None),
+            survey=replace(named.survey, target="mpiexec --with-option=" + "x" * 200, cores=1),
+            measurements=replace(named.measurements, simulated=False),
+        ),
+    }
+    folder = tmp_path_factory.mktemp("pages")
+    return {
+        name: write_page(read_facts(survey.write(folder / name), ())).as_uri()
+        for name, survey in made.items()
+    }
+
+
+def show(browser: Any, page: str, width: int, scheme: str) -> None:
+    """Opens the page anew, and waits until all is drawn."""
+    # A window has a least width, which is more than that of a phone.
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    browser.get(page)
+    WebDriverWait(browser, 60).until(
+        lambda driver: driver.execute_script("return document.readyState") == "complete"
+    )
+
+
+@pytest.mark.parametrize("name", ["some sizes", "large", "names"])
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+def test_the_page_is_drawn_whole_and_fits_the_window(
+    browser: Any, pages: dict[str, str], name: str, width: int, scheme: str
+) -> None:
+    show(browser, pages[name], width, scheme)
+    WebDriverWait(browser, 60).until(lambda driver: all(driver.execute_script(DRAWN).values()))
+    assert "dendrogram" in browser.execute_script(DRAWN)
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    assert browser.execute_script(TOO_WIDE) == []
+    assert browser.execute_script(CLIPPED) == []
+
+
+def test_the_page_is_dark_where_that_is_wanted(browser: Any, pages: dict[str, str]) -> None:
+    seen = {}
+    for scheme in ("light", "dark"):
+        show(browser, pages["some sizes"], 1280, scheme)
+        seen[scheme] = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert seen == {"light": "rgb(252, 252, 250)", "dark": "rgb(20, 24, 28)"}
+
+
+def test_no_line_of_a_chart_goes_over_sizes_that_were_not_measured(
+    browser: Any, pages: dict[str, str]
+) -> None:
+    show(browser, pages["some sizes"], 1280, "light")
+    points = browser.execute_script(
+        "const drawn = document.getElementById('broadcast-time').data.find(({ mode, name }) => "
+        "name === 'Best selectable' && mode.includes('markers'));"
+        "return drawn.x.map((size, i) => [size, drawn.y[i], drawn.connectgaps]);"
+    )
+    assert [size for size, time, _ in points if time is not None] == [1, 16, 1 << 20]
+    assert len(points) > 3
+    assert not any(connected for _, _, connected in points)
