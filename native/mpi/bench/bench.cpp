@@ -51,14 +51,15 @@ class Candidate {
 
     [[nodiscard]] const std::string& name() const { return name_; }
 
-    /// Whether the library's own broadcast takes part, on the whole or inside groups.
-    [[nodiscard]] bool uses_library(const Case& one) const {
+    /// Whether the library's own broadcast takes part inside groups.
+    [[nodiscard]] bool has_library_inside(const Case& one) const {
         const core::compose::Resolved* resolved =
             from_plan_ ? dispatcher_->decide_bcast(one.root, one.bytes).resolved : resolved_;
-        if (resolved == nullptr) return true;
-        return std::any_of(
-            resolved->recipe.parts.begin(), resolved->recipe.parts.end(),
-            [](const core::compose::Part& part) { return part.algorithm == core::compose::native_name; });
+        return resolved != nullptr &&
+               std::any_of(resolved->recipe.parts.begin(), resolved->recipe.parts.end(),
+                           [](const core::compose::Part& part) {
+                               return part.algorithm == core::compose::native_name;
+                           });
     }
 
     void run(std::byte* data, std::int64_t bytes, int root) {
@@ -134,11 +135,10 @@ class Bench {
                 candidates.emplace_back(recipe, one, library_, communicator_.get(), dispatcher_.get());
                 expected += static_cast<std::size_t>(rounds(recipe));
             }
-            // Libraries set up some algorithms in their first call (SimGrid's communicators of a node: 20
-            // times the call itself), which is no part of any other call.
+            // What a library sets up in its first call on a communicator is no part of any other call.
             if (work_.warmup == 0) {
                 for (Candidate& candidate : candidates) {
-                    if (candidate.uses_library(one)) timed(candidate, one);
+                    if (candidate.has_library_inside(one)) timed(candidate, one);
                 }
             }
             timer_.resynchronise();

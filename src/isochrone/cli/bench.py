@@ -81,6 +81,7 @@ def bench(
     from isochrone import _core
     from isochrone.files import BenchKey, Case, read_plan
     from isochrone.files.text import refuse_to_replace
+    from isochrone.progress import part
     from isochrone.statistics import median_ci, ratio_ci
     from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
@@ -102,7 +103,7 @@ def bench(
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
-    with open_target(options) as target:
+    with open_target(options) as target, part("timing broadcasts"):
         found = run_bench(target, work_for(target, cases, repetitions), output, topology_file, plan_file)
     rows = []
     for size, from_root in found.cases:

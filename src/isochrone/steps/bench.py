@@ -9,7 +9,6 @@ from pathlib import Path
 
 from isochrone.files import Bench, Case, Work, read_bench, write_work
 from isochrone.launch.target import Target
-from isochrone.progress import part
 
 SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
 """1 B to 4 MiB, odd ones among them."""
@@ -54,7 +53,7 @@ def run_bench(
     Raises:
         IsochroneError: the benchmark fails; a recipe that leaves wrong bytes is such a failure.
     """
-    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder, part("timing broadcasts"):
+    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
         work_file = Path(folder) / "work.json"
         write_work(work_file, work)
         arguments = ["--work", str(work_file), "--output", str(output.resolve())]

@@ -32,10 +32,20 @@ def doctor(
     if older is not None:
         residuals = against_older(found, read(older, unit))
         return found, [*findings(residuals, found.places, with_levels=True)]
+    return found, examine(found, measurements)
+
+
+def examine(found: Measurements, where: Path) -> list[Finding | Asymmetry]:
+    """What is slower than its like in measurements from the file `where`, and which pairs have one slow
+    direction, both worst first.
+
+    Raises:
+        IsochroneError: pairs are missing.
+    """
     one_way = asymmetric(found)
     if found.ended and both_directions(found) and not _connected(found):
         # Some pairs that were picked for their directions do not tell what is like what.
-        return found, [*one_way]
+        return [*one_way]
     slow = findings(against_their_like(found), found.places)
     # A plain matrix, and what another probe measured, has none that were measured alone.
     sure = [finding for finding in slow if finding.sure or not found.alone]
@@ -43,10 +53,10 @@ def doctor(
         _log.warning(
             "%s: not named: %s that looked slow while other messages were on their way; probe again with "
             "--together none",
-            measurements,
+            where,
             number_of(len(slow) - len(sure), "more part"),
         )
-    return found, [*sure, *one_way]
+    return [*sure, *one_way]
 
 
 def _connected(measurements: Measurements) -> bool:

@@ -144,7 +144,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     options = options or ProbeOptions()
     above = options.follow_above
     talk = None if above is None else follow(output, above, _chooser(options), options.budget_s)
-    with kept_when_stopped(output), part("probing"):
+    with kept_when_stopped(output), part(f"probing {target.name}"):
         target.run("isochrone-probe", options.arguments(target, output), talk)
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from isochrone.errors import IsochroneError
+from isochrone.files import Measurements
 from isochrone.report import read_facts, summary_lines, survey_document, write_page
 from isochrone.report.facts import Findings
-from isochrone.steps.doctor import doctor
+from isochrone.steps.doctor import examine
 from isochrone.steps.folder import MEASUREMENTS
 
 _log = logging.getLogger(__name__)
@@ -31,16 +32,17 @@ def report(folder: Path) -> Report:
     Raises:
         IsochroneError: a file is missing or damaged, or the folder cannot be written to.
     """
-    facts = read_facts(folder, _findings(folder))
+    facts = read_facts(folder, lambda measurements: _findings(measurements, folder / MEASUREMENTS))
     path = write_page(facts)
     return Report([*summary_lines(facts), f"Report: {path}"], survey_document(facts, path))
 
 
-def _findings(folder: Path) -> Findings | None:
+def _findings(measurements: Measurements, where: Path) -> Findings | None:
     """What is slower than its like; None where the measurements do not tell what is like what."""
+    if measurements.ranks < 2:
+        return None
     try:
-        found, slow = doctor(folder / MEASUREMENTS)
+        return tuple(examine(measurements, where))
     except IsochroneError as error:
         _log.debug("nothing is said of what is slow: %s", error)
         return None
-    return tuple(slow) if found.ranks > 1 else None

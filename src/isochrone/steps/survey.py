@@ -40,7 +40,7 @@ def survey(
     switches = None if fabric is None else read_switches(fabric)
     open_folder(folder)
     with part("surveying"):
-        with part(f"probing {target.name}", _PROBE):
+        with part("", _PROBE):
             _log.info("probing %s", target.name)
             probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
         with part("detecting the topology", _DETECT):

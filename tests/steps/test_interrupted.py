@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A survey says on a terminal what it does and how long that will take, and goes on where it was interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import random
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("simgrid")
+
+SYSTEM = """
+name: three
+nodes: 3
+sockets: 1
+cores: 1
+placement: cyclic
+links:
+  node:    {latency: 0.5us, bandwidth: 10GB/s}
+  network: {latency: 2us, bandwidth: 5GB/s}
+"""
+INTERRUPTIONS = 10
+
+
+def _words(folder: Path, system: str) -> list[str]:
+    # SimGrid's model of MPICH simulates faster than that of Open MPI.
+    words = ["survey", "--sim", system, "--sim-baseline", "mpich", "-o", str(folder)]
+    return [sys.executable, "-m", "isochrone", *words]
+
+
+def _on_terminal(words: list[str], until_s: float | None = None) -> tuple[int, str]:
+    """Exit code and each line that was shown on a terminal of 100 columns; interrupted after so long.
+    """
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(words, stdin=follower, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    shown = b""
+    begin = time.monotonic()
+    while True:
+        if until_s is not None and time.monotonic() - begin > until_s:
+            process.send_signal(signal.SIGINT)
+            until_s = None
+        if select.select([leader], [], [], 0.05)[0]:
+            try:
+                piece = os.read(leader, 65536)
+            except OSError:  # so ends a terminal that nobody has open
+                break
+            if not piece:
+                break
+            shown += piece
+    os.close(leader)
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode(errors="replace"))
+    lines = dict.fromkeys(re.sub(r" {2,}", "  ", line) for line in re.split(r"[\r\n]+", text))
+    return process.wait(timeout=60), "\n".join(lines)
+
+
+def _rules(folder: Path) -> list[dict[str, Any]]:
+    """What the plan says, with figures to nine digits: the last ones of a simulated clock depend on how far it
+    has come.
+    """
+    rules = json.loads((folder / "plan.json").read_text())["rules"]
+    for rule in rules:
+        evidence = rule.pop("evidence")
+        rule["speedup"] = f"{evidence['speedup']:.9g}"
+        rule["native_s"] = f"{evidence['native_s']:.9g}"
+    return rules
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float, str]:
+    """A survey that was left alone: its folder, how long it took, and what it showed."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "three.yaml").write_text(SYSTEM, encoding="utf-8")
+    words = _words(folder / "built", str(folder / "three.yaml"))
+    subprocess.run(words, check=True, capture_output=True)  # so that nothing is left to build
+    begin = time.monotonic()
+    code, shown = _on_terminal(_words(folder / "s", str(folder / "three.yaml")))
+    assert code == 0, shown
+    return folder, time.monotonic() - begin, shown
+
+
+def test_a_terminal_shows_what_is_done_how_far_it_is_and_the_time_left(
+    whole: tuple[Path, float, str],
+) -> None:
+    _, _, shown = whole
+    for step in ("probing three", "tuning: proving", "tuning: verifying", "writing the report"):
+        assert step in shown, shown
+    percent = [int(found) for found in re.findall(r"(\d+)%", shown)]
+    assert percent == sorted(percent)
+    assert percent[-1] > 90
+    assert re.search(r"about \d+:\d\d left", shown)
+
+
+def test_a_survey_that_is_interrupted_at_random_moments_ends_with_the_same_plan(
+    whole: tuple[Path, float, str],
+) -> None:
+    folder, alone_s, _ = whole
+    words = _words(folder / "interrupted", str(folder / "three.yaml"))
+    chance = random.Random(5)
+    told = 0
+    for _ in range(INTERRUPTIONS):
+        code, shown = _on_terminal(words, chance.uniform(0.05, 0.9) * alone_s)
+        assert code in (0, 128 + signal.SIGINT), shown
+        if code != 0:
+            assert "isochrone: stopped by SIGINT" in shown
+            told += "is kept in" in shown
+    assert told > 0
+    code, shown = _on_terminal(words)
+    assert code == 0, shown
+    assert _rules(folder / "interrupted") == _rules(folder / "s")
+    assert not (folder / "interrupted" / "tuning").exists()
+
+
+def test_what_was_measured_before_an_interruption_is_not_measured_again(
+    whole: tuple[Path, float, str],
+) -> None:
+    folder, _, _ = whole
+    survey = folder / "kept"
+    process = subprocess.Popen(_words(survey, str(folder / "three.yaml")), stderr=subprocess.DEVNULL)
+    while process.poll() is None and not any((survey / "tuning").glob("*.jsonl")):
+        time.sleep(0.01)
+    time.sleep(0.5)
+    process.kill()
+    process.wait()
+    kept = {file: file.stat().st_mtime_ns for file in (survey / "tuning").glob("*.jsonl")}
+    assert kept
+    done = subprocess.run(
+        _words(survey, str(folder / "three.yaml")), capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\d+ of \d+ cases were measured before", done.stderr), done.stderr
+    assert _rules(survey) == _rules(folder / "s")
