@@ -128,7 +128,7 @@ def test_a_fault_of_our_own_shows_no_traceback_unless_asked(
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_being_stopped_is_silent_and_has_the_shells_exit_code(number: signal.Signals, code: int) -> None:
+def test_being_stopped_is_one_line_and_has_the_shells_exit_code(number: signal.Signals, code: int) -> None:
     script = (
         "import sys, time\n"
         "import isochrone.launch.registry as registry\n"
@@ -142,7 +142,7 @@ def test_being_stopped_is_silent_and_has_the_shells_exit_code(number: signal.Sig
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         _, errors = process.communicate(timeout=30)
-    assert (process.returncode, errors) == (code, "")
+    assert (process.returncode, errors) == (code, f"isochrone: stopped by {number.name}\n")
 
 
 def test_a_reader_that_has_enough_is_no_error() -> None:
