@@ -27,7 +27,7 @@ struct Algorithm {
     int default_parameter = 0;         ///< 0: the algorithm takes none
     std::int64_t default_segment = 0;  ///< bytes; 0: not segmented unless the recipe says so
     Append append = nullptr;
-    std::array<int, 4> tuned{};      ///< parameters that tuning tries; zeros, or none at all: its default
+    std::array<int, 4> tuned{};       ///< parameters that tuning tries; zeros, or none at all: its default
     bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
 };
 

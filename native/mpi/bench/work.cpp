@@ -33,8 +33,8 @@ Work parse_work(std::string_view text, int ranks) {
         if (const auto wanted = document.find("ranks"); wanted != document.end() && !wanted->is_null()) {
             work.ranks = static_cast<int>(integer(document, "ranks", 1, 1 << 24));
             if (work.ranks != ranks) {
-                throw std::invalid_argument("the work is for " + std::to_string(work.ranks) +
-                                            " ranks, and " + std::to_string(ranks) + " were started");
+                throw std::invalid_argument("the work is for " + std::to_string(work.ranks) + " ranks, and " +
+                                            std::to_string(ranks) + " were started");
             }
         }
         work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));
