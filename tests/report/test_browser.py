@@ -99,7 +99,7 @@ def pages(
     }
     folder = tmp_path_factory.mktemp("pages")
     return {
-        name: write_page(read_facts(survey.write(folder / name), ())).as_uri()
+        name: write_page(read_facts(survey.write(folder / name), lambda _: ())).as_uri()
         for name, survey in made.items()
     }
 

@@ -31,7 +31,7 @@ FIGURES = [
 @pytest.fixture(scope="module")
 def cluster(survey_of: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = survey_of("cluster").write(tmp_path_factory.mktemp("survey"))
-    write_page(read_facts(folder, ()))
+    write_page(read_facts(folder, lambda _: ()))
     return folder
 
 

@@ -243,7 +243,7 @@ def test_report_gives_programs_the_same_figures_as_survey(
     folder = survey_of("uneven").write(tmp_path)
     assert main(["report", str(folder), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    facts = read_facts(folder, ())
+    facts = read_facts(folder, lambda _: ())
     assert document == json.loads(json.dumps(survey_document(facts, folder / "report.html")))
     assert document["broadcast"]["sizes"][0]["size_bytes"] == 1
     assert document["findings"] == []

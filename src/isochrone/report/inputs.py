@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from isochrone.detect import dendrogram
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
+    Measurements,
     Plan,
     Survey,
     Topology,
@@ -26,14 +27,19 @@ from isochrone.report.mergetree import merge_tree
 _TUNE = "tune again with `isochrone tune`"
 
 
-def read_facts(folder: Path, findings: Findings | None = None) -> Facts:
+def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] = lambda _: None) -> Facts:
     """The survey in `folder`; its plan.json, bench.jsonl and survey.json may be missing.
 
     What does not hold for the topology, or did not come to its end, is left out, with a sentence. Raises
     IsochroneError for a file that is missing, damaged, or of another survey than the others.
+
+    Args:
+        folder: has the files.
+        examine: says what is slow by all that was measured; None where that does not tell.
     """
     measurements = read_measurements(folder / "measurements.jsonl")
     topology = read_topology(folder / "topology.json")
+    findings = examine(measurements)
     if topology.numbers and topology.numbers[-1] < measurements.ranks:
         measurements = measurements.only(topology.numbers)
     if len(topology.ranks) != measurements.ranks:
