@@ -55,8 +55,10 @@ def test_a_plan_for_another_topology_is_not_shown_as_if_it_held(survey_of: Calla
     facts = read_facts(replace(made, plan=replace(made.plan, fingerprint="0" * 64)).write(tmp_path))
     assert say_nothing_of_speed(facts)
     assert facts.plan is None
+    sentence = "The plan (plan.json) was made for another topology"
+    assert "\n".join(summary_lines(facts)).count(sentence) == 1
     for text in everything(facts):
-        assert "The plan (plan.json) was made for another topology" in text
+        assert sentence in text
         assert "`isochrone tune`" in text
     assert not [a for tag, a in Reader(page(facts)).elements if a.get("class") == "rules"]
 

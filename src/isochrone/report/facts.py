@@ -61,6 +61,11 @@ class Facts:
         return len(self.topology.ranks)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why files are not shown, each reason once."""
+        return tuple(dict.fromkeys(self.not_shown.values()))
+
+    @property
     def levels(self) -> tuple[Level, ...]:
         """The levels, outermost first."""
         return self.topology.levels

@@ -75,17 +75,13 @@ def _not_shown(
 ) -> Iterator[tuple[str, str]]:
     """The files that say nothing of this topology, each with a sentence."""
     if plan is not None and plan.fingerprint != topology.fingerprint:
-        yield (
-            "plan.json",
-            "The plan (plan.json) was made for another topology than topology.json, so it is not shown: "
-            f"{_TUNE}.",
+        other = (
+            "The plan (plan.json) was made for another topology than topology.json, so neither it nor its "
+            f"verification is shown: {_TUNE}."
         )
+        yield "plan.json", other
         if bench is not None:
-            yield (
-                "bench.jsonl",
-                "The verification (bench.jsonl) is of a plan for another topology, so nothing is compared: "
-                f"{_TUNE}.",
-            )
+            yield "bench.jsonl", other
     elif bench is not None and bench.ranks != len(topology.ranks):
         yield (
             "bench.jsonl",

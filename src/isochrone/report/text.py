@@ -30,7 +30,7 @@ def summary_lines(facts: Facts) -> list[str]:
         *map_lines(facts),
         accuracy_sentence(facts),
         broadcast_sentence(facts.comparison, facts.plan),
-        *facts.not_shown.values(),
+        *facts.warnings,
         oversubscription_sentence(facts),
         *_finding_lines(facts),
     ]

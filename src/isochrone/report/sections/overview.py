@@ -23,7 +23,7 @@ def overview(facts: Facts) -> Html:
         for name, value, note in key_figures(facts)
     ]
     shared = oversubscription_sentence(facts)
-    warnings = [*facts.not_shown.values(), *([shared] if shared else [])]
+    warnings = [*facts.warnings, *([shared] if shared else [])]
     kind = "simulated" if facts.simulated else "measured"
     name = (
         facts.survey.target.removesuffix(" (simulated)") if facts.survey else facts.measurements.mpi.library
