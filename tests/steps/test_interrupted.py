@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A survey says on a terminal what it does and how long that will take, and goes on where it was interrupted."""
+"""A survey says what it does and how long that will take, and goes on where it was interrupted."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ def _words(folder: Path, system: str) -> list[str]:
 
 
 def _on_terminal(words: list[str], until_s: float | None = None) -> tuple[int, str]:
-    """Exit code and each line that was shown on a terminal of 100 columns; interrupted after so long.
-    """
+    """Exit code and each line that was shown on a terminal of 100 columns; interrupted after so long."""
     leader, follower = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     process = subprocess.Popen(words, stdin=follower, stdout=follower, stderr=follower, env=environment)
@@ -67,8 +66,8 @@ def _on_terminal(words: list[str], until_s: float | None = None) -> tuple[int, s
 
 
 def _rules(folder: Path) -> list[dict[str, Any]]:
-    """What the plan says, with figures to nine digits: the last ones of a simulated clock depend on how far it
-    has come.
+    """What the plan says, with figures to nine digits: the last ones of a simulated clock depend on how far
+    it has come.
     """
     rules = json.loads((folder / "plan.json").read_text())["rules"]
     for rule in rules:

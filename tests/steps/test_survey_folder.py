@@ -73,7 +73,7 @@ def _data(folder: Path) -> dict[str, bytes]:
         ("detect s -o s/plan.json", 1, "holds plan, which would be lost"),
         ("detect s --clusters s/measurements.jsonl", 1, "holds measurements, which would be lost"),
         ("tune -t s --sim one.yaml", 1, "the survey is of 8 ranks, and two (simulated) starts 4"),
-        ("bench --sim two.yaml -o s/bench.jsonl --sizes 8", 1, "plan.json beside it is verified by this file"),
+        ("bench --sim two.yaml -o s/bench.jsonl --sizes 8", 1, "plan.json beside it is verified by this"),
         ("bench --sim two.yaml -o s/topology.json --sizes 8", 1, "holds topology, which would be lost"),
         ("bench --sim two.yaml --plan s --sizes 8 --repetitions 1", 0, ""),
         ("probe --sim two.yaml -o s/plan.json", 1, "not a file of measurements"),

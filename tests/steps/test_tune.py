@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 from isochrone import _core
-from isochrone.files import Bench, BenchKey, MpiLibrary, Topology, read_plan, read_topology, read_work, write_bench
+from isochrone.files import (
+    Bench,
+    BenchKey,
+    MpiLibrary,
+    Topology,
+    read_plan,
+    read_topology,
+    read_work,
+    write_bench,
+)
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.rounds import forget_rounds

@@ -88,7 +88,8 @@ def bench(
 
     refuse_to_replace(output, "bench")
     if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
-        raise IsochroneError(f"{PLAN} beside it is verified by this file", str(output), "choose another with -o")
+        what = f"{PLAN} beside it is verified by this file"
+        raise IsochroneError(what, str(output), "choose another with -o")
     wanted = ["native", *(recipes or [])]
     for recipe in recipes or []:
         if recipe != "plan" and not recipe.startswith("native:"):

@@ -23,8 +23,8 @@ def tune(
 ) -> None:
     """Find the best broadcast for each message size, and write the plan beside the topology.
 
-    The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning that
-    was interrupted.
+    The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning
+    that was interrupted.
     """
     from isochrone.files import plan_document
     from isochrone.report import broadcast_document, compare

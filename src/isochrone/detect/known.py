@@ -73,7 +73,7 @@ def known_partitions(
 
 
 def remembered_by(earlier: Topology, ranks: Sequence[int]) -> tuple[Known, ...]:
-    """What was known in an earlier detection about some ranks of the job; nothing if it had not all of them."""
+    """What an earlier detection knew about some ranks of the job; nothing if it had not all of them."""
     index = {rank: i for i, rank in enumerate(earlier.job_ranks)}
     if not all(rank in index for rank in ranks):
         return ()

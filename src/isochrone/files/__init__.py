@@ -15,7 +15,15 @@ from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan,
 from isochrone.files.provenance import provenance
 from isochrone.files.survey import Survey, read_survey, write_survey
 from isochrone.files.switches import Switches, read_switches
-from isochrone.files.topology import KnownGroups, Level, Links, Topology, read_topology, topology_document, write_topology
+from isochrone.files.topology import (
+    KnownGroups,
+    Level,
+    Links,
+    Topology,
+    read_topology,
+    topology_document,
+    write_topology,
+)
 from isochrone.files.work import Case, Work, read_work, work_document, write_work
 
 __all__ = [

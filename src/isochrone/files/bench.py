@@ -65,9 +65,7 @@ class Bench:
 
     def only(self, cases: Collection[tuple[int, int]]) -> Bench:
         """What was timed for some sizes and roots."""
-        times = {
-            key: values for key, values in self.slowest_s.items() if (key.size_bytes, key.root) in cases
-        }
+        times = {key: values for key, values in self.slowest_s.items() if (key.size_bytes, key.root) in cases}
         return replace(self, slowest_s=times)
 
     @property
@@ -133,8 +131,8 @@ def read_bench(path: Path | str) -> Bench:
 
 
 def merged(parts: Sequence[Bench]) -> Bench:
-    """Runs of one benchmark as one: of what several have timed the last counts. Its time and calls are those of
-    the runs that came to their end.
+    """Runs of one benchmark as one: of what several have timed the last counts. Its time and calls are those
+    of the runs that came to their end.
     """
     times: dict[BenchKey, npt.NDArray[np.float64]] = {}
     for part in parts:

@@ -110,8 +110,8 @@ class Topology:
     def fingerprint(self) -> str:
         """Identity of the tree: SHA-256 of the canonical JSON of places, and of groups of the levels.
 
-        Link parameters are left out: the same machine measured anew is the same topology. So are names: a plan
-        says by itself which level it calls what.
+        Link parameters are left out: the same machine measured anew is the same topology. So are names: a
+        plan says by itself which level it calls what.
         """
         tree = {
             "levels": [level.groups for level in self.levels],

@@ -117,7 +117,8 @@ class SimTarget:
             described.write_text(json.dumps(platform_description(self.system)), encoding="utf-8")
             hosts.write_text(hostfile(self.system), encoding="utf-8")
             argv = [
-                *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts), "-np", str(self.system.ranks)),
+                *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts)),
+                *("-np", str(self.system.ranks)),
                 *settings(self.system, selector or self._selector),
                 *(str(executable), *arguments),
             ]

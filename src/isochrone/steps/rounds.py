@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The benchmarks of one tuning, one round after the other. What a round has measured stays in a file until the
-tuning is done, so that one that was interrupted goes on where it was.
+"""The benchmarks of one tuning, one round after the other. What a round has measured stays in a file until
+the tuning is done, so that one that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def forget_rounds(plan_file: Path) -> None:
 class Rounds:
     """Runs rounds of benchmarks on one target, and keeps what they measure in `folder`.
 
-    A round's files are named by a digest of all that it is of: the target, its topology, and the work. So what
-    is found there is of the same round.
+    A round's files are named by a digest of all that it is of: the target, its topology, and the work. So
+    what is found there is of the same round.
     """
 
     def __init__(self, target: Target, topology: Topology, topology_file: Path, folder: Path) -> None:
@@ -91,7 +91,9 @@ class Rounds:
                 return bench
             again = [case for case in ordered if (case.size_bytes, case.root) in doubtful]
             _log.info(
-                "measuring %d of %d cases again: they took longer than larger messages", len(again), len(cases)
+                "measuring %d of %d cases again: they took longer than larger messages",
+                len(again),
+                len(cases),
             )
             return merged([bench, self._measure(again, repetitions, seed, plan, "again")])
 
@@ -144,7 +146,9 @@ class Rounds:
         return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     def _kept(self, stem: str) -> list[Bench]:
-        """What earlier runs have measured of a round, the oldest first; what cannot be read is measured anew."""
+        """What earlier runs have measured of a round, the oldest first. What cannot be read is measured
+        anew.
+        """
         found = []
         for file in sorted(self._folder.glob(f"{stem}.*.jsonl")):
             try:

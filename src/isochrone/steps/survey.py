@@ -10,9 +10,9 @@ from pathlib import Path
 
 from isochrone.files import Survey, provenance, read_switches, write_survey
 from isochrone.launch.target import Target
+from isochrone.progress import part
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, open_folder
-from isochrone.progress import part
 from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
 from isochrone.steps.rounds import forget_rounds
@@ -29,8 +29,8 @@ def survey(
 ) -> Report:
     """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts.
 
-    Killed and run again, it goes on with the pairs that are missing and what is not tuned yet. A survey that came
-    to its end is detected and tuned anew.
+    Killed and run again, it goes on with the pairs that are missing and what is not tuned yet. A survey that
+    came to its end is detected and tuned anew.
 
     Raises:
         IsochroneError: a step fails.
@@ -57,10 +57,11 @@ def survey(
             tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, seed=seed)
         with part("writing the report"):
             _log.info("writing the report")
+            made_by = provenance(command)
             elapsed_s = time.monotonic() - begin
             write_survey(
                 folder / SURVEY,
-                Survey(target.name, topology.fingerprint, command, target.cores, elapsed_s, provenance(command)),
+                Survey(target.name, topology.fingerprint, command, target.cores, elapsed_s, made_by),
             )
             found = report(folder)
     forget_rounds(folder / PLAN)

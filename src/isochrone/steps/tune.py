@@ -13,7 +13,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from isochrone import _core
@@ -124,9 +124,9 @@ class _Shares:
 
     def of(self, name: str) -> float:
         """Of what is left when this round begins."""
-        names = list(self.__dataclass_fields__)
-        left = sum(getattr(self, later) for later in names[names.index(name) :])
-        return float(getattr(self, name)) / max(left, 1)
+        calls: dict[str, int] = asdict(self)
+        names = list(calls)
+        return calls[name] / max(1, sum(calls[later] for later in names[names.index(name) :]))
 
 
 class _Tuning:
@@ -170,7 +170,10 @@ class _Tuning:
             rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
             provenance=provenance(),
         )
-        proven = {shape: [each.size_bytes for each in of if each.recipe != NATIVE] for shape, of in decisions.items()}
+        proven = {
+            shape: [decision.size_bytes for decision in chosen if decision.recipe != NATIVE]
+            for shape, chosen in decisions.items()
+        }
         return self._verified(plan, proven)
 
     def _priced(self) -> dict[_Pair, tuple[str, ...]]:
@@ -180,7 +183,8 @@ class _Tuning:
         with part("") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
             # The simulator leaves Python's lock to others while it works.
             found = pool.map(
-                lambda pair: candidates(self._layout, pair[0].tuned, pair[1], most, self._most_segments), pairs
+                lambda pair: candidates(self._layout, pair[0].tuned, pair[1], most, self._most_segments),
+                pairs,
             )
             recipes = {}
             for pair, few in zip(pairs, found, strict=True):
@@ -227,14 +231,10 @@ class _Tuning:
         """The best of what was measured, and its neighbours that were not."""
         shape, size = pair
         best = fastest(_times(bench, shape, size, measured))
-        near = neighbours(
-            self._layout, best, shape.tuned, size, self._effort.neighbours, self._most_segments
-        )
+        near = neighbours(self._layout, best, shape.tuned, size, self._effort.neighbours, self._most_segments)
         return (best, *(recipe for recipe in near if recipe not in measured))
 
-    def _decided(
-        self, recipes: dict[_Pair, tuple[str, ...]]
-    ) -> tuple[dict[str, list[Decision]], MpiLibrary]:
+    def _decided(self, recipes: dict[_Pair, tuple[str, ...]]) -> tuple[dict[str, list[Decision]], MpiLibrary]:
         """What is best for each size of each shape, proven against the library's own; and which library that
         is.
         """
@@ -341,9 +341,7 @@ def _shares(effort: Effort, baselines: int) -> _Shares:
     finalists = effort.finalists if effort.screen else effort.candidates
     confirm = (1 + finalists) * effort.confirm * effort.roots
     verify = (2 + baselines) * effort.verify
-    return _Shares(
-        screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify
-    )
+    return _Shares(screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify)
 
 
 def _best_of_next_sizes(

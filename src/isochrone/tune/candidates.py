@@ -25,12 +25,14 @@ MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
 LARGEST_QUADRATIC = 128
-"""Ranks beyond which what sends as many messages as their square, among all or in segments, is no candidate."""
+"""Ranks beyond which what sends as many messages as their square, among all or in segments, is no
+candidate.
+"""
 
 
 @cache
 def level_algorithms() -> tuple[str, ...]:
-    """What may run at a level: every row of the table of broadcasts, with each parameter that it is tuned with."""
+    """What may run at a level: every row of the table of broadcasts, with each parameter to tune with."""
     return tuple(
         f"{row['name']}/{parameter}" if parameter else row["name"]
         for row in _core.algorithms()
@@ -47,7 +49,7 @@ def _quadratic() -> frozenset[str]:
 
 @cache
 def _segmented() -> frozenset[str]:
-    """Algorithms that cut messages unless they are told not to: they are tried with segments that are named."""
+    """Algorithms that cut messages unless they are told not to: they are tried in segments that are named."""
     return frozenset(row["name"] for row in _core.algorithms() if row["default_segment"])
 
 
@@ -125,7 +127,7 @@ def candidates(
     order; flat in rank order. `native` is not among them: it is measured always. They are searched from the
     first root and ranked by the dearest: what leaves levels out may be lucky from one of them.
     """
-    prices = _Prices(layout, roots, size_bytes)
+    prices = _Prices(layout, roots, size_bytes, most_segments)
     segments = segments_for(size_bytes, most_segments)
     finalists = [
         _descend(start, segments, prices.first) for start in _starts(dividing_levels(layout), segments)
@@ -153,7 +155,7 @@ def neighbours(
     The model knows nothing of cores that ranks share, nor of what one message costs a library. Where that
     decides, the best recipe measured so far is a better start than the model's best.
     """
-    prices = _Prices(layout, roots, size_bytes)
+    prices = _Prices(layout, roots, size_bytes, most_segments)
     form = Form.of(recipe)
     segments, *parts = _neighbourhoods(form, segments_for(size_bytes, most_segments))
     resized = sorted(segments, key=prices.dearest)
@@ -167,8 +169,11 @@ def neighbours(
 class _Prices:
     """The model's times of recipes for one size, each worked out once."""
 
-    def __init__(self, layout: _core.Layout, roots: Sequence[int], size_bytes: int) -> None:
+    def __init__(
+        self, layout: _core.Layout, roots: Sequence[int], size_bytes: int, most_segments: int
+    ) -> None:
         self._layout = layout
+        self._most_segments = most_segments
         self._roots = roots
         self._size_bytes = size_bytes
         self._prices: dict[tuple[Form, int], float] = {}
@@ -187,8 +192,20 @@ class _Prices:
 
     def _of(self, form: Form, root: int) -> float:
         if (form, root) not in self._prices:
-            self._prices[form, root] = _price(self._layout, form, root, self._size_bytes)
+            dear = self._has_too_many_messages(form)
+            price = inf if dear else _price(self._layout, form, root, self._size_bytes)
+            self._prices[form, root] = price
         return self._prices[form, root]
+
+    def _has_too_many_messages(self, form: Form) -> bool:
+        """Whether it sends as many messages as the square of the ranks, and these are many; or that in
+        segments, and more of them than a tree may send.
+        """
+        if not _uses(form, _quadratic()) or (form.levels and not form.segment_bytes):
+            return False
+        segments = self._size_bytes / (form.segment_bytes or self._size_bytes or 1)
+        too_many = segments > 1 and segments * self._layout.size > self._most_segments
+        return too_many or self._layout.size > LARGEST_QUADRATIC
 
 
 def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
@@ -197,16 +214,14 @@ def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
     """
     seen: dict[str, str] = {}
     for form in forms:
-        seen.setdefault(f"{prices.dearest(form):.6g}", form.text())
+        if prices.dearest(form) < inf:
+            seen.setdefault(f"{prices.dearest(form):.6g}", form.text())
     return list(seen.values())
 
 
 def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
-    whole = segment or not form.levels
-    if whole and layout.size > LARGEST_QUADRATIC and _uses(form, _quadratic()):
-        return inf
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
         return _core.predict_bcast(layout, recipe, root, size_bytes)

@@ -86,9 +86,7 @@ def ranked(times: Sequence[Mapping[str, FloatArray]]) -> list[str]:
 
 def left_native(evidence: Evidence) -> Evidence:
     """The evidence where the library's own is kept although a recipe looked faster."""
-    return replace(
-        evidence, recipe_s=evidence.native_s, speedup=1.0, speedup_ci=(1.0, 1.0), predicted_s=None
-    )
+    return replace(evidence, recipe_s=evidence.native_s, speedup=1.0, speedup_ci=(1.0, 1.0), predicted_s=None)
 
 
 def borders(decisions: Sequence[Decision]) -> list[tuple[int, str]]:
@@ -110,8 +108,8 @@ def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
 
     Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean.
     Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
-    rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either: no
-    program sends just that size.
+    rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either:
+    no program sends just that size.
     """
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     alike = [(a.recipe == NATIVE) == (b.recipe == NATIVE) for a, b in pairwise(ordered)]
