@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from isochrone.errors import IsochroneError
+from isochrone.files import Case
 from isochrone.launch.target import LocalTarget
+from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 
@@ -41,3 +44,12 @@ def test_ranks_of_one_small_machine_are_one_group(
     topology = detect(tmp_path / "measurements.jsonl", tmp_path / "topology.json")
     assert len(topology.ranks) == ranks
     assert [(level.name, len(level.groups)) for level in topology.levels] == [("node", 1)]
+
+
+def test_work_for_another_number_of_ranks_is_refused_by_whoever_was_started(
+    tmp_path: Path, library: str
+) -> None:
+    target = LocalTarget([f"mpiexec.{library}", "-n", "2"])
+    work = work_for(target, [Case(8, 5, ("native",))], 1, ranks=8)
+    with pytest.raises(IsochroneError, match="the work is for 8 ranks, and 2 were started"):
+        run_bench(target, work, tmp_path / "bench.jsonl")

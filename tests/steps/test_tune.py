@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from isochrone import _core
+from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
     BenchKey,
@@ -47,6 +48,9 @@ class MadeUpTarget:
     rank_count: int | None = None
     plan_over_native: dict[int, float] = field(default_factory=dict)
     asked: list[list[tuple[int, int, tuple[str, ...]]]] = field(default_factory=list)
+    calls: int = 0
+    fails_after: int | None = None
+    seed_from: int = 0
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Writes the benchmark that is asked for."""
@@ -54,7 +58,9 @@ class MadeUpTarget:
         given = dict(zip(arguments[::2], arguments[1::2], strict=True))
         work = read_work(given["--work"])
         self.asked.append([(case.size_bytes, case.root, case.recipes) for case in work.cases])
-        random = np.random.default_rng(len(self.asked))
+        if self.fails_after == len(self.asked) - 1:
+            raise IsochroneError("the network is down")
+        random = np.random.default_rng(self.seed_from + len(self.asked))
         plan = read_plan(given["--plan"]) if "--plan" in given else None
         layout = layout_of(self.topology, Path(given["--topology"]))
         times = {}
@@ -69,6 +75,7 @@ class MadeUpTarget:
                     native_s = self.time_s(case.size_bytes, case.root, "native")
                     once = self.plan_over_native[case.size_bytes] * native_s
                 key = BenchKey(case.size_bytes, case.root, recipe)
+                self.calls += work.repetitions
                 times[key] = once * random.lognormal(0, self.noise, work.repetitions)
         assert plan is None or plan.fingerprint == self.topology.fingerprint
         places = tuple(self.topology.places[place] for place in self.topology.ranks)
@@ -166,3 +173,58 @@ def test_a_rule_that_is_not_proven_again_when_verified_is_taken_back(
     assert chosen[SIZES[1]] == "native"
     assert chosen[SIZES[0]] != "native"
     assert chosen[SIZES[2]] != "native"
+
+
+def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) -> None:
+    # A simulated call takes as much real time without noise as with it.
+    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    exact = MadeUpTarget(topology, model, True)
+    noisy = MadeUpTarget(topology, model, False, 0.05)
+    real = MadeUpTarget(topology, model, False, 0.05, simulated=False)
+    for target in (exact, noisy, real):
+        _tune(topology_file, target, SIZES)
+    assert noisy.calls < 25 * exact.calls
+    assert noisy.calls < real.calls / 3
+
+
+def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
+    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    whole = MadeUpTarget(topology, model, False, 0.01)
+    expected = _tune(topology_file, whole, SIZES)
+    for rounds in range(1, len(whole.asked)):
+        failing = MadeUpTarget(topology, model, False, 0.01, fails_after=rounds)
+        files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+        with pytest.raises(IsochroneError) as failed:
+            tune(failing, topology_file, *files, SIZES)
+        assert "goes on from there" in "".join(failed.value.__notes__)
+        going_on = MadeUpTarget(topology, model, False, 0.01, seed_from=rounds)
+        assert _tune(topology_file, going_on, SIZES) == expected
+        assert going_on.asked == whole.asked[rounds:]
+
+
+def test_what_takes_longer_than_a_larger_message_is_measured_again(topology_file: Path) -> None:
+    topology, model = read_topology(topology_file), _by_model(topology_file, 1.0)
+    seen: set[int] = set()
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        first = recipe == "native" and size_bytes == SIZES[0] and size_bytes not in seen
+        if recipe == "native":
+            seen.add(size_bytes)
+        return model(size_bytes, root, recipe) * (1e4 if first else 1)
+
+    target = MadeUpTarget(topology, time_s)
+    plan, _ = tune(
+        target, topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b"), SIZES
+    )
+    assert any({size for size, _, _ in cases} == {SIZES[0]} for cases in target.asked)
+    assert all(rule.evidence.speedup < 50 for rule in plan.rules)
+
+
+@pytest.mark.parametrize("started", [4, 13])
+def test_another_number_of_ranks_is_said_before_anything_is_run(topology_file: Path, started: int) -> None:
+    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 1.5), rank_count=started)
+    with pytest.raises(
+        IsochroneError, match=f"the survey is of 12 ranks, and made up starts {started}; tune with 12 ranks"
+    ):
+        _tune(topology_file, target, SIZES)
+    assert not target.asked

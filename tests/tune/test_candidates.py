@@ -134,3 +134,19 @@ def test_what_is_best_for_the_sizes_beside_it_is_tried_too():
     }
     assert of_next_sizes(best)[65536] == ["chain@1024"]
     assert of_next_sizes({8: "flat"}) == {8: []}
+
+
+@pytest.mark.parametrize("shape", [(7, 1, 9), (5, 2, 3), (1, 1, 16)])
+@pytest.mark.parametrize("most_segments", [16, 128])
+def test_no_candidate_sends_more_messages_than_a_tree_with_the_most_segments(
+    shape: tuple[int, int, int], most_segments: int
+) -> None:
+    layout, size_bytes = _layout(*shape), 4194304
+    for recipe in candidates(layout, (0,), size_bytes, 12, most_segments):
+        sends = sum(
+            operation["kind"] == "send"
+            for rank in range(layout.size)
+            for operation in _core.schedule_bcast(layout, recipe, rank, 0)
+        )
+        segments = -(-size_bytes // (Form.of(recipe).segment_bytes or size_bytes))
+        assert segments == 1 or sends * segments <= 1.1 * most_segments * layout.size, recipe
