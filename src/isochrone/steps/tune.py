@@ -55,9 +55,9 @@ from isochrone.tune.rules import (
 PLAN_RECIPE = "plan"
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
-MANY_RANKS = 128
-"""Beyond these, simulating all that a library can be told to use takes longer than all the rest: then every
-fifth size tells."""
+MANY_RANKS, MANY_WITH_NOISE = 128, 16
+"""Beyond these, simulating all that a library can be told to use takes longer than all the rest, with noise
+because of its repetitions: then every fifth size tells."""
 _log = logging.getLogger(__name__)
 
 _Pair = tuple[ShapeRoots, int]
@@ -275,7 +275,8 @@ class _Tuning:
         """The plan without the rules that are not proven again, and times of the plan against the library's
         own and all that it can be told to use. `proven` are the sizes of each shape that have a recipe.
         """
-        every = 5 if self._target.simulated and len(self._topology.ranks) > MANY_RANKS else 1
+        many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
+        every = 5 if self._target.simulated and self._layout.size > many else 1
         told = {
             size: self._target.baselines if position % every == 0 else ()
             for position, size in enumerate(self._sizes_bytes)
