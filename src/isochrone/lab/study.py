@@ -25,6 +25,7 @@ from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench, wor
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
 from isochrone.steps.probe import probe
+from isochrone.steps.rounds import forget_rounds
 from isochrone.steps.tune import tune
 
 STARTED_WITH: dict[str, dict[str, dict[str, str]]] = {
@@ -153,6 +154,7 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
     bench = _tuned(folder, sizes_bytes)
     if bench is None:
         _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, sizes_bytes)
+        forget_rounds(folder / PLAN)
     roots = {root for _, root in bench.cases}
     rows = []
     for root in sorted(roots):
