@@ -35,6 +35,10 @@ FOLDER = "tuning"
 """Beside the plan: what an interrupted tuning has measured."""
 PLAN = "plan.json"
 """In it: the plan that is being verified."""
+SIMULATED_CALLS = 128
+"""Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
+later one. After some thousand calls a message takes twenty times as long as at first.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -114,22 +118,38 @@ class Rounds:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
             self._folder.mkdir(parents=True, exist_ok=True)
-            left = work_for(self._target, missing, repetitions, seed, ranks=work.ranks)
-            # Names that come later are greater: of what is there twice the later counts.
-            output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
-            plan_file = None
-            if plan is not None:
-                plan_file = self._folder / PLAN
+            plan_file = None if plan is None else self._folder / PLAN
+            if plan is not None and plan_file is not None:
                 write_plan(plan_file, plan)
-            found = run_bench(self._target, left, output, self._topology_file, plan_file)
-            if kept and kept[-1].mpi != found.mpi:
-                raise IsochroneError(
-                    f"what was kept of an interrupted tuning is of {kept[-1].mpi.library}",
-                    str(self._folder),
-                    "delete the folder",
-                )
-            kept.append(found)
+            launches = self._launches(missing, repetitions)
+            for number, few in enumerate(launches):
+                # Names that come later are greater: of what is there twice the later counts.
+                output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
+                left = work_for(self._target, few, repetitions, seed, ranks=work.ranks)
+                with part("", 1 / (len(launches) - number)):
+                    found = run_bench(self._target, left, output, self._topology_file, plan_file)
+                if kept and kept[-1].mpi != found.mpi:
+                    raise IsochroneError(
+                        f"what was kept of an interrupted tuning is of {kept[-1].mpi.library}",
+                        str(self._folder),
+                        "delete the folder",
+                    )
+                kept.append(found)
         return merged(kept)
+
+    def _launches(self, cases: Sequence[Case], repetitions: int) -> list[Sequence[Case]]:
+        """The cases of each launch: all in one, but few where they are simulated."""
+        if not self._target.simulated:
+            return [cases]
+        launches: list[list[Case]] = [[]]
+        calls = 0
+        for case in cases:
+            if calls > SIMULATED_CALLS:
+                launches.append([])
+                calls = 0
+            launches[-1].append(case)
+            calls += len(case.recipes) * repetitions
+        return list(launches)
 
     def _stem(self, work: Work, plan: Plan | None, turn: str) -> str:
         identity = json.dumps(
