@@ -71,24 +71,24 @@ def part(title: str, share: float = 1.0) -> Iterator[Advance]:
         What to call when there is more to show.
     """
     outer = _around.get()
-    if outer is not None:
-        inner = outer.inside(title, share)
-        token = _around.set(inner)
-        try:
-            inner.begin()
-            yield inner.advance
-        finally:
-            _around.reset(token)
-        outer.end_of(inner)
+    if outer is None:
+        with _display() as show, _entered(_Part(title, 0.0, 1.0, show)) as advance:
+            yield advance
         return
-    with _display() as show:
-        whole = _Part(title, 0.0, 1.0, show)
-        token = _around.set(whole)
-        try:
-            whole.begin()
-            yield whole.advance
-        finally:
-            _around.reset(token)
+    inner = outer.inside(title, share)
+    with _entered(inner) as advance:
+        yield advance
+    outer.end_of(inner)
+
+
+@contextlib.contextmanager
+def _entered(inner: _Part) -> Iterator[Advance]:
+    token = _around.set(inner)
+    try:
+        inner.begin()
+        yield inner.advance
+    finally:
+        _around.reset(token)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,10 @@ class Rule:
     recipe: str
     evidence: Evidence
 
+    def holds(self, size_bytes: int) -> bool:
+        """Whether it is for messages of so many bytes."""
+        return self.min_bytes <= size_bytes <= self.max_bytes
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -13,7 +13,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from isochrone import _core
@@ -24,7 +24,6 @@ from isochrone.files import (
     Case,
     MpiLibrary,
     Plan,
-    Rule,
     Topology,
     merged,
     provenance,
@@ -38,21 +37,20 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.rounds import FOLDER, Rounds
 from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, of_next_sizes, predicted_s
-from isochrone.tune.effort import Effort, effort_for
+from isochrone.tune.effort import effort_for, shares_of
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import (
     NATIVE,
+    PLAN_RECIPE,
     Decision,
     borders,
     decide,
     fastest,
-    is_confirmed,
-    left_native,
     ranked,
     rules_for,
+    without_unconfirmed,
 )
 
-PLAN_RECIPE = "plan"
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
 MANY_RANKS, MANY_WITH_NOISE = 128, 16
@@ -112,23 +110,6 @@ def _check_ranks(target: Target, topology: Topology, topology_file: Path) -> Non
         )
 
 
-@dataclass(frozen=True)
-class _Shares:
-    """How much of a tuning each round is, by the calls that it makes."""
-
-    screen: int
-    around: int
-    confirm: int
-    borders: int
-    verify: int
-
-    def of(self, name: str) -> float:
-        """Of what is left when this round begins."""
-        calls: dict[str, int] = asdict(self)
-        names = list(calls)
-        return calls[name] / max(1, sum(calls[later] for later in names[names.index(name) :]))
-
-
 class _Tuning:
     """One tuning: what all its rounds know."""
 
@@ -152,7 +133,7 @@ class _Tuning:
         self._shapes = shapes_of(self._layout, self._effort.roots)
         most = max(16, SIMULATED_MESSAGES // self._layout.size) if target.simulated else MOST_SEGMENTS
         self._most_segments = min(most, MOST_SEGMENTS)
-        self._shares = _shares(self._effort, len(target.baselines))
+        self._shares = shares_of(self._effort, len(target.baselines))
 
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
@@ -287,7 +268,8 @@ class _Tuning:
             for size in sorted({*self._sizes_bytes, *proven[shape.shape]})
         ]
         bench = self._measure_plan("verifying", plan, cases, 0.9)
-        corrected, changed = self._without_unconfirmed(plan, bench)
+        roots = {shape.shape: shape.verified for shape in self._shapes}
+        corrected, changed = without_unconfirmed(plan, bench, roots, self._target.exact)
         if changed:
             cases = [case for case in cases if (case.size_bytes, case.root) in changed]
             again = self._measure_plan("verifying what was taken back", corrected, cases, 1.0)
@@ -299,50 +281,6 @@ class _Tuning:
         return self._rounds.measure(
             f"tuning: {title}", cases, self._effort.verify, self._seed + 2, share, plan
         )
-
-    def _without_unconfirmed(self, plan: Plan, bench: Bench) -> tuple[Plan, set[tuple[int, int]]]:
-        """The plan with the library's own in the place of the recipes that were not proven faster once more,
-        and the sizes and roots whose rules have changed.
-        """
-        roots = {shape.shape: shape.verified for shape in self._shapes}
-        rules: list[Rule] = []
-        changed = set()
-        for rule in plan.rules:
-            root = roots[rule.shape]
-            here = [size for size, of in bench.cases if of == root and _holds(rule, size)]
-            unconfirmed = rule.recipe != NATIVE and not all(
-                is_confirmed(
-                    bench.slowest_s[BenchKey(size, root, NATIVE)],
-                    bench.slowest_s[BenchKey(size, root, PLAN_RECIPE)],
-                    self._target.exact,
-                )
-                for size in here
-            )
-            if unconfirmed:
-                _log.info(
-                    "taking back a rule for %d to %d bytes: %s was not proven faster once more",
-                    rule.min_bytes,
-                    rule.max_bytes,
-                    rule.recipe,
-                )
-                rule = replace(rule, recipe=NATIVE, evidence=left_native(rule.evidence))
-                changed |= {(size, root) for size in here}
-            rules.append(rule)
-        return replace(plan, rules=tuple(rules)), changed
-
-
-def _holds(rule: Rule, size_bytes: int) -> bool:
-    return rule.min_bytes <= size_bytes <= rule.max_bytes
-
-
-def _shares(effort: Effort, baselines: int) -> _Shares:
-    """By calls for one size and root; segments of other sizes are about six."""
-    screen = effort.candidates * effort.screen
-    around = (1 + 6 + effort.neighbours) * effort.screen if effort.neighbours else screen
-    finalists = effort.finalists if effort.screen else effort.candidates
-    confirm = (1 + finalists) * effort.confirm * effort.roots
-    verify = (2 + baselines) * effort.verify
-    return _Shares(screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify)
 
 
 def _best_of_next_sizes(

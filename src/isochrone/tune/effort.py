@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
@@ -44,3 +44,30 @@ def effort_for(simulated: bool, exact: bool) -> Effort:
     if exact:
         return EXACT
     return SIMULATED_NOISE if simulated else NOISY
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How much of a tuning each round is, by the calls that it makes."""
+
+    screen: int
+    around: int
+    confirm: int
+    borders: int
+    verify: int
+
+    def of(self, name: str) -> float:
+        """Of what is left when this round begins."""
+        calls: dict[str, int] = asdict(self)
+        names = list(calls)
+        return calls[name] / max(1, sum(calls[later] for later in names[names.index(name) :]))
+
+
+def shares_of(effort: Effort, baselines: int) -> Shares:
+    """By calls for one size and root; segments of other sizes are about six."""
+    screen = effort.candidates * effort.screen
+    around = (1 + 6 + effort.neighbours) * effort.screen if effort.neighbours else screen
+    finalists = effort.finalists if effort.screen else effort.candidates
+    confirm = (1 + finalists) * effort.confirm * effort.roots
+    verify = (2 + baselines) * effort.verify
+    return Shares(screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify)

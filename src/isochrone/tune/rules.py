@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -10,12 +11,14 @@ from math import isqrt
 
 import numpy as np
 
-from isochrone.files import Evidence, Rule
+from isochrone.files import Bench, BenchKey, Evidence, Plan, Rule
 from isochrone.statistics import FloatArray, ratio_ci
 
-NATIVE = "native"
+NATIVE, PLAN_RECIPE = "native", "plan"
 MARGIN = 1.01
 """A gain of less than this is not worth leaving the library's own path for."""
+
+_log = logging.getLogger(__name__)
 
 _DIGITS = 9
 """Of a simulated time that do not depend on how long the simulation has run."""
@@ -125,6 +128,42 @@ def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
             recipe, evidence = NATIVE, left_native(evidence)
         rules.append(Rule("bcast", shape, lower, upper, recipe, evidence))
     return rules
+
+
+def without_unconfirmed(
+    plan: Plan, bench: Bench, roots: Mapping[str, int], exact: bool
+) -> tuple[Plan, set[tuple[int, int]]]:
+    """The plan with the library's own in the place of the recipes that were not proven faster once more.
+
+    Args:
+        bench: the plan and the library's own, at every size that has a recipe.
+        roots: of each shape, the one that was verified.
+        exact: times have no noise.
+
+    Returns:
+        The plan, and the sizes and roots whose rules have changed.
+    """
+    rules: list[Rule] = []
+    changed: set[tuple[int, int]] = set()
+    for rule in plan.rules:
+        root = roots[rule.shape]
+        here = [(size, of) for size, of in bench.cases if of == root and rule.holds(size)]
+        if rule.recipe != NATIVE and not all(_is_confirmed(bench, *case, exact) for case in here):
+            _log.info(
+                "taking back a rule for %d to %d bytes: %s was not proven faster once more",
+                rule.min_bytes,
+                rule.max_bytes,
+                rule.recipe,
+            )
+            rule = replace(rule, recipe=NATIVE, evidence=left_native(rule.evidence))
+            changed.update(here)
+        rules.append(rule)
+    return replace(plan, rules=tuple(rules)), changed
+
+
+def _is_confirmed(bench: Bench, size_bytes: int, root: int, exact: bool) -> bool:
+    native, plan = (bench.slowest_s[BenchKey(size_bytes, root, name)] for name in (NATIVE, PLAN_RECIPE))
+    return is_confirmed(native, plan, exact)
 
 
 def is_confirmed(native: FloatArray, plan: FloatArray, exact: bool) -> bool:
