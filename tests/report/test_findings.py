@@ -79,3 +79,20 @@ def test_the_terminal_lists_the_worst_only(survey_of: Callable) -> None:
     lines = summary_lines(facts)
     assert lines[-1] == f"  … {100 - MOST_FINDINGS} more; `isochrone doctor` lists them"
     assert sum(line.endswith("is slow") for line in lines) == MOST_FINDINGS
+
+
+def test_where_ranks_shared_cores_nothing_is_named_slow(
+    survey_of: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = survey_of("laptop")
+    for values in (made.measurements.rtt_min_s, made.measurements.rtt_median_s):
+        values[0, 1] = values[1, 0] = 1400 * values[0, 1]
+    alone = made.write(tmp_path / "alone")
+    assert "Slower than its like:" in run(capsys, "report", str(alone))
+
+    shared = replace(made.measurements, provenance={**made.measurements.provenance, "oversubscribed": True})
+    folder = replace(made, measurements=shared).write(tmp_path / "shared")
+    shown = run(capsys, "report", str(folder))
+    assert "slow" not in shown.lower().replace("slower than the library", "")
+    assert "Ranks shared cores" in Reader((folder / "report.html").read_text()).text
+    assert json.loads(run(capsys, "report", str(folder), "--json"))["findings"] is None
