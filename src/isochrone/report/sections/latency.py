@@ -55,7 +55,7 @@ def latency(facts: Facts) -> Html:
     )
     caption = (
         f"One-way time of an empty message {which}, half of the least round trip. "
-        "Left: ranks in the order of the program. Right: ranks that are near each other stand together, and "
+        "First in the order of the program, then so that ranks that are near each other stand together, and "
         "each square outlines a group of a level."
     )
     return section(
