@@ -92,3 +92,9 @@ def _wait_until(condition: object) -> None:
             return
         time.sleep(0.02)
     pytest.fail("waited for 20 seconds in vain")
+
+
+def test_the_input_of_a_program_stays_open_until_it_has_ended() -> None:
+    # Hydra's mpiexec fails if the end of its input comes while its ranks are ending.
+    script = "read word; if timeout 0.5 cat >/dev/null; then exit 3; fi; test $word = end"
+    run_program(_shell(script), "isochrone-probe", {}, lambda channel: channel.send("end"))

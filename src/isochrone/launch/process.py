@@ -52,7 +52,7 @@ class EndedError(Exception):
 
 
 Talk = Callable[[Channel], None]
-"""Talks with a program. When it returns, the program's standard input is closed."""
+"""Talks with a program, and tells it the end in words: its standard input stays open until it has ended."""
 
 _PATIENCE_S = 10
 _TAIL_LINES = 200
@@ -116,12 +116,13 @@ def _converse(
             raise TypeError("the program was started without pipes")
         with contextlib.suppress(EndedError):
             talk(Channel(process.stdin, process.stdout, progress))
-        with contextlib.suppress(OSError):
-            process.stdin.close()
         for _ in process.stdout:
             # What it still says must not fill the pipe.
             pass
         code = process.wait()
+        # Not before: Hydra passes the end of its input on to ranks that may have ended, and fails.
+        with contextlib.suppress(OSError):
+            process.stdin.close()
     except BaseException:
         end_group(process)
         raise
