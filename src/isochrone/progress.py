@@ -97,7 +97,9 @@ def kept_when_stopped(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as ending:
-        ending.add_note(f"what was measured is kept in {path}: the same command goes on from there")
+        # The innermost says it: it knows best where.
+        if not getattr(ending, "__notes__", None):
+            ending.add_note(f"what was measured is kept in {path}: the same command goes on from there")
         raise
 
 

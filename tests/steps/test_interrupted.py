@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -65,16 +64,13 @@ def _on_terminal(words: list[str], until_s: float | None = None) -> tuple[int, s
     return process.wait(timeout=60), "\n".join(lines)
 
 
-def _rules(folder: Path) -> list[dict[str, Any]]:
-    """What the plan says, with figures to nine digits: the last ones of a simulated clock depend on how far
-    it has come.
+def _same_plan(survey: Path, other: Path) -> bool:
+    """Whether two plans have the same rules, with speedups that are the same but for their last digits: these
+    depend on what was simulated before.
     """
-    rules = json.loads((folder / "plan.json").read_text())["rules"]
-    for rule in rules:
-        evidence = rule.pop("evidence")
-        rule["speedup"] = f"{evidence['speedup']:.9g}"
-        rule["native_s"] = f"{evidence['native_s']:.9g}"
-    return rules
+    plans = [json.loads((folder / "plan.json").read_text())["rules"] for folder in (survey, other)]
+    speedups = [[rule.pop("evidence")["speedup"] for rule in rules] for rules in plans]
+    return bool(plans[0] == plans[1] and speedups[0] == pytest.approx(speedups[1], rel=1e-3))
 
 
 @pytest.fixture(scope="module")
@@ -108,17 +104,16 @@ def test_a_survey_that_is_interrupted_at_random_moments_ends_with_the_same_plan(
     folder, alone_s, _ = whole
     words = _words(folder / "interrupted", str(folder / "three.yaml"))
     chance = random.Random(5)
-    told = 0
     for _ in range(INTERRUPTIONS):
         code, shown = _on_terminal(words, chance.uniform(0.05, 0.9) * alone_s)
         assert code in (0, 128 + signal.SIGINT), shown
         if code != 0:
             assert "isochrone: stopped by SIGINT" in shown
-            told += "is kept in" in shown
-    assert told > 0
+            # Python takes a while to start.
+            assert "is kept in" in shown or "surveying" not in shown
     code, shown = _on_terminal(words)
     assert code == 0, shown
-    assert _rules(folder / "interrupted") == _rules(folder / "s")
+    assert _same_plan(folder / "interrupted", folder / "s")
     assert not (folder / "interrupted" / "tuning").exists()
 
 
@@ -140,4 +135,4 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again(
     )
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d+ of \d+ cases were measured before", done.stderr), done.stderr
-    assert _rules(survey) == _rules(folder / "s")
+    assert _same_plan(survey, folder / "s")

@@ -61,7 +61,7 @@ def test_a_plan_is_confirmed_only_by_a_proof() -> None:
 
 
 def test_what_took_equally_long_keeps_its_order_whatever_the_last_digits_of_a_simulated_clock() -> None:
-    times = {"native": np.array([1.0]), "flat": np.array([2e-6 * (1 + 1e-13)]), "chain": np.array([2e-6])}
+    times = {"native": np.array([1.0]), "flat": np.array([2e-6 * (1 + 1e-6)]), "chain": np.array([2e-6])}
     assert ranked([times]) == ["flat", "chain"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isochrone.files import Survey, provenance, read_switches, write_survey
 from isochrone.launch.target import Target
-from isochrone.progress import part
+from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, open_folder
 from isochrone.steps.probe import ProbeOptions, probe
@@ -39,7 +39,7 @@ def survey(
     # What is wrong with it is better known before the probe.
     switches = None if fabric is None else read_switches(fabric)
     open_folder(folder)
-    with part("surveying"):
+    with kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):
             _log.info("probing %s", target.name)
             probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))

@@ -20,8 +20,8 @@ MARGIN = 1.01
 
 _log = logging.getLogger(__name__)
 
-_DIGITS = 9
-"""Of a simulated time that do not depend on how long the simulation has run."""
+_DIGITS = 4
+"""Of a simulated time that do not depend on what was simulated before it."""
 
 
 @dataclass(frozen=True)
