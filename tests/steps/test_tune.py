@@ -164,15 +164,12 @@ def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:
 def test_a_rule_that_is_not_proven_again_when_verified_is_taken_back(
     topology_file: Path, factor: float
 ) -> None:
+    sizes = (64, 512, 65536, 524288, 1048576)
     target = MadeUpTarget(
-        read_topology(topology_file),
-        _by_model(topology_file, 1.5),
-        plan_over_native={SIZES[1]: factor},
+        read_topology(topology_file), _by_model(topology_file, 1.5), plan_over_native={sizes[2]: factor}
     )
-    chosen = _tune(topology_file, target, SIZES)
-    assert chosen[SIZES[1]] == "native"
-    assert chosen[SIZES[0]] != "native"
-    assert chosen[SIZES[2]] != "native"
+    chosen = _tune(topology_file, target, sizes)
+    assert [size for size in sizes if chosen[size] == "native"] == [sizes[2]]
 
 
 def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) -> None:
@@ -228,3 +225,17 @@ def test_another_number_of_ranks_is_said_before_anything_is_run(topology_file: P
     ):
         _tune(topology_file, target, SIZES)
     assert not target.asked
+
+
+def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topology_file: Path) -> None:
+    sizes = (4096, 65536, 1048576)
+    target = MadeUpTarget(
+        read_topology(topology_file), _by_model(topology_file, 1.5), plan_over_native={sizes[2]: 1.5}
+    )
+    files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+    plan, bench = tune(target, topology_file, *files, sizes)
+    shape = plan.rules[0].shape
+    assert plan.recipe(shape, sizes[2]) == "native"
+    assert plan.recipe(shape, sizes[1]) not in ("native", None)
+    assert plan.recipe(shape, sizes[1] + 1) is None
+    assert {size for size, _ in bench.cases} == set(sizes)

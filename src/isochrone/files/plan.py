@@ -44,10 +44,6 @@ class Rule:
     recipe: str
     evidence: Evidence
 
-    def holds(self, size_bytes: int) -> bool:
-        """Whether it is for messages of so many bytes."""
-        return self.min_bytes <= size_bytes <= self.max_bytes
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -66,6 +62,13 @@ class Plan:
     rules: tuple[Rule, ...]
     provenance: Json = field(default_factory=dict)
     level_names: tuple[str, ...] = ()
+
+    def recipe(self, shape: str, size_bytes: int) -> str | None:
+        """What the plan says of broadcasts of this size on this shape; None where nothing was measured."""
+        for rule in self.rules:
+            if rule.shape == shape and rule.min_bytes <= size_bytes <= rule.max_bytes:
+                return rule.recipe
+        return None
 
 
 def read_plan(path: Path | str) -> Plan:

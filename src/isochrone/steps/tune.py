@@ -141,8 +141,10 @@ class _Tuning:
             recipes = self._priced()
         if self._effort.screen:
             recipes = self._screened(recipes)
-        decisions, mpi = self._decided(recipes)
-        plan = Plan(
+        return self._verified(*self._decided(recipes))
+
+    def _plan(self, decisions: Mapping[str, Sequence[Decision]], mpi: MpiLibrary) -> Plan:
+        return Plan(
             fingerprint=self._topology.fingerprint,
             topology_file=self._topology_file.name,
             level_names=tuple(level.name for level in self._topology.levels),
@@ -151,11 +153,6 @@ class _Tuning:
             rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
             provenance=provenance(),
         )
-        proven = {
-            shape: [decision.size_bytes for decision in chosen if decision.recipe != NATIVE]
-            for shape, chosen in decisions.items()
-        }
-        return self._verified(plan, proven)
 
     def _priced(self) -> dict[_Pair, tuple[str, ...]]:
         """The model's candidates for each shape and size."""
@@ -252,9 +249,9 @@ class _Tuning:
         price = predicted_s(self._layout, decision.recipe, shape.tuned[0], size)
         return replace(decision, evidence=replace(decision.evidence, predicted_s=price))
 
-    def _verified(self, plan: Plan, proven: Mapping[str, Sequence[int]]) -> tuple[Plan, Bench]:
-        """The plan without the rules that are not proven again, and times of the plan against the library's
-        own and all that it can be told to use. `proven` are the sizes of each shape that have a recipe.
+    def _verified(self, decisions: Mapping[str, Sequence[Decision]], mpi: MpiLibrary) -> tuple[Plan, Bench]:
+        """The plan without what is not proven again, and times of the plan against the library's own and all
+        that it can be told to use.
         """
         many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
         every = 5 if self._target.simulated and self._layout.size > many else 1
@@ -262,17 +259,23 @@ class _Tuning:
             size: self._target.baselines if position % every == 0 else ()
             for position, size in enumerate(self._sizes_bytes)
         }
-        cases = [
-            Case(size, shape.verified, (NATIVE, PLAN_RECIPE, *told.get(size, ())))
+        cases = {
+            (shape.shape, size): Case(size, shape.verified, (NATIVE, PLAN_RECIPE, *told.get(size, ())))
             for shape in self._shapes
-            for size in sorted({*self._sizes_bytes, *proven[shape.shape]})
-        ]
-        bench = self._measure_plan("verifying", plan, cases, 0.9)
-        roots = {shape.shape: shape.verified for shape in self._shapes}
-        corrected, changed = without_unconfirmed(plan, bench, roots, self._target.exact)
+            for size in sorted({*told, *_proven(decisions[shape.shape])})
+        }
+        plan = self._plan(decisions, mpi)
+        bench = self._measure_plan("verifying", plan, list(cases.values()), 0.9)
+        kept = {
+            shape.shape: without_unconfirmed(
+                decisions[shape.shape], bench, shape.verified, self._target.exact
+            )
+            for shape in self._shapes
+        }
+        corrected = self._plan(kept, mpi)
+        changed = [case for key, case in cases.items() if plan.recipe(*key) != corrected.recipe(*key)]
         if changed:
-            cases = [case for case in cases if (case.size_bytes, case.root) in changed]
-            again = self._measure_plan("verifying what was taken back", corrected, cases, 1.0)
+            again = self._measure_plan("verifying what was taken back", corrected, changed, 1.0)
             bench = merged([bench, again])
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
         return corrected, bench.only({(size, shape.verified) for size in told for shape in self._shapes})
@@ -281,6 +284,11 @@ class _Tuning:
         return self._rounds.measure(
             f"tuning: {title}", cases, self._effort.verify, self._seed + 2, share, plan
         )
+
+
+def _proven(decisions: Sequence[Decision]) -> list[int]:
+    """The sizes that have a recipe."""
+    return [decision.size_bytes for decision in decisions if decision.recipe != NATIVE]
 
 
 def _best_of_next_sizes(

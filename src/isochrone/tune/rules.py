@@ -11,7 +11,7 @@ from math import isqrt
 
 import numpy as np
 
-from isochrone.files import Bench, BenchKey, Evidence, Plan, Rule
+from isochrone.files import Bench, BenchKey, Evidence, Rule
 from isochrone.statistics import FloatArray, ratio_ci
 
 NATIVE, PLAN_RECIPE = "native", "plan"
@@ -131,39 +131,31 @@ def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
 
 
 def without_unconfirmed(
-    plan: Plan, bench: Bench, roots: Mapping[str, int], exact: bool
-) -> tuple[Plan, set[tuple[int, int]]]:
-    """The plan with the library's own in the place of the recipes that were not proven faster once more.
+    decisions: Sequence[Decision], bench: Bench, root: int, exact: bool
+) -> list[Decision]:
+    """The decisions for one shape, with the library's own in the place of the recipes that were not proven
+    faster once more.
 
     Args:
-        bench: the plan and the library's own, at every size that has a recipe.
-        roots: of each shape, the one that was verified.
+        bench: times of the plan and of the library's own, at every size that has a recipe.
+        root: that was verified.
         exact: times have no noise.
-
-    Returns:
-        The plan, and the sizes and roots whose rules have changed.
     """
-    rules: list[Rule] = []
-    changed: set[tuple[int, int]] = set()
-    for rule in plan.rules:
-        root = roots[rule.shape]
-        here = [(size, of) for size, of in bench.cases if of == root and rule.holds(size)]
-        if rule.recipe != NATIVE and not all(_is_confirmed(bench, *case, exact) for case in here):
-            _log.info(
-                "taking back a rule for %d to %d bytes: %s was not proven faster once more",
-                rule.min_bytes,
-                rule.max_bytes,
-                rule.recipe,
+    kept = []
+    for decision in decisions:
+        if decision.recipe != NATIVE:
+            native, plan = (
+                bench.slowest_s[BenchKey(decision.size_bytes, root, name)] for name in (NATIVE, PLAN_RECIPE)
             )
-            rule = replace(rule, recipe=NATIVE, evidence=left_native(rule.evidence))
-            changed.update(here)
-        rules.append(rule)
-    return replace(plan, rules=tuple(rules)), changed
-
-
-def _is_confirmed(bench: Bench, size_bytes: int, root: int, exact: bool) -> bool:
-    native, plan = (bench.slowest_s[BenchKey(size_bytes, root, name)] for name in (NATIVE, PLAN_RECIPE))
-    return is_confirmed(native, plan, exact)
+            if not is_confirmed(native, plan, exact):
+                _log.info(
+                    "taking back a rule for %d bytes: %s was not proven faster once more",
+                    decision.size_bytes,
+                    decision.recipe,
+                )
+                decision = replace(decision, recipe=NATIVE, evidence=left_native(decision.evidence))
+        kept.append(decision)
+    return kept
 
 
 def is_confirmed(native: FloatArray, plan: FloatArray, exact: bool) -> bool:
