@@ -188,3 +188,23 @@ def test_starting_up_loads_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_stop_that_a_library_takes_for_an_error_of_its_own_is_a_stop() -> None:
+    # Matplotlib's compiled parts did so with Ctrl-C while a figure was drawn.
+    script = """
+import os, signal, sys, time
+from isochrone.cli import main
+
+def app(**ignored):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except BaseException:
+        raise TypeError("incompatible arguments") from None
+
+main.app = app
+sys.exit(main.main([]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "isochrone: stopped by SIGINT\n")

@@ -83,16 +83,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     debug = os.environ.get("ISOCHRONE_DEBUG", "") not in ("", "0")
     _log_to_stderr(debug)
+    stops: list[_Stopped] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stops.append(_Stopped(number))
+        raise stops[-1]
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+        signal.signal(number, stop)
     try:
         words = None if arguments is None else list(arguments)
         result = app(args=words, prog_name="isochrone", standalone_mode=False)
         sys.stdout.flush()
     except _Stopped as stopped:
-        notes = "".join(f"; {note}" for note in getattr(stopped, "__notes__", ()))
-        print(f"isochrone: stopped by {stopped.name}{notes}", file=sys.stderr)
-        return stopped.exit_code
+        return _say_stopped(stopped, stopped)
     except SystemExit as ended:  # so Typer ends when whoever reads our output has enough
         return ended.code if isinstance(ended.code, int) else 1
     except BrokenPipeError:
@@ -100,6 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except Exception as error:
+        if stops:
+            # Compiled libraries turn what is raised within them into errors of their own.
+            return _say_stopped(stops[-1], error)
         if debug:
             raise
         message, code = _describe(error)
@@ -109,8 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _stop(number: int, frame: FrameType | None) -> None:
-    raise _Stopped(number)
+def _say_stopped(stopped: _Stopped, ending: BaseException) -> int:
+    notes = "".join(f"; {note}" for note in getattr(ending, "__notes__", ()))
+    print(f"isochrone: stopped by {stopped.name}{notes}", file=sys.stderr)
+    return stopped.exit_code
 
 
 def _describe(error: Exception) -> tuple[str, int]:
