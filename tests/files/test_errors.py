@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from isochrone.errors import GateError, IsochroneError, UsageError
 from isochrone.files import Place, distinct_places, parse_cpus
+from isochrone.files.text import kind_of
 
 
 def test_an_error_says_where_what_and_what_to_do():
@@ -40,3 +44,9 @@ def test_places_are_the_same_if_host_and_cpus_are():
     distinct, index = distinct_places(places)
     assert index == (0, 0, 1, 2)
     assert len(distinct) == 3
+
+
+def test_a_pipe_in_the_place_of_an_output_is_not_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert kind_of(pipe) is None

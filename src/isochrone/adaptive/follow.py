@@ -171,7 +171,7 @@ class _Conversation:
             [size for size, count in zip(sizes, measured, strict=True) if 2 * count >= measured[0] > 0]
         )
         # Where ranks share processors, these would be what is short.
-        if size is None or self.measurements.provenance.get("oversubscribed"):
+        if size is None or self.measurements.oversubscribed:
             return
         message_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, sizes.index(size)])) / 2
         expected_s = streams_s(levels, message_s)

@@ -152,6 +152,11 @@ class Measurements:
         """Whether every pair has been measured."""
         return self.pairs_measured == self.pairs_total
 
+    @property
+    def oversubscribed(self) -> bool:
+        """Whether ranks had to share CPUs, as far as the probe could tell."""
+        return bool(self.provenance.get("oversubscribed"))
+
     def _arrays(self, of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> dict[str, Any]:
         """What `of` makes of each of the arrays, by their names."""
         arrays = {name: of(getattr(self, name)) for name in VALUES}

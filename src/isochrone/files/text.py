@@ -124,6 +124,8 @@ def write_lines(path: Path, documents: Iterable[Json]) -> None:
 
 def kind_of(path: Path) -> str | None:
     """Which of Isochrone's files a file is, as its first line says; None for what is none, or not there."""
+    if not path.is_file():
+        return None  # a pipe would keep us waiting
     try:
         with path.open("rb") as file:
             found = _KIND.match(file.read(_KIND_BYTES))

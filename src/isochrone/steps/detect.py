@@ -65,7 +65,7 @@ def detect(
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
     # Where ranks share CPUs, it is these that scatter.
-    levels = () if found.provenance.get("oversubscribed") else topology.levels
+    levels = () if found.oversubscribed else topology.levels
     for level in levels:
         if level.links is not None and (level.links.spread or 0.0) > _UNLIKE:
             _log.warning(

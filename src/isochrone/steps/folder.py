@@ -13,6 +13,8 @@ TOPOLOGY = "topology.json"
 PLAN = "plan.json"
 BENCH = "bench.jsonl"
 SURVEY = "survey.json"
+TUNING = "tuning"
+"""A folder: what a tuning that is not done has measured, and the plan that it verifies."""
 
 
 def open_folder(folder: Path) -> Path:

@@ -150,7 +150,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
     disturbed = interference(found)
-    if disturbed and disturbed[0] > LEAST_RATIO and not found.provenance.get("oversubscribed"):
+    if disturbed and disturbed[0] > LEAST_RATIO and not found.oversubscribed:
         _log.warning(
             "%s: messages of %d bytes took %.2g times as long while other pairs were measured as alone: "
             "probe again with --together none",

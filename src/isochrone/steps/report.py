@@ -41,7 +41,7 @@ def _findings(measurements: Measurements, where: Path) -> Findings | None:
     """What is slower than its like; None where the measurements do not tell what is like what, or which rank
     waited for a core.
     """
-    if measurements.ranks < 2 or measurements.provenance.get("oversubscribed"):
+    if measurements.ranks < 2 or measurements.oversubscribed:
         return None
     try:
         return tuple(examine(measurements, where))

@@ -29,12 +29,9 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.bench import run_bench, work_for
+from isochrone.steps.folder import PLAN, TUNING
 from isochrone.tune.plausible import implausible
 
-FOLDER = "tuning"
-"""Beside the plan: what an interrupted tuning has measured."""
-PLAN = "plan.json"
-"""In it: the plan that is being verified."""
 SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
 later one. After some thousand calls a message takes twenty times as long as at first.
@@ -44,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 def forget_rounds(plan_file: Path) -> None:
     """Removes what an interrupted tuning would go on from."""
-    folder = plan_file.with_name(FOLDER)
+    folder = plan_file.with_name(TUNING)
     for file in (*folder.glob("*.jsonl"), folder / PLAN):
         file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
@@ -118,8 +115,9 @@ class Rounds:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
             self._folder.mkdir(parents=True, exist_ok=True)
-            plan_file = None if plan is None else self._folder / PLAN
-            if plan is not None and plan_file is not None:
+            plan_file = None
+            if plan is not None:
+                plan_file = self._folder / PLAN
                 write_plan(plan_file, plan)
             launches = self._launches(missing, repetitions)
             for number, few in enumerate(launches):

@@ -43,7 +43,7 @@ def survey(
         with part("", _PROBE):
             _log.info("probing %s", target.name)
             probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
-        with part("detecting the topology", _DETECT):
+        with part("", _DETECT):
             _log.info("detecting the topology")
             topology = detect(
                 folder / MEASUREMENTS,

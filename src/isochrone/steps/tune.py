@@ -35,7 +35,8 @@ from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES
-from isochrone.steps.rounds import FOLDER, Rounds
+from isochrone.steps.folder import TUNING
+from isochrone.steps.rounds import Rounds
 from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, of_next_sizes, predicted_s
 from isochrone.tune.effort import effort_for, shares_of
 from isochrone.tune.roots import ShapeRoots, shapes_of
@@ -81,7 +82,7 @@ def tune(
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     _check_ranks(target, topology, topology_file)
-    folder = plan_file.with_name(FOLDER)
+    folder = plan_file.with_name(TUNING)
     rounds = Rounds(target, topology, topology_file, folder)
     with kept_when_stopped(folder):
         tuning = _Tuning(target, topology, topology_file, rounds, tuple(sizes_bytes), seed)
@@ -137,8 +138,7 @@ class _Tuning:
 
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
-        with part("tuning: pricing candidates", 0.1):
-            recipes = self._priced()
+        recipes = self._priced()
         if self._effort.screen:
             recipes = self._screened(recipes)
         return self._verified(*self._decided(recipes))
@@ -158,7 +158,8 @@ class _Tuning:
         """The model's candidates for each shape and size."""
         pairs = [(shape, size) for shape in self._shapes for size in self._sizes_bytes]
         most = self._effort.candidates
-        with part("") as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
+        title = "tuning: pricing candidates"
+        with part(title, 0.1) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
             # The simulator leaves Python's lock to others while it works.
             found = pool.map(
                 lambda pair: candidates(self._layout, pair[0].tuned, pair[1], most, self._most_segments),

@@ -15,7 +15,7 @@ def findings(facts: Facts) -> Html:
     title = "What is slow"
     if facts.findings is None:
         unknown = "The measurements do not tell which pairs are alike, so nothing is said of what is slow."
-        if facts.measurements.provenance.get("oversubscribed"):
+        if facts.measurements.oversubscribed:
             unknown = "Ranks shared cores: what was slow then is who waited for one, and not named here."
         return section("findings", title, absent(unknown))
     if not facts.findings:
