@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """``python -m isochrone``."""
 
-import sys
+from isochrone.cli.main import process
 
-from isochrone.cli.main import main
-
-sys.exit(main())
+process()

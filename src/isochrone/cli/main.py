@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -84,10 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = os.environ.get("ISOCHRONE_DEBUG", "") not in ("", "0")
     _log_to_stderr(debug)
     stops: list[_Stopped] = []
+    ended = False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        stops.append(_Stopped(number))
-        raise stops[-1]
+        if not ended:
+            stops.append(_Stopped(number))
+            raise stops[-1]
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
@@ -113,7 +115,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if message:
             print(f"isochrone: {message}", file=sys.stderr)
         return code
+    finally:
+        ended = True
     return result if isinstance(result, int) else 0
+
+
+def process() -> NoReturn:
+    """The life of an `isochrone` process. A stop that comes when all is done and said changes no exit code:
+    while it ends, Python would give the signals back their own effect.
+    """
+    code = main()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(code)
 
 
 def _say_stopped(stopped: _Stopped, ending: BaseException) -> int:
