@@ -84,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = os.environ.get("ISOCHRONE_DEBUG", "") not in ("", "0")
     _log_to_stderr(debug)
     stops: list[_Stopped] = []
-    ended = False
+    done = False
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if not ended:
+        if not done:
             stops.append(_Stopped(number))
             raise stops[-1]
 
@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"isochrone: {message}", file=sys.stderr)
         return code
     finally:
-        ended = True
+        done = True
     return result if isinstance(result, int) else 0
 
 
