@@ -699,11 +699,12 @@ static void errors(const Job *job) {
         try_wrong(job, "root of a rank too many", data, 5, MPI_INT, job->size, comm);
         try_wrong(job, "negative count", data, -1, MPI_INT, 0, comm);
         try_wrong(job, "no type", data, 5, MPI_DATATYPE_NULL, 0, comm);
-        try_wrong(job, "no type with 0 elements", data, 0, MPI_DATATYPE_NULL, 0, comm);
         try_wrong(job, "no communicator", data, 5, MPI_INT, 0, MPI_COMM_NULL);
         try_wrong(job, "a type that is not committed", data, 1, uncommitted, 0, comm);
         try_wrong(job, "root -1 of one rank", data, 5, MPI_INT, -1, MPI_COMM_SELF);
-#ifdef MPICH_VERSION /* Open MPI does not look, and crashes */
+#ifdef OPEN_MPI /* MPICH 4.0 crashes */
+        try_wrong(job, "no type with 0 elements", data, 0, MPI_DATATYPE_NULL, 0, comm);
+#else /* Open MPI crashes */
         try_wrong(job, "no buffer", NULL, 5, MPI_INT, 0, comm);
 #endif
         broadcast_all(comm, (unsigned)round);
