@@ -240,6 +240,47 @@ static void threads(const Job *job) {
     pthread_barrier_destroy(&start);
 }
 
+/* Collectives that have begun, and receives of anything from anybody, while broadcasts run on overlapping
+ * communicators: none takes what is another's. */
+static void overlap(const Job *job) {
+    enum { PAIRS = 3, COMMS = PAIRS + 3 };
+    MPI_Comm comms[COMMS];
+    for (int pair = 0; pair < PAIRS; pair++) { /* of three ranks each two; all others are by themselves */
+        const int in = job->rank < 3 && job->rank != pair;
+        MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : 1 + job->rank, -job->rank, &comms[pair]);
+    }
+    comms[PAIRS] = MPI_COMM_WORLD;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[PAIRS + 1]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -job->rank, &comms[PAIRS + 2]);
+    const int next_rank = (job->rank + 1) % job->size;
+    for (int i = 0; i < job->times; i++) {
+        int got[2] = {-1, -1}, sum = 0, one = 1, word = job->rank == i % job->size ? i : -1, found = 1;
+        MPI_Request requests[5];
+        MPI_Irecv(&got[0], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(&got[1], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comms[PAIRS + 1], &requests[1]);
+        MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[2]);
+        MPI_Ibcast(&word, 1, MPI_INT, i % job->size, MPI_COMM_WORLD, &requests[3]);
+        MPI_Ibarrier(comms[PAIRS + 1], &requests[4]);
+        stagger(job, i);
+        for (int c = 0; c < COMMS; c++) {
+            const int which = (c + i) % COMMS;
+            int size;
+            MPI_Comm_size(comms[which], &size);
+            broadcast(comms[which], (i + c) % size, 400 * (c + 1), (unsigned)(i + c));
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comms[which], &found, MPI_STATUS_IGNORE);
+            if (found) die("a message of a broadcast can be seen");
+        }
+        MPI_Barrier(MPI_COMM_WORLD); /* until all have looked */
+        MPI_Send(&i, 1, MPI_INT, next_rank, i, MPI_COMM_WORLD);
+        MPI_Send(&i, 1, MPI_INT, next_rank, 0, comms[PAIRS + 1]);
+        MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+        if (got[0] != i || got[1] != i || sum != job->size || word != i) die("round %d is wrong", i);
+    }
+    for (int c = 0; c < COMMS; c++) {
+        if (c != PAIRS) MPI_Comm_free(&comms[c]);
+    }
+}
+
 /* Between the two halves of the world, from each half. */
 static void between_halves(const Job *job) {
     MPI_Comm half, inter, merged;
@@ -889,6 +930,7 @@ int main(int argc, char **argv) {
         {"contexts", contexts},
         {"churn", churn},
         {"threads", threads},
+        {"overlap", overlap},
         {"kinds", kinds},
         {"bottom", bottom},
         {"bounds", bounds},

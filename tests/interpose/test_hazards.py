@@ -47,6 +47,7 @@ CASES = [
     Case(("idup", "several", "1"), 2, CHAIN, 10),
     Case(("graphs", "any", "20"), 4, BINOMIAL, 5),
     Case(("graphs", "any", "20"), 4, NATIVE_WITHIN, 3),
+    *(Case(("overlap", "any", "50"), 3, recipe) for recipe in (BINOMIAL, NATIVE_WITHIN)),
     # Communicators.
     Case(("churn", "any", "20000"), 2, BINOMIAL),
     Case(("churn", "any", "20000"), 2, NATIVE_WITHIN),
