@@ -13,6 +13,9 @@ from planned import Bench, said
 _BINDINGS = ("MPIF_H", "MPI_MODULE", "MPI_F08")
 _TWO = ("-n", "2")
 
+# The module without its types is in the same library as the header.
+_apart = pytest.mark.parametrize("binding", ["MPIF_H", "MPI_F08"], indirect=True, scope="module")
+
 # Broadcasts of `kinds`.
 _KINDS = {"MPIF_H": 9, "MPI_MODULE": 9, "MPI_F08": 10}
 
@@ -47,6 +50,7 @@ def test_a_fortran_program_without_a_plan_is_told_nothing(bench: Bench, fortran:
     assert launched(bench, (*_TWO, fortran, "kinds")).stderr == ""
 
 
+@_apart
 @pytest.mark.parametrize("times", [20_000, pytest.param(100_000, marks=pytest.mark.long)])
 def test_communicators_that_fortran_frees_leave_nothing_behind(
     bench: Bench, fortran: Path, tmp_path: Path, times: int
@@ -78,8 +82,8 @@ def test_counts_beyond_int_of_fortran_follow_the_plan(bench: Bench, tmp_path: Pa
     assert by_recipes(done) == 12
 
 
-@pytest.mark.parametrize("start", ["c", "fortran"])
-@pytest.mark.parametrize("end", ["c", "fortran"])
+@_apart
+@pytest.mark.parametrize(("start", "end"), [("c", "fortran"), ("fortran", "c")])
 def test_mpi_may_start_and_end_in_different_languages(
     bench: Bench, binding: str, mixed: Path, tmp_path: Path, start: str, end: str
 ) -> None:
@@ -98,6 +102,7 @@ def mixed(bench: Bench, binding: str, tmp_path_factory: pytest.TempPathFactory) 
     return compiled(bench, folder / "mixed", PROGRAMS / "mixed.F90", c_side, f"-D{binding}", language="f90")
 
 
+@_apart
 @pytest.mark.parametrize("c_first", [True, False], ids=["C at rank 0", "Fortran at rank 0"])
 def test_c_and_fortran_programs_in_one_job_follow_the_plan_together(
     bench: Bench, fortran: Path, tmp_path: Path, c_first: bool
