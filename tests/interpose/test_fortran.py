@@ -1,72 +1,118 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fortran programs follow the plan where their bindings let them; where not, one line says so."""
+"""Fortran programs follow the plan, whichever of the three bindings they use."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-from dataclasses import replace
+import re
 from pathlib import Path
 
 import pytest
+from interposed import PROGRAMS, by_recipes, compiled, full_plan, is_openmpi, launched, on_plan
 from planned import Bench, said
 
-_PROGRAM = """\
-program broadcast
-  {use}
-  implicit none
-  {include}
-  integer :: error, value, rank
-  call MPI_Init(error)
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-  value = merge(7, 0, rank == 1)
-  call MPI_Bcast(value, 1, MPI_INTEGER, 1, MPI_COMM_WORLD, error)
-  if (rank == 0) print *, 'value', value
-  if (rank == 0) call execute_command_line('/bin/sh -c true')
-  call MPI_Finalize(error)
-end program
-"""
-_BINDINGS = {
-    "mpif.h": {"use": "", "include": "include 'mpif.h'"},
-    "mpi": {"use": "use mpi", "include": ""},
-    "mpi_f08": {"use": "use mpi_f08", "include": ""},
-}
+_BINDINGS = ("MPIF_H", "MPI_MODULE", "MPI_F08")
+_TWO = ("-n", "2")
+
+# The module without its types is in the same library as the header.
+_apart = pytest.mark.parametrize("binding", ["MPIF_H", "MPI_F08"], indirect=True, scope="module")
+
+# Broadcasts of `kinds`.
+_KINDS = {"MPIF_H": 9, "MPI_MODULE": 9, "MPI_F08": 10}
 
 
-@pytest.fixture(params=sorted(_BINDINGS))
-def fortran(bench: Bench, request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    """The bench with a Fortran program."""
-    compiler = bench.launcher.replace("mpiexec", "mpif90")
-    if shutil.which(compiler) is None or shutil.which("gfortran") is None:
-        if os.environ.get("CI") == "true" and "/" not in compiler:
-            pytest.fail(f"{compiler} and gfortran are missing")
-        pytest.skip(f"{compiler} or gfortran is not installed")
-    source = tmp_path / "broadcast.f90"
-    source.write_text(_PROGRAM.format_map(_BINDINGS[request.param]), encoding="utf-8")
-    subprocess.run([compiler, "-o", str(tmp_path / "broadcast"), str(source)], check=True, cwd=tmp_path)
-    return replace(bench, program=tmp_path / "broadcast")
+@pytest.fixture(scope="module", params=_BINDINGS)
+def binding(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found
 
 
-def test_a_fortran_program_follows_the_plan_or_is_told_once_that_it_does_not(
-    fortran: Bench, request: pytest.FixtureRequest
+@pytest.fixture(scope="module")
+def fortran(bench: Bench, binding: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Fortran program with one of the bindings."""
+    output = tmp_path_factory.mktemp("fortran") / "fortran"
+    return compiled(bench, output, PROGRAMS / "fortran.F90", f"-D{binding}", language="f90")
+
+
+def test_a_fortran_program_follows_the_plan(
+    bench: Bench, binding: str, fortran: Path, tmp_path: Path
 ) -> None:
-    done = fortran.run_on(fortran.folder / "plan.json", ISOCHRONE_EXPLAIN="1")
-    assert (done.returncode, done.stdout.split()) == (0, ["value", "7"]), done.stderr
-    lines = said(done)
-    if "openmpi" in fortran.launcher:
-        assert lines == [
-            "isochrone: this program has Open MPI's Fortran bindings, which a preload cannot see into: what "
-            "it calls from Fortran runs on the MPI library's own"
-        ]
-    elif "mpi_f08" in request.node.name:
-        assert lines == [
-            "isochrone: this program started MPI where a preload cannot see it, as mpi_f08 of Fortran and "
-            "MPI_Session_init do: the MPI library's own broadcasts run"
-        ]
-    else:
-        assert "pipeline@100" in lines[0]
+    plain = launched(bench, (*_TWO, fortran, "kinds"))
+    assert (plain.returncode, plain.stdout) == (0, "0 wrong values\n"), plain.stderr
+    plan = full_plan(bench, tmp_path)
+    planned = launched(bench, (*_TWO, fortran, "kinds"), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
+    assert said(planned)[0].startswith("isochrone: bcast of 4 bytes from rank 1: pipeline@100: measured ")
+    # Bindings that call MPI_Bcast, and it PMPI_Bcast, pass by twice.
+    assert by_recipes(planned) == _KINDS[binding]
 
 
-def test_a_fortran_program_without_a_plan_is_told_nothing(fortran: Bench) -> None:
-    assert fortran.run().stderr == ""
+def test_a_fortran_program_without_a_plan_is_told_nothing(bench: Bench, fortran: Path) -> None:
+    assert launched(bench, (*_TWO, fortran, "kinds")).stderr == ""
+
+
+@_apart
+@pytest.mark.parametrize("times", [20_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_communicators_that_fortran_frees_leave_nothing_behind(
+    bench: Bench, fortran: Path, tmp_path: Path, times: int
+) -> None:
+    plan = full_plan(bench, tmp_path)
+    done = launched(
+        bench,
+        (*_TWO, fortran, "many", str(times)),
+        before=on_plan(plan),
+        most_s=60 + times / 1000,
+        ISOCHRONE_EXPLAIN="1",
+    )
+    found = re.fullmatch(r"grew by (-?\d+) KiB\n0 wrong values\n", done.stdout)
+    assert done.returncode == 0, done.stderr
+    assert found, done.stdout
+    assert by_recipes(done) == times
+    assert int(found[1]) < 4 * 1024
+
+
+def test_counts_beyond_int_of_fortran_follow_the_plan(bench: Bench, tmp_path: Path) -> None:
+    if is_openmpi(bench):
+        pytest.skip("Open MPI has no such interface")
+    program = compiled(
+        bench, tmp_path / "large", PROGRAMS / "fortran.F90", "-DMPI_F08", "-DLARGE", language="f90"
+    )
+    plan = full_plan(bench, tmp_path)
+    done = launched(bench, (*_TWO, program, "kinds"), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
+    assert (done.returncode, done.stdout) == (0, "0 wrong values\n"), done.stderr
+    assert by_recipes(done) == 12
+
+
+@_apart
+@pytest.mark.parametrize(("start", "end"), [("c", "fortran"), ("fortran", "c")])
+def test_mpi_may_start_and_end_in_different_languages(
+    bench: Bench, binding: str, mixed: Path, tmp_path: Path, start: str, end: str
+) -> None:
+    plan = full_plan(bench, tmp_path)
+    planned = launched(bench, (*_TWO, mixed, start, end), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, "1060 1060\n"), planned.stderr
+    # Five from C and five from Fortran.
+    assert by_recipes(planned) == 10
+
+
+@pytest.fixture(scope="module")
+def mixed(bench: Bench, binding: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A C program with a Fortran side of one of the bindings."""
+    folder = tmp_path_factory.mktemp("mixed")
+    c_side = compiled(bench, folder / "mixed.o", "-c", PROGRAMS / "mixed.c")
+    return compiled(bench, folder / "mixed", PROGRAMS / "mixed.F90", c_side, f"-D{binding}", language="f90")
+
+
+@_apart
+@pytest.mark.parametrize("c_first", [True, False], ids=["C at rank 0", "Fortran at rank 0"])
+def test_c_and_fortran_programs_in_one_job_follow_the_plan_together(
+    bench: Bench, fortran: Path, tmp_path: Path, c_first: bool
+) -> None:
+    c_program = compiled(bench, tmp_path / "rounds", PROGRAMS / "rounds.c")
+    contexts = [("-n", "1", c_program), ("-n", "1", fortran, "rounds")]
+    contexts = contexts if c_first else contexts[::-1]
+    plain = launched(bench, *contexts)
+    assert (plain.returncode, plain.stdout) == (0, "20 broadcasts, 0 wrong values\n"), plain.stderr
+    plan = full_plan(bench, tmp_path)
+    planned = launched(bench, *contexts, before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
+    assert by_recipes(planned) == 20

@@ -79,8 +79,10 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     Raises:
         IsochroneError: when the plan does not hold for them.
     """
+    _check_is_file(plan_path)
     plan = read_plan(plan_path)
     topology_path = plan_path.parent / plan.topology_file
+    _check_is_file(topology_path)
     topology = read_topology(topology_path)
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_path), "tune again")
@@ -99,6 +101,12 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
         "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
     }
     return settings
+
+
+def _check_is_file(path: Path) -> None:
+    """Refuses pipes and devices, which give nothing to the ranks that read them again."""
+    if path.exists() and not path.is_file():
+        raise IsochroneError("is no regular file", str(path), "give one: the ranks read it too")
 
 
 def check_library(plan: Plan, library: MpiLibrary, where: str) -> None:
