@@ -191,7 +191,7 @@ def test_wrong_arguments_are_told_as_without_a_plan(
 @pytest.mark.parametrize(
     ("what", "line"),
     [
-        ("count", "isochrone: MPI_Bcast: rank 1 gives 400 bytes, rank 0 gives 800"),
+        ("count", "isochrone: MPI_Bcast: rank 1 gives 400 bytes, rank 0 gives 800 bytes"),
         ("root", "isochrone: MPI_Bcast: rank 1 gives root 1, rank 0 gives root 0"),
     ],
 )
@@ -211,7 +211,7 @@ def test_a_check_that_finds_something_ends_the_job_by_default(
     done = hazards.run_on(plan_of(BINOMIAL), 3, ("unequal", "fatal"), HANGS_SECONDS, ISOCHRONE_CHECK="1")
     assert done.returncode != 0
     assert "ok unequal" not in done.stdout
-    assert "isochrone: MPI_Bcast: rank 1 gives 400 bytes, rank 0 gives 800" in said(done)
+    assert "isochrone: MPI_Bcast: rank 1 gives 400 bytes, rank 0 gives 800 bytes" in said(done)
 
 
 @pytest.mark.parametrize("kind", ["gaps", "permuted", "bottom", "empty", "kinds", "callbacks"])

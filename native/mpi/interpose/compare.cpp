@@ -9,8 +9,7 @@
 namespace isochrone::mpi::interpose {
 namespace {
 
-std::string in_words(const std::vector<Asked>& all, std::size_t rank, bool of_root) {
-    const Asked& asked = all[rank];
+std::string in_words(const Asked& asked, std::size_t rank, bool of_root) {
     const std::string who = "rank " + std::to_string(rank) + " gives ";
     if (of_root) return who + "root " + std::to_string(asked.root);
     if (asked.bytes == Asked::invalid) return who + "what the MPI library refuses";
@@ -33,7 +32,7 @@ std::string compare(const Asked& mine, MPI_Comm comm, int size) {
     if (odd == all.end()) return {};
     const bool of_root = odd->root != usual->root;
     const auto rank = [&](auto position) { return static_cast<std::size_t>(position - all.begin()); };
-    return "MPI_Bcast: " + in_words(all, rank(odd), of_root) + ", " + in_words(all, rank(usual), of_root);
+    return "MPI_Bcast: " + in_words(*odd, rank(odd), of_root) + ", " + in_words(*usual, rank(usual), of_root);
 }
 
 }  // namespace isochrone::mpi::interpose
