@@ -33,6 +33,7 @@ class Case(NamedTuple):
     recipe: str = BINOMIAL
     launches: int = 1  # on the plan: what only sometimes goes wrong is tried more often
     seconds: float = HANGS_SECONDS
+    counted: bool = True  # whether any broadcast of rank 0 runs by the recipe
 
 
 def _id(case: Case) -> str:
@@ -42,10 +43,10 @@ def _id(case: Case) -> str:
 
 CASES = [
     # Collectives that the program does not wait for, and those of making communicators.
-    *(Case(("idup", kind, "5"), 3, BINOMIAL, 3) for kind in ("same", "other", "several")),
+    *(Case(("idup", kind, "12"), 3, BINOMIAL, 3) for kind in ("same", "other", "several")),
     Case(("idup", "same", "3"), 4, NATIVE_WITHIN, 2),
     Case(("idup", "several", "1"), 2, CHAIN, 4),
-    Case(("graphs", "any", "6"), 4, BINOMIAL, 2),
+    Case(("graphs", "any", "16"), 4, BINOMIAL, 2),
     Case(("graphs", "any", "4"), 4, NATIVE_WITHIN),
     *(Case(("overlap", "any", "20"), 3, recipe) for recipe in (BINOMIAL, NATIVE_WITHIN)),
     # Communicators.
@@ -56,7 +57,10 @@ CASES = [
     Case(("kinds",), 3, SCATTER),
     # Threads.
     Case(("threads", "any", "1000"), 2, BINOMIAL),
-    Case(("threads", "any", "200"), 2, NATIVE_WITHIN, 2),
+    # The groups are for one communicator at a time: that of all ranks.
+    Case(("threads", "any", "200"), 2, NATIVE_WITHIN, 2, counted=False),
+    Case(("kinds", "threads"), 5),
+    Case(("overlap", "threads", "20"), 3),
     Case(("threads", "any", "60"), 3, CHAIN, 1),
     # Datatypes.
     *(
@@ -135,7 +139,8 @@ def test_a_program_does_on_a_plan_what_it_does_without_it(
     hazards: Bench, plan_of: Callable[[str], Path], case: Case
 ) -> None:
     planned = _compare(hazards, plan_of(case.recipe), case)
-    assert _recipes_on_rank_0(planned) > 0, planned.stderr
+    if case.counted:
+        assert _recipes_on_rank_0(planned) > 0, planned.stderr
 
 
 def test_a_program_whose_end_is_not_seen_ends_well(hazards: Bench, plan_of: Callable[[str], Path]) -> None:
