@@ -3,7 +3,6 @@
 
 #include <numeric>
 
-#include "compose/allreduce.hpp"
 #include "compose/alltoallv.hpp"
 #include "compose/gatherv.hpp"
 #include "support/claims.hpp"
@@ -42,30 +41,6 @@ void on_random_clusters(std::uint64_t seed, Check&& check) {
             check(layout, random_levels(layout, random), random);
         }
     }
-}
-
-TEST(TheHierarchicalAllreduce, KeepsRankOrderWhereverTheRanksAre) {
-    on_random_clusters(
-        11, [](const place::Layout& layout, const std::vector<int>& levels, std::mt19937_64& random) {
-            for (const bool commutative : {false, true}) {
-                const bool segmented = random() % 2 == 0;
-                const auto trees = random_trees(levels.size(), random);
-                std::vector<schedule::Schedule> schedules;
-                for (int rank = 0; rank < layout.size; ++rank) {
-                    schedules.push_back(
-                        compose::hierarchical_allreduce(layout, levels, trees, commutative, segmented, rank));
-                }
-                const auto total = static_cast<std::int64_t>(random() % 30);
-                const std::int64_t segment = segmented ? 1 + static_cast<std::int64_t>(random() % 4) : 0;
-                const prove::Options options{.window = 1 + static_cast<int>(random() % 6),
-                                             .seed = random(),
-                                             .commutative = commutative,
-                                             .groups = {}};
-                const auto failure =
-                    prove::prove(schedules, allreduce_claims(layout.size, total, segment), options);
-                EXPECT_FALSE(failure) << *failure << " (" << layout.size << " ranks)";
-            }
-        });
 }
 
 TEST(TheHierarchicalGatherv, NeedsCountsAtTheRootOnly) {

@@ -132,7 +132,7 @@ TEST(RandomDamageToAPlan, NeverDoesMoreThanBeRefused) {
 TEST(TheChoice, FollowsTheRuleAndSaysWhatItWasMeasuredToGain) {
     const auto plan = select::parse_plan(
         plan_text({rule(two_nodes, "1", "4096", "hierarchical(machine=flat,node=native)")}));
-    const auto choice = select::choose(plan, layout(), 3, 100);
+    const auto choice = select::choose(plan, collectives::named("bcast"), layout(), 3, 100);
     EXPECT_EQ(compose::to_text(choice.recipe), "hierarchical(machine=flat,node=native)");
     EXPECT_EQ(choice.reason, "measured 1.43x faster than native for " + two_nodes);
 }
@@ -140,10 +140,11 @@ TEST(TheChoice, FollowsTheRuleAndSaysWhatItWasMeasuredToGain) {
 TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
     const auto plan = select::parse_plan(
         plan_text({rule(two_nodes, "1", "4096", "flat"), rule("another", "0", "0", "flat")}));
-    const auto too_large = select::choose(plan, layout(), 0, 4097);
+    const auto too_large = select::choose(plan, collectives::named("bcast"), layout(), 0, 4097);
     EXPECT_EQ(too_large.recipe, compose::Recipe{});
     EXPECT_EQ(too_large.reason, "4097 bytes were not measured for " + two_nodes);
-    const auto other_shape = select::choose(plan, layout().restricted_to({0, 1, 2}), 2, 100);
+    const auto other_shape =
+        select::choose(plan, collectives::named("bcast"), layout().restricted_to({0, 1, 2}), 2, 100);
     EXPECT_EQ(other_shape.recipe, compose::Recipe{});
     EXPECT_EQ(other_shape.reason,
               "this shape was not measured: 3 ranks in one machine; node 2x1-2; root in 1");
@@ -151,7 +152,7 @@ TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
 
 TEST(TheChoice, SaysSoWhereNothingWasFasterThanNative) {
     const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "native")}));
-    const auto choice = select::choose(plan, layout(), 0, 100);
+    const auto choice = select::choose(plan, collectives::named("bcast"), layout(), 0, 100);
     EXPECT_EQ(choice.recipe, compose::Recipe{});
     EXPECT_EQ(choice.reason, "measured: nothing tried was faster than native for " + two_nodes);
 }
@@ -222,7 +223,7 @@ TEST(ThePlansNamesOfLevels, AreAsManyAsTheTopologyHasLevels) {
 TEST(ARecipeThatDoesNotFitTheTopology, GivesNativeAndSaysWhy) {
     for (const std::string recipe : {"hierarchical(rack=flat)", "teleport", "hierarchical(node=flat)"}) {
         const auto plan = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", recipe)}));
-        const auto choice = select::choose(plan, layout(), 0, 100);
+        const auto choice = select::choose(plan, collectives::named("bcast"), layout(), 0, 100);
         EXPECT_EQ(choice.recipe, compose::Recipe{});
         EXPECT_EQ(choice.reason.find(recipe + " does not fit: "), 0U) << choice.reason;
     }
@@ -230,8 +231,10 @@ TEST(ARecipeThatDoesNotFitTheTopology, GivesNativeAndSaysWhy) {
 
 TEST(ARootOutsideTheCommunicator, IsRefusedByTheChoice) {
     const auto plan = select::parse_plan(plan_text({}));
-    EXPECT_THROW(static_cast<void>(select::choose(plan, layout(), 4, 1)), std::invalid_argument);
-    EXPECT_THROW(static_cast<void>(select::choose(plan, layout(), -1, 1)), std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(select::choose(plan, collectives::named("bcast"), layout(), 4, 1)),
+                 std::invalid_argument);
+    EXPECT_THROW(static_cast<void>(select::choose(plan, collectives::named("bcast"), layout(), -1, 1)),
+                 std::invalid_argument);
 }
 
 }  // namespace

@@ -6,17 +6,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compose/allreduce.hpp"
-#include "compose/bcast.hpp"
+#include "compose/compose.hpp"
 #include "compose/gatherv.hpp"
 #include "schedule/builder.hpp"
-#include "simulate/bcast.hpp"
+#include "simulate/predict.hpp"
 #include "support/random_layout.hpp"
 
 namespace isochrone::tests {
 namespace {
 
 using namespace core;
+
+const collectives::Collective& bcast = collectives::named("bcast");
 using schedule::Builder;
 using schedule::output_buffer;
 
@@ -53,7 +54,7 @@ place::Layout nodes_of(int nodes, int cores, double capacity = 0) {
 }
 
 double price(const std::string& recipe, const place::Layout& layout, std::int64_t size_bytes, int root = 0) {
-    return simulate::simulate_bcast(compose::parse_recipe(recipe), layout, root, size_bytes).slowest_s;
+    return simulate::predict(bcast, compose::parse_recipe(recipe), layout, root, size_bytes).slowest_s;
 }
 
 /// Rank r runs what `write` writes for it, on a message of `size_bytes`.
@@ -77,7 +78,7 @@ TEST(OneMessage, CostsItsLatencyItsGapAndTheReceiversOverhead) {
 }
 
 TEST(OneMessage, LeavesItsSenderAfterTheGap) {
-    const auto outcome = simulate::simulate_bcast(compose::parse_recipe("flat"), one_group(2), 0, 1000);
+    const auto outcome = simulate::predict(bcast, compose::parse_recipe("flat"), one_group(2), 0, 1000);
     EXPECT_NEAR(outcome.finish_s[0], gap_s(1000), tolerance);
     EXPECT_DOUBLE_EQ(outcome.slowest_s, outcome.finish_s[1]);
 }
@@ -140,8 +141,8 @@ TEST(ThePipeline, TendsToTheBandwidthOfOneLink) {
 TEST(APipelineWithAWindowOfOne, SendsItsSegmentsAsFastAsEagerSendsLeave) {
     const auto layout = one_group(2);
     const auto recipe = compose::parse_recipe("pipeline@1000");
-    const double one_s = simulate::simulate_bcast(recipe, layout, 0, 100000, {.window = 1}).slowest_s;
-    const double four_s = simulate::simulate_bcast(recipe, layout, 0, 100000, {.window = 4}).slowest_s;
+    const double one_s = simulate::predict(bcast, recipe, layout, 0, 100000, {.window = 1}).slowest_s;
+    const double four_s = simulate::predict(bcast, recipe, layout, 0, 100000, {.window = 4}).slowest_s;
     EXPECT_NEAR(one_s, 100 * gap_s(1000) + latency_s + receive_overhead_s, tolerance);
     EXPECT_NEAR(one_s, four_s, tolerance);
 }
@@ -243,16 +244,16 @@ TEST(InsideANode, NothingIsSharedUnlessItWasMeasured) {
 
 TEST(TheBytesOfEachLevel, AreThoseThatCrossThere) {
     const auto layout = nodes_of(4, 4);
-    const auto outcome = simulate::simulate_bcast(
-        compose::parse_recipe("hierarchical(machine=binomial,node=flat)"), layout, 5, 1000);
+    const auto outcome = simulate::predict(
+        bcast, compose::parse_recipe("hierarchical(machine=binomial,node=flat)"), layout, 5, 1000);
     EXPECT_EQ(outcome.messages, 15);
     EXPECT_EQ(outcome.level_bytes, (std::vector<std::int64_t>{3000, 12000}));
 }
 
 TEST(TheLibrarysBroadcastInsideEachNode, StartsWhenTheLastRankHasComeAndEndsForAllAtOnce) {
     const auto layout = nodes_of(2, 4);
-    const auto outcome = simulate::simulate_bcast(
-        compose::parse_recipe("hierarchical(machine=flat,node=native)"), layout, 0, 1000);
+    const auto outcome = simulate::predict(
+        bcast, compose::parse_recipe("hierarchical(machine=flat,node=native)"), layout, 0, 1000);
     EXPECT_NEAR(outcome.finish_s[4],
                 5e-6 + gap_s(1000) + receive_overhead_s + 2 * (latency_s + gap_0_s + receive_overhead_s) +
                     1000 * s_per_byte,
@@ -281,11 +282,11 @@ TEST(TheNamesOfTheRanks, DoNotChangeThePrice) {
     for (int trial = 0; trial < 30; ++trial) {
         const int size = 2 + static_cast<int>(random() % 30);
         const auto layout = random_layout(size, 3, random);
-        const auto resolved = compose::resolve_bcast(
-            compose::parse_recipe("hierarchical(machine=binary,level-2=flat)@4096"), layout);
+        const auto resolved = compose::resolve(
+            bcast, compose::parse_recipe("hierarchical(machine=binary,level-2=flat)@4096"), layout);
         std::vector<schedule::Schedule> schedules;
         for (int rank = 0; rank < size; ++rank)
-            schedules.push_back(compose::bcast(resolved, layout, rank, 0));
+            schedules.push_back(compose::schedule_of(resolved, layout, rank, 0));
         std::vector<int> names(static_cast<std::size_t>(size));
         std::iota(names.begin(), names.end(), 0);
         std::shuffle(names.begin(), names.end(), random);
@@ -319,7 +320,7 @@ TEST(NoBroadcast, IsFasterThanEachRanksOwnMessageFromItsNearestCouldBe) {
         const int root = static_cast<int>(random() % static_cast<unsigned>(size));
         const std::int64_t size_bytes = static_cast<std::int64_t>(random() % 100000);
         const auto outcome =
-            simulate::simulate_bcast(compose::parse_recipe(recipes[random() % 7]), layout, root, size_bytes);
+            simulate::predict(bcast, compose::parse_recipe(recipes[random() % 7]), layout, root, size_bytes);
         for (int rank = 0; rank < size; ++rank) {
             if (rank == root) continue;
             // Whatever the way, the message crosses the level at which the rank meets the root, and comes in
@@ -338,8 +339,8 @@ TEST(TheSameInput, GivesTheSameOutcomeToTheLastBit) {
     const auto layout = random_layout(33, 4, random);
     const auto recipe =
         compose::parse_recipe("hierarchical(machine=scatter_allgather,level-2=binomial)@5000");
-    const auto first = simulate::simulate_bcast(recipe, layout, 3, 123457);
-    const auto second = simulate::simulate_bcast(recipe, layout, 3, 123457);
+    const auto first = simulate::predict(bcast, recipe, layout, 3, 123457);
+    const auto second = simulate::predict(bcast, recipe, layout, 3, 123457);
     EXPECT_EQ(first.finish_s, second.finish_s);
 }
 
@@ -362,11 +363,12 @@ TEST(AGathervWhoseCountsTravel, IsPricedLikeAnyOtherSchedule) {
 
 TEST(AnAllreduceInSegments, IsPricedInBytesOfItsElements) {
     const auto layout = nodes_of(2, 3);
-    namespace trees = algorithms::trees;
+    const auto recipe = compose::parse_recipe("hierarchical(" + layout.levels[0] + "=binomial," +
+                                              layout.levels[1] + "=flat)@100");
+    const auto resolved = compose::resolve(collectives::named("allreduce"), recipe, layout);
     std::vector<schedule::Schedule> schedules;
     for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(compose::hierarchical_allreduce(layout, {0, 1}, {trees::binomial, trees::flat},
-                                                            true, true, rank));
+        schedules.push_back(compose::schedule_of(resolved, layout, rank, 0));
     }
     const std::vector<schedule::Extents> extents(schedules.size(), {1000, 100, {}, {}, {}});
     const auto outcome = simulate::simulate(schedules, extents, layout, {.unit_bytes = 8});

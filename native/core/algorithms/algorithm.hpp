@@ -14,9 +14,29 @@
 
 namespace isochrone::core::algorithms {
 
+/// What an algorithm works on. It names no buffer of the caller's: the same algorithm runs among ranks, and
+/// among the leaders of nodes or racks on what these have come to.
+struct Data {
+    int value = schedule::output_buffer;   ///< the buffer that holds what this member has so far
+    int result = schedule::output_buffer;  ///< the buffer in which it is to have more; -1: none yet
+    bool in_order = false;                 ///< reductions: operands are combined in the order of the members
+
+    /// `result`; a temporary is made where there is none.
+    int writable(schedule::Builder& builder) {
+        if (result < 0) result = builder.scratch();
+        return result;
+    }
+    /// Brings what this member has to where it is to be.
+    void settle(schedule::Builder& builder) {
+        if (value == writable(builder)) return;
+        builder.copy(builder.whole(value), builder.whole(result));
+        value = result;
+    }
+};
+
 /// Appends to the builder what this rank does in the group. `parameter` is the number behind the name in a
 /// recipe.
-using Append = void (*)(schedule::Builder& builder, const Group& group, int parameter);
+using Append = void (*)(schedule::Builder& builder, const Group& group, Data& data, int parameter);
 
 /// A row of a table of algorithms that work in one group of ranks, knowing nothing of topology.
 struct Algorithm {
@@ -29,12 +49,23 @@ struct Algorithm {
     Append append = nullptr;
     std::array<int, 4> tuned{};       ///< parameters that tuning tries; zeros, or none at all: its default
     bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
+    bool commutative_only = false;    ///< reductions: combines operands in an order of its own
 };
 
-/// Ends in the output buffer of every rank of the group holding what the output buffer of its root held.
-[[nodiscard]] std::span<const Algorithm> bcast_table();
+using Table = std::span<const Algorithm>;
+
+/// All members end with what the root had.
+[[nodiscard]] Table bcast_table();
+/// The root ends with what all had, combined. The values of the others are undefined then. In order only
+/// where the root is the first member.
+[[nodiscard]] Table reduce_table();
+/// All members end with what all had, combined, and with the same bits.
+[[nodiscard]] Table allreduce_table();
+/// Nobody ends before all have begun. As an allreduce of nothing, by an operation to which it is all one how
+/// often an operand is combined.
+[[nodiscard]] Table barrier_table();
 
 /// The row of that name, or nullptr.
-[[nodiscard]] const Algorithm* find(std::span<const Algorithm> table, std::string_view name);
+[[nodiscard]] const Algorithm* find(Table table, std::string_view name);
 
 }  // namespace isochrone::core::algorithms

@@ -55,8 +55,15 @@ class Reader {
     std::size_t position_ = 0;
 };
 
-void read_parameter(Reader& reader, Part& part) {
-    if (reader.take('/')) part.parameter = static_cast<int>(reader.number(1'000'000));
+Choice read_choice(Reader& reader, std::string name) {
+    Choice choice{std::move(name)};
+    if (reader.take('/')) choice.parameter = static_cast<int>(reader.number(1'000'000));
+    return choice;
+}
+
+std::string to_text(const Choice& choice) {
+    return choice.parameter == 0 ? choice.algorithm
+                                 : choice.algorithm + "/" + std::to_string(choice.parameter);
 }
 
 }  // namespace
@@ -73,8 +80,8 @@ Recipe parse_recipe(std::string_view text) {
             Part part;
             part.level = reader.name();
             reader.expect('=');
-            part.algorithm = reader.name();
-            read_parameter(reader, part);
+            part.choice = read_choice(reader, reader.name());
+            if (reader.take('+')) part.down = read_choice(reader, reader.name());
             recipe.parts.push_back(std::move(part));
             if (recipe.parts.size() > most_levels) reader.fail("too many levels");
         } while (reader.take(','));
@@ -82,16 +89,14 @@ Recipe parse_recipe(std::string_view text) {
     } else if (first == "ordered") {
         recipe.kind = Recipe::Kind::ordered;
         reader.expect('(');
-        recipe.parts.push_back({"", reader.name(), 0});
-        read_parameter(reader, recipe.parts.back());
+        recipe.parts.push_back({"", read_choice(reader, reader.name()), {}});
         reader.expect(')');
     } else if (first == native_name) {
         reader.end();
         return recipe;
     } else {
         recipe.kind = Recipe::Kind::flat;
-        recipe.parts.push_back({"", first, 0});
-        read_parameter(reader, recipe.parts.back());
+        recipe.parts.push_back({"", read_choice(reader, first), {}});
     }
     if (reader.take('@')) recipe.segment_bytes = reader.number(std::int64_t{1} << 40);
     reader.end();
@@ -104,8 +109,8 @@ std::string to_text(const Recipe& recipe) {
     for (const Part& part : recipe.parts) {
         if (!parts.empty()) parts += ",";
         if (!part.level.empty()) parts += part.level + "=";
-        parts += part.algorithm;
-        if (part.parameter != 0) parts += "/" + std::to_string(part.parameter);
+        parts += to_text(part.choice);
+        if (!part.down.algorithm.empty()) parts += "+" + to_text(part.down);
     }
     if (recipe.kind == Recipe::Kind::ordered) parts = "ordered(" + parts + ")";
     if (recipe.kind == Recipe::Kind::hierarchical) parts = "hierarchical(" + parts + ")";

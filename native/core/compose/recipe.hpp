@@ -4,10 +4,12 @@
 // text:
 //
 //   recipe    = "native" | algorithm [ "@" bytes ] | "ordered(" algorithm ")" [ "@" bytes ]
-//             | "hierarchical(" level "=" algorithm { "," level "=" algorithm } ")" [ "@" bytes ]
+//             | "hierarchical(" level "=" way { "," level "=" way } ")" [ "@" bytes ]
+//   way       = algorithm [ "+" algorithm ]
 //   algorithm = name [ "/" number ]
 //
-// LEVEL=ALGORITHM is what runs within each group of that level, among the leaders of its parts.
+// LEVEL=WAY is what runs within each group of that level, among the leaders of its parts. UP+DOWN names two
+// algorithms, where a collective goes to the leaders and back: one for each way.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +19,19 @@
 
 namespace isochrone::core::compose {
 
-/// One algorithm of a recipe. `level` is empty in flat and ordered recipes.
-struct Part {
-    std::string level;
+/// An algorithm, by name.
+struct Choice {
     std::string algorithm;
     int parameter = 0;  ///< 0: the algorithm's default
+
+    friend bool operator==(const Choice&, const Choice&) = default;
+};
+
+/// What runs at one level; `level` is empty in flat and ordered recipes.
+struct Part {
+    std::string level;
+    Choice choice;
+    Choice down;  ///< without a name: as on the way up
 
     friend bool operator==(const Part&, const Part&) = default;
 };

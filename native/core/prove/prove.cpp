@@ -230,6 +230,9 @@ std::optional<std::string> prove(const std::vector<Schedule>& schedules, const s
                     std::sort(expected.begin(), expected.end());
                     std::sort(found.begin(), found.end());
                 }
+                if (options.idempotent) {
+                    found.erase(std::unique(found.begin(), found.end()), found.end());
+                }
                 if (expected != found) {
                     return "rank " + std::to_string(r) + ", unit " + std::to_string(i) + " holds" +
                            text(output[i]) + " and not" + text(claims[r].expected[i]);

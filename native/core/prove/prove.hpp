@@ -42,6 +42,7 @@ struct Options {
     int window = 4;
     std::uint64_t seed = 1;
     bool commutative = true;  ///< combinations are compared as multisets
+    bool idempotent = false;  ///< ... as sets: it is all one how often an operand is combined
     /// For library collectives: groups[level][rank].
     std::vector<std::vector<int>> groups;
 };

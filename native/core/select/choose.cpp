@@ -6,18 +6,17 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "compose/bcast.hpp"
+#include "compose/compose.hpp"
 
 namespace isochrone::core::select {
 namespace {
 
-constexpr std::string_view bcast = "bcast";
-
 Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason)}; }
 
-std::string why_no_rule(const Plan& plan, const std::string& shape, std::int64_t size_bytes) {
+std::string why_no_rule(const Plan& plan, std::string_view collective, const std::string& shape,
+                        std::int64_t size_bytes) {
     const bool shape_known = std::any_of(plan.rules.begin(), plan.rules.end(), [&](const Rule& rule) {
-        return rule.collective == bcast && rule.shape == shape;
+        return rule.collective == collective && rule.shape == shape;
     });
     if (shape_known) return std::to_string(size_bytes) + " bytes were not measured for " + shape;
     return "this shape was not measured: " + shape;
@@ -25,19 +24,24 @@ std::string why_no_rule(const Plan& plan, const std::string& shape, std::int64_t
 
 }  // namespace
 
-Choice choose(const Plan& plan, const place::Layout& layout, int root, std::int64_t size_bytes) {
+std::string shape_for(const collectives::Collective& collective, const place::Layout& layout, int root) {
+    return collective.rooted ? place::shape(layout, root) : place::shape(layout);
+}
+
+Choice choose(const Plan& plan, const collectives::Collective& collective, const place::Layout& layout,
+              int root, std::int64_t size_bytes, bool in_order) {
     if (root < 0 || root >= layout.size) {
         throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
                                     std::to_string(layout.size) + " ranks");
     }
-    const std::string shape = place::shape(layout, root);
-    const Rule* rule = find_rule(plan, bcast, shape, size_bytes);
-    if (rule == nullptr) return native(why_no_rule(plan, shape, size_bytes));
+    const std::string shape = shape_for(collective, layout, root);
+    const Rule* rule = find_rule(plan, collective.name, shape, size_bytes);
+    if (rule == nullptr) return native(why_no_rule(plan, collective.name, shape, size_bytes));
     if (rule->recipe.kind == compose::Recipe::Kind::native) {
         return native("measured: nothing tried was faster than native for " + shape);
     }
     try {
-        static_cast<void>(compose::resolve_bcast(rule->recipe, layout));
+        static_cast<void>(compose::resolve(collective, rule->recipe, layout, in_order));
     } catch (const std::invalid_argument& error) {
         return native(compose::to_text(rule->recipe) + " does not fit: " + error.what());
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collectives/collective.hpp"
 #include "compose/recipe.hpp"
 #include "place/layout.hpp"
 #include "select/plan.hpp"
@@ -15,9 +16,17 @@ struct Choice {
     std::string reason;      ///< in words, one line, for ISOCHRONE_EXPLAIN
 };
 
-/// What the plan says for a broadcast of `size_bytes` from `root`. It depends only on what is equal on all
-/// ranks, so all choose alike. Never fails on account of the plan: a recipe that does not fit the layout
-/// gives native, and says why. Throws std::invalid_argument if root is not a rank of the layout.
-[[nodiscard]] Choice choose(const Plan& plan, const place::Layout& layout, int root, std::int64_t size_bytes);
+/// The shape that a plan's rules for a collective name: where it has a root, with what there is to say of
+/// that.
+[[nodiscard]] std::string shape_for(const collectives::Collective& collective, const place::Layout& layout,
+                                    int root);
+
+/// What the plan says for a collective of `size_bytes`; `root` is 0 where it has none. `in_order`: operands
+/// have to be combined in rank order. It depends only on what is equal on all ranks, so all choose alike.
+/// Never fails on account of the plan: a recipe that does not fit the layout gives native, and says why.
+/// Throws std::invalid_argument if root is not a rank of the layout.
+[[nodiscard]] Choice choose(const Plan& plan, const collectives::Collective& collective,
+                            const place::Layout& layout, int root, std::int64_t size_bytes,
+                            bool in_order = false);
 
 }  // namespace isochrone::core::select

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What each collective promises, as claims for the prover.
+// What collectives promise that are in no table yet, as claims for the prover.
 #pragma once
 
 #include "prove/prove.hpp"
@@ -8,38 +8,6 @@
 namespace isochrone::tests {
 
 using core::prove::Claim;
-using core::prove::Contents;
-
-inline std::vector<Claim> bcast_claims(int size, int root, std::int64_t total, std::int64_t segment) {
-    std::vector<Claim> claims(static_cast<std::size_t>(size));
-    for (int r = 0; r < size; ++r) {
-        Claim& claim = claims[static_cast<std::size_t>(r)];
-        claim.extents.total = total;
-        claim.extents.segment = segment;
-        for (std::int64_t i = 0; i < total; ++i) {
-            claim.output.push_back(r == root ? Contents{{root, i}} : Contents{});
-            claim.expected.push_back({{root, i}});
-        }
-    }
-    return claims;
-}
-
-inline std::vector<Claim> allreduce_claims(int size, std::int64_t total, std::int64_t segment) {
-    std::vector<Claim> claims(static_cast<std::size_t>(size));
-    for (int r = 0; r < size; ++r) {
-        Claim& claim = claims[static_cast<std::size_t>(r)];
-        claim.extents.total = total;
-        claim.extents.segment = segment;
-        claim.output.resize(static_cast<std::size_t>(total));
-        for (std::int64_t i = 0; i < total; ++i) {
-            claim.input.push_back({{r, i}});
-            Contents all;
-            for (int c = 0; c < size; ++c) all.push_back({c, i});
-            claim.expected.push_back(all);
-        }
-    }
-    return claims;
-}
 
 inline std::vector<Claim> gatherv_claims(int size, int root, const std::vector<std::int64_t>& counts) {
     std::vector<Claim> claims(static_cast<std::size_t>(size));

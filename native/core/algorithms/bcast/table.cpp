@@ -43,6 +43,6 @@ constexpr auto table = std::to_array<Algorithm>({
 
 }  // namespace
 
-std::span<const Algorithm> bcast_table() { return table; }
+Table bcast_table() { return table; }
 
 }  // namespace isochrone::core::algorithms

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulate/bcast.hpp"
+#include "simulate/predict.hpp"
 
 #include <stdexcept>
 #include <string>
 
-#include "compose/bcast.hpp"
+#include "compose/compose.hpp"
 
 namespace isochrone::core::simulate {
 
-Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layout, int root,
-                       std::int64_t size_bytes, const Options& options) {
+Outcome predict(const collectives::Collective& collective, const compose::Recipe& recipe,
+                const place::Layout& layout, int root, std::int64_t size_bytes, const Options& options) {
     constexpr std::int64_t most_messages = std::int64_t{1} << 26;
     constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
     if (recipe.kind == compose::Recipe::Kind::native) {
@@ -23,7 +23,7 @@ Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layou
     if (size_bytes < 0 || size_bytes > most_bytes) {
         throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
     }
-    const auto resolved = compose::resolve_bcast(recipe, layout);
+    const auto resolved = compose::resolve(collective, recipe, layout);
     const schedule::Extents extents{size_bytes, resolved.recipe.segment_bytes, {}, {}, {}};
     if (extents.segment > 0 && size_bytes / extents.segment >= most_messages / layout.size) {
         throw std::invalid_argument("segments of " + std::to_string(extents.segment) +
@@ -33,7 +33,7 @@ Outcome simulate_bcast(const compose::Recipe& recipe, const place::Layout& layou
     std::vector<schedule::Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(layout.size));
     for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(compose::bcast(resolved, layout, rank, root));
+        schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
     }
     return simulate(schedules, std::vector<schedule::Extents>(schedules.size(), extents), layout, options);
 }

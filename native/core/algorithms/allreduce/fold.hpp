@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Groups that are no power of two, for algorithms that need one: before these, the first of each of as many
+// pairs as there are members too many gives its value to the second, and gets the result from it in the end.
+#pragma once
+
+#include "algorithms/algorithm.hpp"
+
+namespace isochrone::core::algorithms::allreduce {
+
+class Fold {
+  public:
+    explicit Fold(const Group& group);
+
+    /// Number of those that go on, a power of two.
+    [[nodiscard]] int size() const { return size_; }
+    /// This member's number among them, or -1: it waits for the result.
+    [[nodiscard]] int me() const;
+    /// The member, counted from the root, with such a number.
+    [[nodiscard]] int member(int number) const;
+
+    /// Appends the exchange before and the one after.
+    void in(schedule::Builder& builder, const Group& group, Data& data) const;
+    void out(schedule::Builder& builder, const Group& group, Data& data) const;
+
+  private:
+    [[nodiscard]] bool is_paired() const { return relative_ < 2 * pairs_; }
+    int relative_;
+    int size_ = 1;
+    int pairs_ = 0;
+};
+
+}  // namespace isochrone::core::algorithms::allreduce

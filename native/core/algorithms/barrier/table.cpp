@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The barriers, one row each. A new one needs its file and its row here, nothing else.
+#include <array>
+
+#include "algorithms/allreduce/along.hpp"
+#include "algorithms/allreduce/recursive_doubling.hpp"
+#include "algorithms/barrier/dissemination.hpp"
+
+namespace isochrone::core::algorithms {
+namespace {
+
+constexpr auto table = std::to_array<Algorithm>({
+    {"flat", "a flat tree", "few ranks, or links so slow that a second hop costs more than all messages",
+     "Hensgen et al., Int. J. Parallel Programming 17, 1988; linear", 0, 0, allreduce::along<trees::flat>},
+    {"binomial", "a binomial tree", "as few messages as can be",
+     "Hensgen et al., Int. J. Parallel Programming 17, 1988; tournament", 0, 0,
+     allreduce::along<trees::binomial>},
+    {"recursive_doubling", "recursive doubling", "powers of two: as few rounds as can be",
+     "Thakur et al., IJHPCA 19, 2005, section 4.6", 0, 0, allreduce::recursive_doubling},
+    {"dissemination", "dissemination", "any number of ranks: as few rounds as can be",
+     "Hensgen et al., Int. J. Parallel Programming 17, 1988; Bruck", 0, 0, barrier::dissemination},
+});
+
+}  // namespace
+
+Table barrier_table() { return table; }
+
+}  // namespace isochrone::core::algorithms

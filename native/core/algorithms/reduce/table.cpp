@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The reductions to a root, one row each. A new one needs its file and its row here, nothing else.
+#include <array>
+
+#include "algorithms/reduce/along.hpp"
+
+namespace isochrone::core::algorithms {
+namespace {
+
+constexpr auto table = std::to_array<Algorithm>({
+    {"flat", "a flat tree", "few ranks, or links so slow that a second hop costs more than all sends",
+     "Kielmann et al., MagPIe, PPoPP 1999, section 3", 0, 0, reduce::along<trees::flat>},
+    {"chain", "a chain", "a single long message over links that are best used one at a time",
+     "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, reduce::along<trees::chain>},
+    {"pipeline", "a pipeline", "large messages: every link is busy with another segment",
+     "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 32768, reduce::along<trees::chain>},
+    {.name = "binary",
+     .words = "a binary tree",
+     .good_for = "medium and large messages in segments, where a chain is too deep",
+     .source = "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3",
+     .append = reduce::along<trees::binary>,
+     .commutative_only = true},
+    {"binomial", "a binomial tree", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.5", 0, 0,
+     reduce::along<trees::binomial>},
+    {"knomial",
+     "a k-nomial tree",
+     "small messages where sending costs little beside the latency",
+     "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees",
+     4,
+     0,
+     reduce::along<trees::knomial>,
+     {4, 8}},
+});
+
+}  // namespace
+
+Table reduce_table() { return table; }
+
+}  // namespace isochrone::core::algorithms

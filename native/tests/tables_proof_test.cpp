@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every row of every table, flat and at any level of random trees, does what its collective's row promises.
+#include <gtest/gtest.h>
+
+#include "collectives/collective.hpp"
+#include "compose/compose.hpp"
+#include "support/random_layout.hpp"
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+using algorithms::Algorithm;
+using collectives::Collective;
+
+constexpr int largest_group = 33;
+
+/// A number from 0 to most - 1.
+int any(int most, std::mt19937_64& random) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+}
+
+class Proof {
+  public:
+    Proof(const Collective& collective, const place::Layout& layout, std::mt19937_64& random)
+        : collective_(collective), layout_(layout), random_(random) {}
+
+    /// For one root, in rank order and in any, in place and not. What cannot keep the order is refused.
+    void expect(const std::string& recipe, int root) const {
+        const auto parsed = compose::parse_recipe(recipe);
+        for (const bool in_order : {false, true}) {
+            if (in_order && !collective_.reduces) continue;
+            compose::Resolved resolved;
+            try {
+                resolved = compose::resolve(collective_, parsed, layout_, in_order);
+            } catch (const std::invalid_argument& error) {
+                EXPECT_TRUE(in_order && std::string(error.what()).find("order") != std::string::npos)
+                    << error.what();
+                continue;
+            }
+            expect(resolved, root, collective_.reduces && any(2, random_) == 0);
+        }
+    }
+
+  private:
+    void expect(const compose::Resolved& resolved, int root, bool in_place) const {
+        const bool is_segmented = resolved.recipe.segment_bytes > 0;
+        const collectives::Question question{.size = layout_.size,
+                                             .root = root,
+                                             .total = any(collective_.idempotent ? 2 : 41, random_),
+                                             .segment = is_segmented ? 1 + any(12, random_) : 0,
+                                             .in_place = in_place};
+        std::vector<schedule::Schedule> schedules;
+        for (int rank = 0; rank < layout_.size; ++rank) {
+            schedules.push_back(
+                compose::schedule_of(resolved, layout_, rank, root, in_place && is_in_place(rank, root)));
+        }
+        auto claims = collective_.claims(question);
+        // A barrier has no input: what stands for that a rank has begun is in its output.
+        if (collective_.idempotent) {
+            for (auto& claim : claims) claim.output = claim.input;
+        }
+        const prove::Options options{.window = 1 + any(5, random_),
+                                     .seed = random_(),
+                                     .commutative = !resolved.in_order,
+                                     .idempotent = collective_.idempotent,
+                                     .groups = layout_.group_of};
+        const auto failure = prove::prove(schedules, claims, options);
+        EXPECT_FALSE(failure) << *failure << "\n  " << collective_.name << " by "
+                              << compose::to_text(resolved.recipe) << (resolved.in_order ? " in order" : "")
+                              << (in_place ? " in place, " : ", ") << layout_.size << " ranks, root " << root
+                              << ", " << question.total << " units in segments of " << question.segment;
+    }
+    [[nodiscard]] bool is_in_place(int rank, int root) const { return !collective_.rooted || rank == root; }
+
+    const Collective& collective_;
+    const place::Layout& layout_;
+    std::mt19937_64& random_;
+};
+
+/// Calls check(layout, root) for groups of every size, with some of the roots.
+template <class Check>
+void on_every_size(const Collective& collective, int depth, std::mt19937_64& random, Check&& check) {
+    for (int size = 1; size <= largest_group; ++size) {
+        const auto layout = random_layout(size, depth, random);
+        for (int root = 0; root < (collective.rooted ? size : 1); root += 1 + any(5, random))
+            check(layout, root);
+    }
+}
+
+std::string with_parameter(const Algorithm& row, int parameter) {
+    return std::string(row.name) + (parameter > 0 ? "/" + std::to_string(parameter) : "");
+}
+
+TEST(EveryAlgorithm, IsProvedForEveryGroupSizeAndRoot) {
+    std::mt19937_64 random(1);
+    for (const Collective& collective : collectives::all()) {
+        for (const Algorithm& row : collective.across()) {
+            on_every_size(collective, 3, random, [&](const place::Layout& layout, int root) {
+                const Proof proof(collective, layout, random);
+                const std::string name(row.name);
+                proof.expect(name, root);
+                proof.expect(name + "@7", root);
+                proof.expect("ordered(" + name + ")@3", root);
+            });
+        }
+    }
+}
+
+TEST(EveryRadix, IsProved) {
+    std::mt19937_64 random(2);
+    for (const Collective& collective : collectives::all()) {
+        for (const Algorithm& row : collective.across()) {
+            if (row.default_parameter == 0) continue;
+            for (int parameter = 2; parameter <= 9; ++parameter) {
+                on_every_size(collective, 1, random, [&](const place::Layout& layout, int root) {
+                    Proof(collective, layout, random).expect(with_parameter(row, parameter), root);
+                });
+            }
+        }
+    }
+}
+
+/// A row of a table, for one way or, where a collective goes both, now and then one for each.
+std::string any_way(const Collective& collective, std::mt19937_64& random) {
+    const auto name = [&](algorithms::Table table) {
+        return std::string(table[random() % table.size()].name);
+    };
+    if (collective.up == nullptr) return name(collective.down());
+    if (collective.down == nullptr) return name(collective.up());
+    return name(collective.up()) + "+" + name(collective.down());
+}
+
+TEST(HierarchicalRecipes, AreProvedOnRandomTreesToAnyDepth) {
+    std::mt19937_64 random(3);
+    for (const Collective& collective : collectives::all()) {
+        for (int size = 1; size <= largest_group; ++size) {
+            for (int trial = 0; trial < 12; ++trial) {
+                const int depth = 1 + any(5, random);
+                const auto layout = random_layout(size, depth, random);
+                std::string parts;
+                for (int l = 0; l < depth; ++l) {
+                    if (l > 0 && any(4, random) == 0) continue;  // levels may be skipped
+                    const auto across = collective.across();
+                    std::string way = l == 0 ? std::string(across[random() % across.size()].name)
+                                             : any_way(collective, random);
+                    // The library's own takes no part on the way up.
+                    if (l == depth - 1 && collective.up == nullptr && any(3, random) == 0) way = "native";
+                    parts +=
+                        (parts.empty() ? "" : ",") + layout.levels[static_cast<std::size_t>(l)] + "=" + way;
+                }
+                std::string recipe = "hierarchical(" + parts + ")";
+                if (any(2, random) == 0) recipe += "@5";
+                Proof(collective, layout, random).expect(recipe, collective.rooted ? any(size, random) : 0);
+            }
+        }
+    }
+}
+
+TEST(OneNameForBothWays, MeansTheSameAsTwo) {
+    std::mt19937_64 random(4);
+    const auto layout = random_layout(12, 2, random);
+    const auto& allreduce = collectives::named("allreduce");
+    const auto ops = [&](const std::string& text) {
+        const auto resolved = compose::resolve(allreduce, compose::parse_recipe(text), layout);
+        return compose::schedule_of(resolved, layout, 5, 0).ops.size();
+    };
+    EXPECT_EQ(ops("hierarchical(machine=ring,level-1=binomial)"),
+              ops("hierarchical(machine=ring,level-1=binomial+binomial)"));
+}
+
+TEST(AScheduleOfASegmentedBroadcast, DoesNotGrowWithTheMessage) {
+    std::mt19937_64 random(5);
+    const auto layout = random_layout(16, 2, random);
+    const auto resolved =
+        compose::resolve(collectives::named("bcast"),
+                         compose::parse_recipe("hierarchical(machine=chain,level-1=binary)@4096"), layout);
+    EXPECT_LE(compose::schedule_of(resolved, layout, 0, 0).ops.size(), 4U);
+}
+
+}  // namespace
+}  // namespace isochrone::tests
