@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -204,3 +207,27 @@ def test_more_segments_than_an_int_can_count_are_right(bench: Bench, tmp_path: P
     plan = full_plan(bench, tmp_path, {2: "pipeline@1"})
     done = launched(bench, ("-n", "2", program), before=on_plan(plan), most_s=300, ISOCHRONE_EXPLAIN="1")
     assert (done.returncode, done.stdout) == (0, "0 wrong values\n"), done.stderr
+
+
+@pytest.mark.long
+def test_python_programs_follow_the_plan(bench: Bench, plan: Path, tmp_path: Path) -> None:
+    compiler = str(shutil.which(bench.launcher.replace("mpiexec", "mpicc")))
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-binary", "mpi4py"]
+    made = subprocess.run(
+        [*pip, "--target", str(tmp_path), "mpi4py"],
+        env={**os.environ, "MPICC": compiler},
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    if made.returncode != 0:
+        if os.environ.get("CI") == "true":
+            pytest.fail(made.stderr)
+        pytest.skip("mpi4py is not to be had")
+    line = ("-n", "2", sys.executable, PROGRAMS / "python.py")
+    plain = launched(bench, line, PYTHONPATH=str(tmp_path))
+    assert (plain.returncode, plain.stdout) == (0, "0 wrong values\n"), plain.stderr
+    planned = launched(bench, line, before=on_plan(plan), PYTHONPATH=str(tmp_path), ISOCHRONE_EXPLAIN="1")
+    assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
+    # An object is two: its length and itself.
+    assert by_recipes(planned) == 30
