@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -211,14 +210,11 @@ def test_more_segments_than_an_int_can_count_are_right(bench: Bench, tmp_path: P
 
 @pytest.mark.long
 def test_python_programs_follow_the_plan(bench: Bench, plan: Path, tmp_path: Path) -> None:
-    compiler = str(shutil.which(bench.launcher.replace("mpiexec", "mpicc")))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-binary", "mpi4py"]
+    if bench.launcher != "mpiexec.openmpi":
+        pytest.skip("the wheel of mpi4py does not find this library")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", "mpi4py"]
     made = subprocess.run(
-        [*pip, "--target", str(tmp_path), "mpi4py"],
-        env={**os.environ, "MPICC": compiler},
-        capture_output=True,
-        text=True,
-        timeout=900,
+        [*pip, "--target", str(tmp_path), "mpi4py"], capture_output=True, text=True, timeout=300
     )
     if made.returncode != 0:
         if os.environ.get("CI") == "true":
