@@ -14,6 +14,17 @@ else()
     target_compile_definitions(isochrone_mpi_api INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 endif()
 
+# Whether the library has the functions with large counts (MPI-4.0), which many lack that say they are of that standard.
+if(NOT ISOCHRONE_SMPI)
+    include(CheckSymbolExists)
+    set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+    check_symbol_exists(PMPI_Type_get_contents_c "mpi.h" ISOCHRONE_LARGE_COUNTS)
+    unset(CMAKE_REQUIRED_LIBRARIES)
+    if(ISOCHRONE_LARGE_COUNTS)
+        target_compile_definitions(isochrone_mpi_api INTERFACE ISOCHRONE_LARGE_COUNTS=1)
+    endif()
+endif()
+
 # MPI libraries are often outside the folders that the loader searches.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
@@ -53,7 +64,7 @@ endforeach()
 isochrone_mpi_sources(_sources interpose)
 if(_sources AND NOT ISOCHRONE_SMPI)
     add_library(isochrone_mpi SHARED ${_sources})
-    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings)
+    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings ${CMAKE_DL_LIBS})
     # The preload lives inside programs that it knows nothing of: it shows no symbol but MPI's, and brings its own C++
     # runtime, since the program's may be older.
     target_link_options(isochrone_mpi PRIVATE -static-libstdc++ -static-libgcc

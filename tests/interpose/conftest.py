@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,10 +47,8 @@ def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             pytest.fail(f"{launcher} and {compiler} are missing")
         pytest.skip(f"{launcher} is not installed")
     folder = tmp_path_factory.mktemp("interpose")
-    program = folder / "broadcasts"
-    source = Path(__file__).with_name("broadcasts.c")
-    subprocess.run([compiler, "-O1", "-o", str(program), str(source)], check=True)
     target = LocalTarget([launcher, "-n", str(RANKS)])
     target.run("isochrone-probe", ["--output", str(folder / "m.jsonl"), "--repetitions", "1", "--sizes", "0"])
     plan = write_plan_for(folder, read_measurements(folder / "m.jsonl"))
-    return Bench(launcher, program, folder, plan)
+    nothing = Bench(launcher, compiler, Path(), folder, plan)
+    return nothing.with_program(Path(__file__).with_name("broadcasts.c"))

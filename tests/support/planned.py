@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone import _core
@@ -33,39 +35,86 @@ RECIPES = {
     2: ((1, 1 << 20, "pipeline@100"),),
     1: (),
 }
+MOST_RANKS = 9
+MOST_BYTES = 1 << 40
 EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
 LINKS = Links(1e-6, ((0, 1e-7),), ((0, 0.0),), ((0, 1e-7), (65536, 1e-5)))
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A launcher, a compiled program, and a folder with a plan for it."""
+    """A launcher and its compiler, a compiled program, and a folder with a plan for it."""
 
     launcher: str
+    compiler: str
     program: Path
     folder: Path
     plan: Plan
 
+    def with_program(self, source: Path) -> Bench:
+        """The same with another program, which is compiled."""
+        program = self.folder / source.stem
+        command = [self.compiler, "-O1", "-pthread", "-o", str(program), str(source)]
+        subprocess.run(command, check=True)
+        return replace(self, program=program)
+
     def run(
-        self, *words: str, ranks: int = 2, arguments: tuple[str, ...] = ("quick",), **environment: str
+        self,
+        *words: str,
+        ranks: int = 2,
+        arguments: tuple[str, ...] = ("quick",),
+        seconds: float = 300,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs the program; `words` come before the launcher."""
+        """Runs the program; `words` come before the launcher. One that takes too long fails the test."""
         oversubscribe = ["--oversubscribe"] if "openmpi" in self.launcher else []
         root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        return subprocess.run(
+        return _run_whole(
             [*words, self.launcher, *oversubscribe, "-n", str(ranks), str(self.program), *arguments],
-            env={**os.environ, **root, **environment},
-            capture_output=True,
-            text=True,
-            timeout=300,
+            {**os.environ, **root, **environment},
+            seconds,
         )
 
     def run_on(
-        self, plan: Path, ranks: int = 2, arguments: tuple[str, ...] = ("quick",), **environment: str
+        self,
+        plan: Path,
+        ranks: int = 2,
+        arguments: tuple[str, ...] = ("quick",),
+        seconds: float = 300,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
         """Runs the program on a plan."""
         words = [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--"]
-        return self.run(*words, ranks=ranks, arguments=arguments, **environment)
+        return self.run(*words, ranks=ranks, arguments=arguments, seconds=seconds, **environment)
+
+
+def _run_whole(
+    command: list[str], environment: dict[str, str], seconds: float
+) -> subprocess.CompletedProcess[str]:
+    """Runs a command; if it does not end in time, ends it with all that it has started."""
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        # A launcher ends its ranks if it is asked to; those that spin in MPI do not end with it otherwise.
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            os.killpg(process.pid, how)
+            try:
+                output, errors = process.communicate(timeout=10)
+                break
+            except subprocess.TimeoutExpired:
+                output, errors = "", "(and does not end when it is asked to)"
+        words = " ".join(command)
+        raise AssertionError(f"not ended after {seconds:g} s: {words}\n{output}\n{errors}") from None
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -75,16 +124,31 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def write_plan_for(folder: Path, measurements: Measurements) -> Plan:
     """Writes a plan with RECIPES and its topology, one node, into a folder."""
+    return _write(folder, measurements, RECIPES)
+
+
+def write_plan_of_recipes(folder: Path, measurements: Measurements, recipe: str) -> Plan:
+    """Writes a plan by which every broadcast in one node, of up to MOST_RANKS ranks, runs by one recipe."""
+    rules = dict.fromkeys(range(2, MOST_RANKS + 1), ((1, MOST_BYTES, recipe),))
+    return _write(folder, measurements, rules)
+
+
+def _write(
+    folder: Path, measurements: Measurements, recipes: Mapping[int, Sequence[tuple[int, int, str]]]
+) -> Plan:
     places, ranks = distinct_places(measurements.places)
     topology = Topology(places, ranks, (Level("node", (tuple(range(len(places))),), 1.0, LINKS),))
     write_topology(folder / "topology.json", topology)
+    # Ranks beyond those that were measured share their places: in one node the shape is the same.
+    count = max((len(ranks), *recipes))
+    of_ranks = [measurements.places[rank % len(ranks)] for rank in range(count)]
     layout = _core.match(
-        (folder / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in measurements.places]
+        (folder / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in of_ranks]
     )
     rules = tuple(
         Rule("bcast", layout.restricted_to(range(size)).shape(0), low, high, recipe, EVIDENCE)
-        for size, recipes in RECIPES.items()
-        for low, high, recipe in recipes
+        for size, here in recipes.items()
+        for low, high, recipe in here
     )
     plan = Plan(topology.fingerprint, "topology.json", measurements.mpi.library, measurements.mpi.abi, rules)
     write_plan(folder / "plan.json", plan)

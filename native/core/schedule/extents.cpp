@@ -21,9 +21,9 @@ void append(std::vector<Range>& ranges, Range next) {
 
 }  // namespace
 
-int Extents::segments() const {
+std::int64_t Extents::segments() const {
     if (segment <= 0 || total <= segment) return 1;
-    return static_cast<int>((total + segment - 1) / segment);
+    return (total - 1) / segment + 1;
 }
 
 Resolver::Resolver(const Schedule& schedule, const Extents& extents)

@@ -20,7 +20,7 @@ struct Extents {
     std::vector<std::int64_t> output_displacements;
 
     /// Number of segments, at least 1.
-    [[nodiscard]] int segments() const;
+    [[nodiscard]] std::int64_t segments() const;
 };
 
 struct Range {

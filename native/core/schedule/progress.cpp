@@ -13,9 +13,10 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Progress::Progress(const Schedule& schedule, int segments, int window)
-    : schedule_(&schedule), segments_(segments), window_(window) {
-    if (segments < 1) throw std::invalid_argument("a schedule runs in at least one segment");
+Progress::Progress(const Schedule& schedule, std::int64_t segment_count, int window)
+    : schedule_(&schedule), segments_(static_cast<int>(segment_count)), window_(window) {
+    if (segment_count < 1) throw std::invalid_argument("a schedule runs in at least one segment");
+    if (segment_count > largest_segment_count) throw std::invalid_argument("there are too many segments");
     if (window < 1 || window > 64) throw std::invalid_argument("the window is not between 1 and 64");
     const int ops = static_cast<int>(schedule.ops.size());
     states_.resize(at(ops));
@@ -37,7 +38,7 @@ Progress::Progress(const Schedule& schedule, int segments, int window)
         Queue& queue = queues_[at(entry->second)];
         if (queue.runs.empty() || queue.runs.back().stage != op.stage) queue.runs.push_back({op.stage, {}});
         queue.runs.back().ops.push_back(i);
-        states_[at(i)].instances = schedule.stages[at(op.stage)].segmented ? segments : 1;
+        states_[at(i)].instances = schedule.stages[at(op.stage)].segmented ? segments_ : 1;
         remaining_ += states_[at(i)].instances;
         for (const Dependency& dependency : op.after) {
             auto& list = waiting_[at(dependency.op)];

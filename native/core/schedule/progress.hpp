@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "schedule/schedule.hpp"
@@ -20,11 +21,15 @@ struct Instance {
     int segment = 0;
 };
 
+/// Segments are counted in int.
+inline constexpr std::int64_t largest_segment_count = std::numeric_limits<int>::max();
+
 class Progress {
   public:
     /// `window` (1 to 64) bounds the instances of one queue that are under way at once. The schedule must
-    /// outlive this.
-    Progress(const Schedule& schedule, int segments, int window);
+    /// outlive this. Throws std::invalid_argument where `segment_count` is not from 1 to
+    /// largest_segment_count.
+    Progress(const Schedule& schedule, std::int64_t segment_count, int window);
 
     /// Takes all instances that may start now, in an order in which they may start. Sends, receives,
     /// reductions and copies only: see next_collective.

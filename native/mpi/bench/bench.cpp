@@ -107,7 +107,10 @@ class Bench {
             const auto layout = core::place::match(topology, known);
             communicator_ = std::make_unique<executor::Communicator>(comm, layout);
             if (!inputs.plan.empty()) {
-                dispatcher_ = std::make_unique<executor::Dispatcher>(comm, layout, plan_);
+                dispatcher_ = std::make_unique<executor::Dispatcher>(layout, plan_, [comm, layout] {
+                    return executor::Dispatcher::Opened{
+                        std::make_unique<executor::Communicator>(comm, layout), ""};
+                });
             }
         }
         for (Case& one : work_.cases) expand(one);

@@ -11,7 +11,7 @@ namespace {
 std::string describe(const char* call, int code) {
     std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
     int length = 0;
-    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
+    if (PMPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) {
         return std::string(call) + " failed with MPI error " + std::to_string(code);
     }
     std::string line(text.data());
@@ -26,18 +26,18 @@ std::string describe(const char* call, int code) {
 Error::Error(const char* call, int code) : std::runtime_error(describe(call, code)), code_(code) {}
 
 void return_errors(MPI_Comm comm) {
-    check(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    check(PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 int rank_in(MPI_Comm comm) {
     int rank = 0;
-    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    check(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
     return rank;
 }
 
 int size_of(MPI_Comm comm) {
     int size = 0;
-    check(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+    check(PMPI_Comm_size(comm, &size), "MPI_Comm_size");
     return size;
 }
 

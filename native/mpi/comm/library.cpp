@@ -79,10 +79,10 @@ std::string abi() {
 Library library_identity() {
     std::vector<char> text(MPI_MAX_LIBRARY_VERSION_STRING + 1, '\0');
     int length = 0;
-    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    check(PMPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
     int major = 0;
     int minor = 0;
-    check(MPI_Get_version(&major, &minor), "MPI_Get_version");
+    check(PMPI_Get_version(&major, &minor), "MPI_Get_version");
     std::string name(text.data());
     name = name.substr(0, name.find_first_of("\r\n"));
     // MPICH separates label and value by a tab.

@@ -16,10 +16,14 @@ namespace isochrone::mpi::comm {
 
 namespace {
 
+/// One text for each rank, so that places cost one exchange: the parts cannot hold the separator, a control
+/// character.
+constexpr char separator = '\x1f';
+
 std::string processor_name() {
     std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
     int length = 0;
-    check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+    check(PMPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
     return name.data();
 }
 
@@ -51,16 +55,16 @@ std::vector<std::string> all_gather_texts(MPI_Comm comm, const std::string& text
     const auto size = static_cast<std::size_t>(size_of(comm));
     const int length = static_cast<int>(text.size());
     std::vector<int> lengths(size);
-    check(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
-    check(MPI_Bcast(lengths.data(), static_cast<int>(size), MPI_INT, 0, comm), "MPI_Bcast");
+    check(PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
+    check(PMPI_Bcast(lengths.data(), static_cast<int>(size), MPI_INT, 0, comm), "MPI_Bcast");
     std::vector<int> offsets(size);
     std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
     const int total = offsets.back() + lengths.back();
     std::string all(static_cast<std::size_t>(total), '\0');
-    check(MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
-                      comm),
+    check(PMPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
+                       comm),
           "MPI_Gatherv");
-    check(MPI_Bcast(all.data(), total, MPI_CHAR, 0, comm), "MPI_Bcast");
+    check(PMPI_Bcast(all.data(), total, MPI_CHAR, 0, comm), "MPI_Bcast");
     std::vector<std::string> texts(size);
     for (std::size_t rank = 0; rank < size; ++rank) {
         texts[rank] =
@@ -87,13 +91,12 @@ std::vector<std::string> short_host_names(const std::vector<std::string>& names)
     return result;
 }
 
-std::vector<Place> gather_places(MPI_Comm comm) {
+std::string place_text() {
     const Place mine = local_place();
-    // One text for each rank, so that places cost one exchange: the parts cannot hold the separator, a
-    // control character.
-    constexpr char separator = '\x1f';
-    const std::vector<std::string> texts =
-        all_gather_texts(comm, mine.host + separator + mine.cpus + separator + mine.signature);
+    return mine.host + separator + mine.cpus + separator + mine.signature;
+}
+
+std::vector<Place> places_of(const std::vector<std::string>& texts) {
     std::vector<Place> places;
     std::vector<std::string> hosts;
     for (const std::string& text : texts) {
@@ -108,5 +111,7 @@ std::vector<Place> gather_places(MPI_Comm comm) {
     for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = hosts[rank];
     return places;
 }
+
+std::vector<Place> gather_places(MPI_Comm comm) { return places_of(all_gather_texts(comm, place_text())); }
 
 }  // namespace isochrone::mpi::comm

@@ -18,9 +18,15 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// The place of every rank of `comm`, on every rank. Collective. The domain is cut off host names, except
-/// where two hosts would then have one name. Under SimGrid a core is a host of its own, named NODE.cK: that
-/// is host NODE and CPU K.
+/// The place of this rank, as a text for places_of(): for who sends it together with more. Under SimGrid a
+/// core is a host of its own, named NODE.cK: that is host NODE and CPU K.
+[[nodiscard]] std::string place_text();
+
+/// The places of ranks from their texts. The domain is cut off host names, except where two hosts would then
+/// have one name.
+[[nodiscard]] std::vector<Place> places_of(const std::vector<std::string>& texts);
+
+/// The place of every rank of `comm`, on every rank. Collective.
 [[nodiscard]] std::vector<Place> gather_places(MPI_Comm comm);
 
 /// Cuts the domains off host names, except of those that would then be ambiguous and of numeric addresses.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "executor/communicator.hpp"
 
+#include <numeric>
 #include <stdexcept>
 
 #include "comm/check.hpp"
+#include "executor/tags.hpp"
 #include "place/window.hpp"
 
 namespace isochrone::mpi::executor {
@@ -12,50 +14,45 @@ using comm::check;
 using core::compose::Recipe;
 using core::compose::Resolved;
 
-Communicator::Communicator(MPI_Comm comm, core::place::Layout layout) : layout_(std::move(layout)) {
-    check(PMPI_Comm_rank(comm, &rank_), "MPI_Comm_rank");
-    check(PMPI_Comm_split(comm, 0, rank_, &comm_), "MPI_Comm_split");
-    check(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    int* largest = nullptr;
-    int found = 0;
-    check(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, static_cast<void*>(&largest), &found),
-          "MPI_Comm_get_attr");
-    if (found != 0) largest_tag_ = *largest;
+namespace {
+
+bool needs_groups(const Resolved& resolved) {
+    return !resolved.recipe.parts.empty() &&
+           resolved.recipe.parts.back().algorithm == core::compose::native_name;
 }
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm comm, core::place::Layout layout)
+    : layout_(std::move(layout)), rank_(comm::rank_in(comm)), owns_comm_(true) {
+    // A split runs no attribute copy functions of the program's, as a duplicate would.
+    check(PMPI_Comm_split(comm, 0, rank_, &lane_.comm), "MPI_Comm_split");
+    comm::return_errors(lane_.comm);
+    lane_.ranks.resize(static_cast<std::size_t>(layout_.size));
+    std::iota(lane_.ranks.begin(), lane_.ranks.end(), 0);
+    lane_.tags = largest_tag();  // one less than there are, whose number an int may not hold
+    own_groups_ = std::make_unique<Groups>(lane_.comm, layout_);
+    groups_ = own_groups_.get();
+}
+
+Communicator::Communicator(int rank, core::place::Layout layout, Lane lane, const Groups* groups)
+    : layout_(std::move(layout)), rank_(rank), lane_(std::move(lane)), groups_(groups) {}
 
 Communicator::~Communicator() {
-    for (auto& [level, group] : groups_) PMPI_Comm_free(&group);
-    if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
-}
-
-void Communicator::abandon() {
-    groups_.clear();
-    comm_ = MPI_COMM_NULL;
-}
-
-MPI_Comm Communicator::group(int level) {
-    const auto [entry, is_new] = groups_.try_emplace(level, MPI_COMM_NULL);
-    if (is_new) {
-        const int color = layout_.group_of[static_cast<std::size_t>(level)][static_cast<std::size_t>(rank_)];
-        check(PMPI_Comm_split(comm_, color, rank_, &entry->second), "MPI_Comm_split");
-        check(PMPI_Comm_set_errhandler(entry->second, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        // A library sets up much of a communicator in its first collective: here, and not in somebody's
-        // broadcast.
-        char nothing = 0;
-        check(PMPI_Bcast(&nothing, 1, MPI_CHAR, 0, entry->second), "MPI_Bcast");
-    }
-    return entry->second;
+    if (!owns_comm_) return;
+    own_groups_->free();
+    PMPI_Comm_free(&lane_.comm);
 }
 
 int Communicator::next_tag() {
-    tag_ = tag_ == largest_tag_ ? 0 : tag_ + 1;
-    return tag_;
+    tag_ = tag_ + 1 == lane_.tags ? 0 : tag_ + 1;
+    return lane_.first_tag + tag_;
 }
 
 int Communicator::window(std::int64_t segment_bytes) {
-    const auto [entry, is_new] = windows_.try_emplace(segment_bytes);
-    if (is_new) entry->second = core::place::window(layout_, segment_bytes);
-    return entry->second;
+    const auto found = windows_.find(segment_bytes);
+    if (found != windows_.end()) return found->second;
+    return windows_.emplace(segment_bytes, core::place::window(layout_, segment_bytes)).first->second;
 }
 
 const Resolved& Communicator::resolve_bcast(const Recipe& recipe) {
@@ -65,16 +62,21 @@ const Resolved& Communicator::resolve_bcast(const Recipe& recipe) {
     return resolved_.emplace(text, core::compose::resolve_bcast(recipe, layout_)).first->second;
 }
 
+bool Communicator::has_groups_for(const Resolved& resolved) const {
+    if (owns_comm_ || !needs_groups(resolved)) return true;
+    return groups_ != nullptr && groups_->hold(resolved.levels.back(), layout_, lane_.ranks);
+}
+
 const core::schedule::Schedule& Communicator::prepare_bcast(const Resolved& resolved, int root) {
+    const std::pair key{&resolved, root};
+    const auto found = schedules_.find(key);
+    if (found != schedules_.end()) return found->second;
     if (resolved.recipe.kind == Recipe::Kind::native) throw std::logic_error("native needs no executor");
-    const auto [entry, is_new] = schedules_.try_emplace({&resolved, root});
-    if (is_new) {
-        entry->second = core::compose::bcast(resolved, layout_, rank_, root);
-        // Splitting is collective over all ranks, also those whose own schedule needs no group.
-        if (resolved.recipe.parts.back().algorithm == core::compose::native_name)
-            group(resolved.levels.back());
-    }
-    return entry->second;
+    if (!has_groups_for(resolved)) throw std::logic_error("the groups of a recipe are not there");
+    auto schedule = core::compose::bcast(resolved, layout_, rank_, root);
+    // Splitting is collective over all ranks, also those whose own schedule needs no group.
+    if (owns_comm_ && needs_groups(resolved)) own_groups_->make(resolved.levels.back());
+    return schedules_.emplace(key, std::move(schedule)).first->second;
 }
 
 void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t bytes, int root) {
@@ -88,11 +90,17 @@ void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t byte
 
 void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
                        const Buffers& buffers) {
-    const Stage stage{.comm = comm_,
+    const Stage stage{.comm = lane_.comm,
+                      .ranks = lane_.ranks.data(),
                       .tag = next_tag(),
                       .window = window(extents.segment * buffers.unit_bytes),
-                      .group = [this](int level) { return group(level); }};
+                      .groups = groups_};
     executor::run(schedule, extents, buffers, stage, scratch_);
+}
+
+void Communicator::abandon_scratch() {
+    static_cast<void>(std::make_unique<Scratch>(std::move(scratch_)).release());
+    scratch_ = {};
 }
 
 }  // namespace isochrone::mpi::executor

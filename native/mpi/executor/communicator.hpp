@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A communicator on which recipes run: its place in the topology, a private communicator for the messages,
-// the groups for library collectives, and the cache of schedules.
+// A communicator on which recipes run: its place in the topology, the lane for its messages, the groups for
+// library collectives, and the cache of schedules.
 #pragma once
 
 #include <mpi.h>
@@ -10,25 +10,38 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "compose/bcast.hpp"
+#include "executor/groups.hpp"
 #include "executor/run.hpp"
 #include "place/layout.hpp"
 
 namespace isochrone::mpi::executor {
 
+/// Where the messages of one communicator go: over another that holds its ranks and may serve many, each with
+/// tags of its own where several may be used at once.
+struct Lane {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::vector<int> ranks;  ///< number in `comm` of each rank
+    int first_tag = 0;
+    int tags = 1;
+};
+
 class Communicator {
   public:
-    /// Collective over `comm`: makes a private communicator of the same ranks (by MPI_Comm_split, which runs
-    /// no attribute copy functions of the program's). `layout` must be of these ranks.
+    /// Collective over `comm`: makes a private communicator of the same ranks, and in prepare_bcast() the
+    /// groups that recipes need. For programs that have nothing of their own under way. `layout` must be of
+    /// these ranks.
     Communicator(MPI_Comm comm, core::place::Layout layout);
+
+    /// Local. Makes no communicator, now or later: a recipe that needs groups must find them in `groups`,
+    /// which may be nullptr, and must outlive this.
+    Communicator(int rank, core::place::Layout layout, Lane lane, const Groups* groups);
+
     ~Communicator();
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
-
-    /// For the destructor: MPI is being, or has been, finalised, and the communicators are gone already.
-    void abandon();
 
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
 
@@ -36,8 +49,12 @@ class Communicator {
     /// resolve_bcast does.
     const core::compose::Resolved& resolve_bcast(const core::compose::Recipe& recipe);
 
-    /// Collective. Makes all that a recipe needs for a root: schedule and groups. bcast() does so by itself
-    /// when a recipe first runs; who wants that out of the time that it takes calls this before.
+    /// Whether the groups that a recipe needs are there, or can be made.
+    [[nodiscard]] bool has_groups_for(const core::compose::Resolved& resolved) const;
+
+    /// Makes all that a recipe needs for a root: schedule and groups; collective where groups may be made.
+    /// bcast() does so by itself when a recipe first runs; who wants that out of the time that it takes calls
+    /// this before.
     const core::schedule::Schedule& prepare_bcast(const core::compose::Resolved& resolved, int root);
 
     /// Collective. Broadcasts `bytes` contiguous bytes by a recipe other than native.
@@ -47,17 +64,20 @@ class Communicator {
     void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
              const Buffers& buffers);
 
+    /// After a run that failed: what messages may still be on their way to stays where it is for good.
+    void abandon_scratch();
+
   private:
-    MPI_Comm group(int level);
     int next_tag();
     int window(std::int64_t segment_bytes);
 
-    MPI_Comm comm_ = MPI_COMM_NULL;
     core::place::Layout layout_;
     int rank_ = 0;
-    int largest_tag_ = 32767;
+    Lane lane_;
     int tag_ = 0;
-    std::map<int, MPI_Comm> groups_;       // by level
+    std::unique_ptr<Groups> own_groups_;  // of a communicator of our own
+    const Groups* groups_ = nullptr;
+    bool owns_comm_ = false;
     std::map<std::int64_t, int> windows_;  // by bytes of a segment
     std::map<std::string, core::compose::Resolved, std::less<>> resolved_;
     std::map<std::pair<const core::compose::Resolved*, int>, core::schedule::Schedule>

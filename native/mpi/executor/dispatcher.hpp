@@ -26,37 +26,47 @@ class Dispatcher {
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
     };
 
-    /// Not collective: communicators are made when a recipe first needs one. `plan` must outlive this.
-    /// `usable` says whether this rank's memory may be read and written by the processor; asked once, when it
-    /// first matters.
-    Dispatcher(MPI_Comm comm, core::place::Layout layout, const core::select::Plan& plan,
-               std::function<bool()> usable = {});
+    /// Collective: what recipes are to run on, or nullptr, on all ranks alike, and why.
+    struct Opened {
+        std::unique_ptr<Communicator> communicator;
+        std::string refusal;
+    };
+    using Open = std::function<Opened()>;
+
+    /// Not collective: `open` is called when a recipe is first chosen. `plan` must outlive this.
+    Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open);
+
+    [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
+
+    /// Whether the plan has a recipe for any size of a broadcast from this root.
+    [[nodiscard]] bool has_recipes(int root);
 
     /// Collective whenever a recipe is first chosen.
     const Decision& decide_bcast(int root, std::int64_t bytes);
 
-    /// Collective. Broadcasts `bytes` contiguous bytes by a decision that is not the library's own.
+    /// Collective. Broadcasts `bytes` contiguous bytes by a decision that is not the library's own. If that
+    /// fails on this rank, all decisions are the library's own from then on.
     void bcast(const Decision& decision, void* data, std::int64_t bytes, int root);
-
-    /// For the end of MPI: leaves the communicators to it.
-    void abandon();
 
   private:
     /// The decisions for one root, by the rule that holds (nullptr: none).
     struct Root {
         std::string shape;
+        bool has_recipes = false;
         std::unordered_map<const core::select::Rule*, Decision> by_rule;
     };
+    Root& root_of(int root);
     Decision make_decision(int root, std::int64_t bytes);
-    bool open();
 
-    MPI_Comm comm_;
     core::place::Layout layout_;
     const core::select::Plan& plan_;
-    std::function<bool()> usable_;
+    Open open_;
     std::unordered_map<int, Root> roots_;
     std::unique_ptr<Communicator> communicator_;
-    bool refused_ = false;
+    std::string refusal_;  ///< why there is none, once that is known
+    Decision too_many_segments_;
+    bool has_failed_ = false;
+    Decision failed_;
 };
 
 }  // namespace isochrone::mpi::executor

@@ -33,6 +33,22 @@ class Run {
         if (scratch_.size() < schedule.buffers.size()) scratch_.resize(schedule.buffers.size());
     }
 
+    ~Run() {
+        // Only after a failure: nobody may write into the buffers any more. What is sent to a rank that may
+        // have failed too cannot be taken back.
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (requests_[i] == MPI_REQUEST_NULL) continue;
+            if (schedule_.ops[at(under_way_[i].op)].kind == OpKind::recv) {
+                PMPI_Cancel(&requests_[i]);
+                PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+            } else {
+                PMPI_Request_free(&requests_[i]);
+            }
+        }
+    }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
     void to_the_end() {
         std::vector<Instance> ready;
         while (!progress_.finished()) {
@@ -59,19 +75,19 @@ class Run {
             case OpKind::send: {
                 const Message message = data(op.source, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Isend(message.address(), message.count(), message.type(), op.peer, tags_.next(op),
-                                 stage_.comm, &requests_.back()),
-                      "MPI_Isend");
                 under_way_.push_back(instance);
+                check(PMPI_Isend(message.address(), message.count(), message.type(), stage_.ranks[op.peer],
+                                 tags_.next(op), stage_.comm, &requests_.back()),
+                      "MPI_Isend");
                 break;
             }
             case OpKind::recv: {
                 const Message message = data(op.target, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
-                check(PMPI_Irecv(message.address(), message.count(), message.type(), op.peer, tags_.next(op),
-                                 stage_.comm, &requests_.back()),
-                      "MPI_Irecv");
                 under_way_.push_back(instance);
+                check(PMPI_Irecv(message.address(), message.count(), message.type(), stage_.ranks[op.peer],
+                                 tags_.next(op), stage_.comm, &requests_.back()),
+                      "MPI_Irecv");
                 break;
             }
             case OpKind::copy:
@@ -104,17 +120,11 @@ class Run {
     }
 
     void collective(const Op& op, Instance instance) {
-        const MPI_Comm group = stage_.group(op.level);
         const Message message = data(op.target, instance);
-        MPI_Group members = MPI_GROUP_NULL;
-        MPI_Group all = MPI_GROUP_NULL;
-        int root = 0;
-        check(PMPI_Comm_group(group, &members), "MPI_Comm_group");
-        check(PMPI_Comm_group(stage_.comm, &all), "MPI_Comm_group");
-        check(PMPI_Group_translate_ranks(all, 1, &op.peer, members, &root), "MPI_Group_translate_ranks");
-        PMPI_Group_free(&members);
-        PMPI_Group_free(&all);
-        check(PMPI_Bcast(message.address(), message.count(), message.type(), root, group), "MPI_Bcast");
+        const int root = stage_.groups->number(op.level, stage_.ranks[op.peer]);
+        check(PMPI_Bcast(message.address(), message.count(), message.type(), root,
+                         stage_.groups->comm(op.level)),
+              "MPI_Bcast");
     }
 
     void wait_for_some() {

@@ -7,9 +7,9 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <functional>
 #include <vector>
 
+#include "executor/groups.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/schedule.hpp"
 
@@ -30,13 +30,14 @@ using Scratch = std::vector<std::vector<std::byte>>;
 /// Where a run takes place.
 struct Stage {
     MPI_Comm comm = MPI_COMM_NULL;
+    const int* ranks = nullptr;  ///< number in `comm` of each rank of the schedule
     int tag = 0;
-    int window = 1;  ///< operations under way towards one peer, 1 to 64
-    /// The communicator of this rank's group at a level of the topology; for library collectives.
-    std::function<MPI_Comm(int level)> group;
+    int window = 1;                  ///< operations under way towards one peer, 1 to 64
+    const Groups* groups = nullptr;  ///< for library collectives; made of `comm`
 };
 
-/// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails.
+/// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails. Then
+/// all receives have been taken back, but sends may go on reading `buffers` and `scratch`.
 void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
          const Buffers& buffers, const Stage& stage, Scratch& scratch);
 

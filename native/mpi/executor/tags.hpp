@@ -18,6 +18,9 @@
 
 namespace isochrone::mpi::executor {
 
+/// MPI_TAG_UB, at least 32767.
+[[nodiscard]] int largest_tag();
+
 #ifdef ISOCHRONE_SMPI
 
 class Tags {

@@ -2,89 +2,164 @@
 #include "interpose/datatype.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "comm/check.hpp"
+#include "executor/message.hpp"
+#include "interpose/layout.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
 
 using comm::check;
 
-/// Whether elements lie in memory one after the other, in the order in which they are packed. Size and extent
-/// alone do not tell: an indexed type may permute its blocks.
-bool is_plain(MPI_Datatype type) {
-    int integers = 0;
-    int addresses = 0;
-    int types = 0;
-    int combiner = 0;
-    check(PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
-    if (combiner == MPI_COMBINER_NAMED) {
-        int size = 0;
-        MPI_Aint lower = 0;
-        MPI_Aint extent = 0;
-        check(PMPI_Type_size(type, &size), "MPI_Type_size");
-        check(PMPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-        return lower == 0 && extent == size;
-    }
-    if (combiner != MPI_COMBINER_CONTIGUOUS && combiner != MPI_COMBINER_DUP) return false;
-    int count = 0;
-    MPI_Datatype inner = MPI_DATATYPE_NULL;
-    check(PMPI_Type_get_contents(type, integers, addresses, types, &count, nullptr, &inner),
-          "MPI_Type_get_contents");
-    const bool plain = is_plain(inner);
-    check(PMPI_Type_get_envelope(inner, &integers, &addresses, &types, &combiner), "MPI_Type_get_envelope");
-    if (combiner != MPI_COMBINER_NAMED) check(PMPI_Type_free(&inner), "MPI_Type_free");
-    return plain;
+/// MPI_Pack counts bytes in int: larger messages are packed in parts.
+constexpr std::int64_t largest_part = std::int64_t{1} << 30;
+
+int forget_type(MPI_Datatype /*type*/, int /*key*/, void* value, void* /*extra*/) {
+    delete static_cast<Type*>(value);
+    return MPI_SUCCESS;
 }
 
-/// MPI_Pack counts in int: larger messages are packed in parts.
-template <class Part>
-void in_parts(int count, MPI_Datatype type, Part&& part) {
-    const std::int64_t each = data_bytes(1, type);
-    const auto most = static_cast<int>(
-        std::max<std::int64_t>(1, (std::int64_t{1} << 30) / std::max<std::int64_t>(each, 1)));
-    MPI_Aint lower = 0;
-    MPI_Aint extent = 0;
-    check(PMPI_Type_get_extent(type, &lower, &extent), "MPI_Type_get_extent");
-    for (int first = 0; first < count; first += most) {
-        const int here = std::min(most, count - first);
-        part(extent * first, here, first * each, static_cast<int>(here * each));
-        if (first > std::numeric_limits<int>::max() - most) break;
+/// The types with a name that programs use most, all in one piece. Others are found out about like any.
+constexpr auto basic_types = [] {
+    return std::array{MPI_BYTE,
+                      MPI_CHAR,
+                      MPI_SIGNED_CHAR,
+                      MPI_UNSIGNED_CHAR,
+                      MPI_PACKED,
+                      MPI_SHORT,
+                      MPI_UNSIGNED_SHORT,
+                      MPI_INT,
+                      MPI_UNSIGNED,
+                      MPI_LONG,
+                      MPI_UNSIGNED_LONG,
+                      MPI_LONG_LONG_INT,
+                      MPI_UNSIGNED_LONG_LONG,
+                      MPI_FLOAT,
+                      MPI_DOUBLE,
+                      MPI_INT8_T,
+                      MPI_INT16_T,
+                      MPI_INT32_T,
+                      MPI_INT64_T,
+                      MPI_UINT8_T,
+                      MPI_UINT16_T,
+                      MPI_UINT32_T,
+                      MPI_UINT64_T,
+                      MPI_AINT,
+                      MPI_OFFSET,
+                      MPI_COUNT,
+                      MPI_C_BOOL,
+                      MPI_C_FLOAT_COMPLEX,
+                      MPI_C_DOUBLE_COMPLEX,
+                      MPI_WCHAR,
+                      MPI_INTEGER,
+                      MPI_REAL,
+                      MPI_DOUBLE_PRECISION,
+                      MPI_COMPLEX,
+                      MPI_DOUBLE_COMPLEX,
+                      MPI_LOGICAL,
+                      MPI_CHARACTER};
+};
+
+Type describe(MPI_Datatype type) {
+    MPI_Count size = 0;
+    MPI_Count lower = 0;
+    MPI_Count extent = 0;
+    check(PMPI_Type_size_x(type, &size), "MPI_Type_size");
+    check(PMPI_Type_get_extent_x(type, &lower, &extent), "MPI_Type_get_extent");
+    Type about{.size = size, .extent = extent};
+    if (const auto block = one_block(type)) {
+        about.begin = block->begin;
+        about.dense = block->size == size;
     }
+    return about;
 }
 
 }  // namespace
 
-std::int64_t data_bytes(int count, MPI_Datatype type) {
-    MPI_Count size = 0;
-    check(PMPI_Type_size_x(type, &size), "MPI_Type_size_x");
-    return static_cast<std::int64_t>(size) * count;
+Types::Types() {
+    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self_), "MPI_Comm_split");
+    comm::return_errors(self_);
+    check(PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &key_, nullptr),
+          "MPI_Type_create_keyval");
+    for (MPI_Datatype type : basic_types()) {
+        if (type != MPI_DATATYPE_NULL) basic_.emplace(type, describe(type));  // no Fortran: no Fortran types
+    }
 }
 
-Packed::Packed(void* buffer, int count, MPI_Datatype type, MPI_Comm comm, bool fill)
-    : buffer_(buffer), count_(count), type_(type), comm_(comm) {
-    if (is_plain(type)) {
-        direct_ = buffer;
+const Type* Types::find(void* buffer, std::int64_t count, MPI_Datatype type) {
+    if (const auto basic = basic_.find(type); basic != basic_.end()) {
+        return buffer != nullptr ? &basic->second : nullptr;
+    }
+    // The library's own call looks at the same things, and returns what it finds.
+    const auto some = static_cast<int>(std::min<std::int64_t>(count, std::numeric_limits<int>::max()));
+    if (PMPI_Bcast(buffer, some, type, 0, self_) != MPI_SUCCESS) return nullptr;
+    void* value = nullptr;
+    int found = 0;
+    check(PMPI_Type_get_attr(type, key_, static_cast<void*>(&value), &found), "MPI_Type_get_attr");
+    if (found != 0) return static_cast<Type*>(value);
+    const std::lock_guard lock(mutex_);
+    check(PMPI_Type_get_attr(type, key_, static_cast<void*>(&value), &found), "MPI_Type_get_attr");
+    if (found != 0) return static_cast<Type*>(value);
+    auto about = std::make_unique<Type>(describe(type));
+    check(PMPI_Type_set_attr(type, key_, about.get()), "MPI_Type_set_attr");
+    return about.release();
+}
+
+/// Calls part(address, elements, offset in the copy, bytes) for as many elements at once as MPI can count.
+template <class Part>
+void Packed::in_parts(Part&& part) {
+    const std::int64_t most =
+        std::clamp<std::int64_t>(largest_part / about_.size, 1, std::numeric_limits<int>::max());
+    for (std::int64_t first = 0; first < count_; first += most) {
+        const std::int64_t here = std::min(most, count_ - first);
+        part(static_cast<char*>(buffer_) + about_.extent * first, static_cast<int>(here),
+             copy_.get() + first * about_.size, here * about_.size);
+    }
+}
+
+/// Whether the data are to be packed by a message to this rank itself: MPI_Pack takes no null pointer, which
+/// MPI_BOTTOM is, and no element of more bytes than an int counts.
+bool Packed::by_message() const { return buffer_ == nullptr || about_.size > largest_part; }
+
+Packed::Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& about, MPI_Comm self,
+               bool fill)
+    : buffer_(buffer), count_(count), type_(type), about_(about), self_(self) {
+    if (about.dense && (count == 1 || about.extent == about.size)) {
+        direct_ = static_cast<char*>(buffer) + about.begin;
         return;
     }
-    copy_.resize(static_cast<std::size_t>(data_bytes(count, type)));
+    copy_ = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(count * about.size));
     if (!fill) return;
-    in_parts(count_, type_, [&](MPI_Aint at, int here, std::int64_t offset, int bytes) {
-        int position = 0;
-        check(PMPI_Pack(static_cast<char*>(buffer_) + at, here, type_, copy_.data() + offset, bytes,
-                        &position, comm_),
-              "MPI_Pack");
+    in_parts([&](char* address, int elements, char* copy, std::int64_t bytes) {
+        if (by_message()) {
+            const executor::Message flat(copy, {{0, bytes}}, 1);
+            check(PMPI_Sendrecv(address, elements, type_, 0, 0, flat.address(), flat.count(), flat.type(), 0,
+                                0, self_, MPI_STATUS_IGNORE),
+                  "MPI_Sendrecv");
+        } else {
+            int position = 0;
+            check(PMPI_Pack(address, elements, type_, copy, static_cast<int>(bytes), &position, self_),
+                  "MPI_Pack");
+        }
     });
 }
 
 void Packed::unpack() {
-    if (copy_.empty()) return;
-    in_parts(count_, type_, [&](MPI_Aint at, int here, std::int64_t offset, int bytes) {
-        int position = 0;
-        check(PMPI_Unpack(copy_.data() + offset, bytes, &position, static_cast<char*>(buffer_) + at, here,
-                          type_, comm_),
-              "MPI_Unpack");
+    if (!copy_) return;
+    in_parts([&](char* address, int elements, char* copy, std::int64_t bytes) {
+        if (by_message()) {
+            const executor::Message flat(copy, {{0, bytes}}, 1);
+            check(PMPI_Sendrecv(flat.address(), flat.count(), flat.type(), 0, 0, address, elements, type_, 0,
+                                0, self_, MPI_STATUS_IGNORE),
+                  "MPI_Sendrecv");
+        } else {
+            int position = 0;
+            check(PMPI_Unpack(copy, static_cast<int>(bytes), &position, address, elements, type_, self_),
+                  "MPI_Unpack");
+        }
     });
 }
 

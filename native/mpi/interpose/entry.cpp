@@ -1,135 +1,95 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The MPI functions that the preloaded library takes the place of. Each does what the program asked for
-// through the library's own PMPI function; broadcasts may take another way there. Nothing throws out of here.
+// The MPI functions that the preloaded library takes the place of, under both of their names. A Fortran
+// binding may call either, and so does a profiler that stands in front. MPI is started through the next
+// library's function of the same name, which may be a profiler's; all else goes to the MPI library itself.
 //
-// A profiler that is preloaded too stands in front of this library or behind it, as LD_PRELOAD lists them: in
-// front it sees the program's calls, behind it sees none, because messages and the library's own collectives
-// are called by their PMPI names.
-#include <mpi.h>
+// No MPI header here, see call.hpp.
+#include <dlfcn.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
-#include <exception>
-#include <memory>
+#include <cstdlib>
 
-#include "comm/check.hpp"
-#include "interpose/environment.hpp"
-#include "interpose/session.hpp"
+#include "interpose/runtime.hpp"
 
 namespace {
 
-using isochrone::mpi::interpose::Session;
+using namespace isochrone::mpi::interpose;
 
-/// The one object with all state. It lives from MPI_Init to MPI_Finalize, both of which a program calls once,
-/// in one thread.
-std::unique_ptr<Session>& session() {
-    static std::unique_ptr<Session> the_session;
-    return the_session;
-}
-
-/// Whether MPI was started through a function of ours, or it has been said that it was not.
-std::atomic<bool> start_was_seen = false;
-
-/// When the program is loaded: later no function of ours may ever be called.
-__attribute__((constructor)) void say_what_is_not_seen() {
-    using namespace isochrone::mpi::interpose;
-    if (!fortran_goes_around()) return;
-    start_was_seen = true;
-    if (!is_rank_0_of_launcher()) return;
-    std::fprintf(stderr,
-                 "isochrone: this program has Open MPI's Fortran bindings, which a preload cannot see into: "
-                 "what it calls from Fortran runs on the MPI library's own\n");
-}
-
-/// MPICH's mpi_f08 starts MPI by PMPI_Init, but broadcasts by MPI_Bcast. A session cannot be opened then:
-/// that is collective over the world, and the first broadcast need not be, nor need there be a world.
-void say_that_start_was_not_seen() {
-    using namespace isochrone::mpi::interpose;
-    if (start_was_seen.exchange(true) || !plan_is_asked_for() || !is_rank_0_of_launcher()) return;
-    std::fprintf(
-        stderr,
-        "isochrone: this program started MPI where a preload cannot see it, as mpi_f08 of Fortran and "
-        "MPI_Session_init do: the MPI library's own broadcasts run\n");
-}
-
-void open_session() {
-    start_was_seen = true;
-    if (isochrone::mpi::interpose::loaded_mpi_libraries() > 1) {
-        std::fprintf(
-            stderr,
-            "isochrone: this preload was built for another MPI library than the program: it does nothing; "
-            "see isochrone mpi list\n");
-        return;
+/// A function of the libraries that the loader has after this one.
+template <class Function>
+class Next {
+  public:
+    explicit constexpr Next(const char* name) : name_(name) {}
+    Function* operator()() {
+        Function* known = function_.load(std::memory_order_relaxed);
+        return known != nullptr ? known : find();
     }
-    try {
-        session() = Session::open();
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", error.what());
-    }
-}
 
-/// Hands an error to the communicator's error handler, as the library's own functions do.
-int fail(MPI_Comm comm, const std::exception& error) {
-    const auto* known = dynamic_cast<const isochrone::mpi::comm::Error*>(&error);
-    const int code = known != nullptr ? known->code() : MPI_ERR_INTERN;
-    std::fprintf(stderr, "isochrone: %s\n", error.what());
-    PMPI_Comm_call_errhandler(comm, code);
+  private:
+    Function* find() {
+        auto* found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
+        if (found == nullptr) {
+            std::fprintf(stderr, "isochrone: no MPI library with %s is loaded after this preload\n", name_);
+            std::abort();
+        }
+        function_.store(found, std::memory_order_relaxed);
+        return found;
+    }
+    const char* name_;
+    std::atomic<Function*> function_ = nullptr;
+};
+
+/// How deep this thread is in functions that start MPI: the outermost of ours, through which a profiler may
+/// have come, opens the session.
+thread_local int depth = 0;
+
+template <class Start>
+int start(Start&& library) {
+    ++depth;
+    const int code = library();
+    if (--depth == 0 && code == 0) started();
     return code;
 }
 
 }  // namespace
 
-#define ISOCHRONE_EXPORT extern "C" __attribute__((visibility("default")))
+#define EXPORT extern "C" __attribute__((visibility("default")))
+#define NAMED(prefix, name, suffix) NAMED_(prefix, name, suffix)
+#define NAMED_(prefix, name, suffix) prefix##name##suffix
+#define TEXT(name) TEXT_(name)
+#define TEXT_(name) #name
 
-ISOCHRONE_EXPORT int MPI_Init(int* argc, char*** argv) {
-    const int code = PMPI_Init(argc, argv);
-    if (code == MPI_SUCCESS) open_session();
-    return code;
-}
-
-ISOCHRONE_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    const int code = PMPI_Init_thread(argc, argv, required, provided);
-    if (code == MPI_SUCCESS) open_session();
-    return code;
-}
-
-ISOCHRONE_EXPORT int MPI_Finalize() {
-    session().reset();
-    return PMPI_Finalize();
-}
-
-ISOCHRONE_EXPORT int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    if (session()) {
-        try {
-            if (session()->bcast(buffer, count, datatype, root, comm)) return MPI_SUCCESS;
-        } catch (const std::exception& error) {
-            return fail(comm, error);
-        }
-    } else {
-        say_that_start_was_not_seen();
+#define START(name, parameters, arguments)                      \
+    EXPORT int name parameters {                                \
+        static constinit Next<int parameters> next(TEXT(name)); \
+        return start([&] { return next() arguments; });         \
     }
-    return PMPI_Bcast(buffer, count, datatype, root, comm);
-}
+START(MPI_Init, (int* argc, char*** argv), (argc, argv))
+START(PMPI_Init, (int* argc, char*** argv), (argc, argv))
+START(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
+      (argc, argv, required, provided))
+START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
+      (argc, argv, required, provided))
 
-ISOCHRONE_EXPORT int MPI_Comm_free(MPI_Comm* comm) {
-    if (session() && comm != nullptr) {
-        try {
-            session()->forget(*comm);
-        } catch (const std::exception& error) {
-            return fail(*comm, error);
-        }
-    }
-    return PMPI_Comm_free(comm);
-}
+#define ISOCHRONE_FUNCTION(name, parameters, arguments, fields)                       \
+    EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                \
+        static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX))); \
+        int code = 0;                                                                 \
+        return improve(Call fields, code) ? code : next() arguments;                  \
+    }                                                                                 \
+    EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
+    parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
 
-ISOCHRONE_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
-    if (session() && comm != nullptr) {
-        try {
-            session()->forget(*comm);
-        } catch (const std::exception& error) {
-            return fail(*comm, error);
-        }
-    }
-    return PMPI_Comm_disconnect(comm);
-}
+#define COUNT int
+#define SUFFIX
+#include "interpose/functions.inc"
+#ifdef ISOCHRONE_LARGE_COUNTS
+#undef COUNT
+#undef SUFFIX
+#define COUNT std::int64_t
+#define SUFFIX _c
+#include "interpose/functions.inc"
+#endif

@@ -1,45 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/environment.hpp"
 
+#include <fcntl.h>
 #include <link.h>
+#include <mpi.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
-#include "comm/check.hpp"
 #include "comm/library.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
-
-using comm::check;
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
 }
 
-std::string read_file(const std::string& path, std::string& complaint) {
-    constexpr std::size_t largest = std::size_t{1} << 28;
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream contents;
-    if (!file || !(contents << file.rdbuf()) || contents.str().size() > largest) {
-        if (complaint.empty()) complaint = path + " cannot be read";
-        return {};
-    }
-    return contents.str();
+bool is_on(const char* name) {
+    const std::string value = variable(name);
+    return !value.empty() && value != "0";
 }
 
-void share(MPI_Comm comm, std::string& text) {
-    int length = static_cast<int>(text.size());
-    check(PMPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-    text.resize(static_cast<std::size_t>(length));
-    check(PMPI_Bcast(text.data(), length, MPI_CHAR, 0, comm), "MPI_Bcast");
+/// A plan or a topology. Only what is a file in a folder: a pipe may never end, and neither does a device.
+std::string read_file(const std::string& path, std::string& complaint) {
+    constexpr off_t largest = off_t{1} << 28;
+    const auto refuse = [&](const std::string& why) {
+        if (complaint.empty()) complaint = (path.empty() ? "ISOCHRONE_TOPOLOGY" : path) + ' ' + why;
+        return std::string{};
+    };
+    const int file = path.empty() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (file < 0) return refuse(path.empty() ? "is not set" : "cannot be read");
+    struct stat about {};
+    std::string text;
+    std::string why;
+    if (fstat(file, &about) != 0) {
+        why = "cannot be read";
+    } else if (!S_ISREG(about.st_mode)) {
+        why = "is not a file";
+    } else if (about.st_size > largest) {
+        why = "is too long";
+    } else {
+        text.resize(static_cast<std::size_t>(about.st_size));
+        std::size_t have = 0;
+        while (have < text.size()) {
+            const ssize_t got = read(file, text.data() + have, text.size() - have);
+            if (got < 0 && errno == EINTR) continue;
+            if (got <= 0) break;
+            have += static_cast<std::size_t>(got);
+        }
+        if (have < text.size()) why = "cannot be read";
+    }
+    close(file);
+    return why.empty() ? text : refuse(why);
 }
 
 /// Calls visit(file name without folders) for each loaded object.
@@ -56,19 +76,14 @@ void each_object(Visit&& visit) {
 
 }  // namespace
 
-Inputs read_inputs(MPI_Comm comm) {
+Inputs read_inputs() {
     Inputs inputs;
-    std::string explain;
-    if (comm::rank_in(comm) == 0) {
-        explain = variable("ISOCHRONE_EXPLAIN");
-        if (const std::string path = variable("ISOCHRONE_PLAN"); !path.empty()) {
-            inputs.plan = read_file(path, inputs.complaint);
-            inputs.topology = read_file(variable("ISOCHRONE_TOPOLOGY"), inputs.complaint);
-        }
+    inputs.explain = is_on("ISOCHRONE_EXPLAIN");
+    inputs.check = is_on("ISOCHRONE_CHECK");
+    if (const std::string path = variable("ISOCHRONE_PLAN"); !path.empty()) {
+        inputs.plan = read_file(path, inputs.complaint);
+        inputs.topology = read_file(variable("ISOCHRONE_TOPOLOGY"), inputs.complaint);
     }
-    for (std::string* text : {&inputs.plan, &inputs.topology, &inputs.complaint, &explain})
-        share(comm, *text);
-    inputs.explain = !explain.empty() && explain != "0";
     return inputs;
 }
 
@@ -106,22 +121,26 @@ bool is_rank_0_of_launcher() {
 
 bool plan_is_asked_for() { return !variable("ISOCHRONE_PLAN").empty(); }
 
-bool fortran_goes_around() {
-    if (!plan_is_asked_for()) return false;
-    bool found = false;
-    each_object([&](std::string_view name) { found = found || name.starts_with("libmpi_mpifh.so"); });
-    return found;
+bool is_of_this_library() {
+#if defined(OPEN_MPI)
+    constexpr std::string_view ours = "Open MPI";
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MPICH)
+    constexpr std::string_view ours = "MPICH";
+#else
+    constexpr std::string_view ours = "the standard ABI";
+#endif
+    // Those that share MPICH's handles have names of their own.
+    const comm::Library library = comm::library_identity();
+    if (library.abi.starts_with("libmpi_abi")) return ours == "the standard ABI";
+    return library.name.starts_with("Open MPI") ? ours == "Open MPI" : ours == "MPICH";
 }
 
-int loaded_mpi_libraries() {
-    std::set<std::string_view> names;
-    each_object([&](std::string_view name) {
-        if (name.starts_with("libmpi.so") || name.starts_with("libmpich.so") ||
-            name.starts_with("libmpi_abi.so")) {
-            names.insert(name);
-        }
-    });
-    return static_cast<int>(names.size());
+void say_that_library_is_another() {
+    if (!is_rank_0_of_launcher()) return;
+    std::fprintf(
+        stderr,
+        "isochrone: this preload was built for another MPI library than the program: it does nothing; "
+        "see isochrone mpi list\n");
 }
 
 }  // namespace isochrone::mpi::interpose

@@ -4,8 +4,6 @@
 // it.
 #pragma once
 
-#include <mpi.h>
-
 #include <string>
 
 #include "select/plan.hpp"
@@ -13,16 +11,16 @@
 
 namespace isochrone::mpi::interpose {
 
-/// Read by rank 0 from ISOCHRONE_PLAN, ISOCHRONE_TOPOLOGY and ISOCHRONE_EXPLAIN; the same on all ranks.
+/// What ISOCHRONE_PLAN and ISOCHRONE_TOPOLOGY name, and what ISOCHRONE_EXPLAIN and ISOCHRONE_CHECK ask for.
 struct Inputs {
     std::string plan;       ///< text; empty: no plan was given
     std::string topology;   ///< text
     std::string complaint;  ///< one line, if a file that was named cannot be read
     bool explain = false;
+    bool check = false;  ///< whether ranks compare what they ask for before each collective
 };
 
-/// Collective.
-[[nodiscard]] Inputs read_inputs(MPI_Comm comm);
+[[nodiscard]] Inputs read_inputs();
 
 /// Throws std::invalid_argument, in one line, if the plan was made for another topology, MPI library or ABI
 /// than are here.
@@ -39,12 +37,11 @@ void check_belongs(const core::select::Plan& plan, const core::topology::Topolog
 /// Whether ISOCHRONE_PLAN is set.
 [[nodiscard]] bool plan_is_asked_for();
 
-/// Whether a plan is asked for and Open MPI's Fortran bindings are loaded in this process. They call MPI by
-/// its PMPI names: a preload sees neither their MPI_Init nor their collectives.
-[[nodiscard]] bool fortran_goes_around();
+/// Whether the MPI library of this program has the handles that this preload was built for. May be asked at
+/// any time.
+[[nodiscard]] bool is_of_this_library();
 
-/// How many MPI libraries are loaded in this process. More than one: this library and the program were built
-/// for different ones, and nothing can be said about the handles that are passed.
-[[nodiscard]] int loaded_mpi_libraries();
+/// In one line, on rank 0.
+void say_that_library_is_another();
 
 }  // namespace isochrone::mpi::interpose

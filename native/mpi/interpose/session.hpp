@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// All state of the preloaded library, from MPI_Init to MPI_Finalize.
+// All state of the preloaded library while MPI runs.
+//
+// All messages go over one private communicator, split from the world at the start, and library collectives
+// over groups that are made then too. None is made later: making one inside a collective of the program's
+// races with communicators that the program has under way (MPI_Comm_idup), and libraries have few. What is
+// kept for a communicator hangs on an attribute of it, and is freed with it without a call to MPI.
 #pragma once
 
 #include <mpi.h>
@@ -10,9 +15,14 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "executor/dispatcher.hpp"
+#include "executor/groups.hpp"
+#include "interpose/agreement.hpp"
+#include "interpose/datatype.hpp"
+#include "interpose/lanes.hpp"
 #include "place/layout.hpp"
 #include "select/plan.hpp"
 
@@ -20,20 +30,24 @@ namespace isochrone::mpi::interpose {
 
 class Session {
   public:
-    /// Collective over MPI_COMM_WORLD; returns nullptr, on all ranks, if there is nothing to do: no plan is
-    /// given, or the plan or its topology is damaged or made for something else. Rank 0 then says so in one
-    /// line.
+    /// Collective over MPI_COMM_WORLD, except that ranks without this library are noticed. Returns nullptr,
+    /// on all ranks, if there is nothing to do: no plan is given, or the plan or its topology is damaged or
+    /// made for something else. Rank 0 then says so in one line. Throws comm::Error.
     static std::unique_ptr<Session> open();
+    /// Calls nothing of MPI, which is ending.
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    /// Broadcasts if the plan has a recipe for it. False: the caller is to call the library's own. Throws
-    /// comm::Error.
-    bool bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
+    /// Whether a call has been dealt with, and what the program gets then.
+    struct Done {
+        bool done = false;
+        int code = MPI_SUCCESS;
+    };
 
-    /// Collective over `comm`, which is about to be freed.
-    void forget(MPI_Comm comm);
+    /// Broadcasts if the plan has a recipe for it. Not done: the caller is to call the library's own. Throws
+    /// comm::Error.
+    Done bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
 
   private:
     /// What is kept for a communicator.
@@ -41,6 +55,7 @@ class Session {
         std::unique_ptr<executor::Dispatcher> dispatcher;  ///< nullptr: not a communicator that is improved
         int rank = 0;
         int size = 1;
+        int lane = Lanes::none;
         std::set<const executor::Dispatcher::Decision*> explained;  ///< decisions that have been said
     };
 
@@ -53,17 +68,29 @@ class Session {
     };
 
     Session() = default;
+    std::string take_plan(const Agreement& agreement);
+    void make_communicators();
     static std::string in_words(const Counts& counts);
+    static int forget(MPI_Comm comm, int key, void* handle, void* session);
     Handle& handle_of(MPI_Comm comm);
-    [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm) const;
+    [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
+    executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
     void count(Handle& handle, const executor::Dispatcher::Decision& decision, std::int64_t bytes, int root);
 
     core::select::Plan plan_;
     core::place::Layout world_;
     bool explain_ = false;
+    bool check_ = false;
+    bool threads_ = false;
+    int rank_ = 0;
+    MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
+    MPI_Group world_group_ = MPI_GROUP_NULL;
+    std::unique_ptr<executor::Groups> groups_;
+    std::unique_ptr<Types> types_;
+    std::unique_ptr<Lanes> lanes_;
     int key_ = MPI_KEYVAL_INVALID;
     std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
-    std::vector<std::unique_ptr<Handle>> handles_;
+    std::unordered_set<Handle*> handles_;
     Counts counts_;
 };
 

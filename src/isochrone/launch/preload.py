@@ -93,10 +93,10 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     settings = {name: value for name, value in os.environ.items() if name.startswith("ISOCHRONE_")}
     for name in _OWN_SETTINGS:
         settings.pop(name, None)
-    # Ours comes first: a profiler behind it sees the messages that we send in place of the collective.
+    # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
     others = os.environ.get("LD_PRELOAD", "")
     settings |= {
-        "LD_PRELOAD": f"{preload}:{others}" if others else str(preload),
+        "LD_PRELOAD": f"{others}:{preload}" if others else str(preload),
         "ISOCHRONE_PLAN": str(plan_path.absolute()),
         "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
     }

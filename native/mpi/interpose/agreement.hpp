@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What all ranks of a job agree on before anything is improved: that all of them have this library, of one
+// version and over one MPI library, and which plan holds.
+//
+// A rank without this library takes part in nothing, so nothing may wait for it, and no message may go to it
+// that its program could receive. So each rank tells rank 0 that it is here, rank 0 waits a limited time, and
+// answers those that it has heard of:
+//
+//   rank 1   here ──▶ rank 0: all here, plan holds ──▶ go: the rest is collective
+//   rank 2   here ──▶         or one is missing    ──▶ no
+//
+// Only where rank 0 itself is without are there messages that nobody asked for: one from each rank, on the
+// highest tag.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/place.hpp"
+
+namespace isochrone::mpi::interpose {
+
+struct Agreement {
+    std::string plan;                 ///< text
+    std::string topology;             ///< text
+    std::vector<comm::Place> places;  ///< of all ranks
+    bool explain = false;
+    bool check = false;
+    bool threads = false;  ///< whether several threads of any rank may be in collectives at once
+};
+
+/// Says why a plan does not hold, in one line; empty if it does.
+using Judge = std::function<std::string(const Agreement&)>;
+
+/// To be called by all ranks that can, right after MPI has started. All get the same: nothing where there is
+/// no plan, where `judge` (asked on rank 0) is against it, or where not all ranks agree; rank 0 then says so
+/// in one line. Throws comm::Error.
+[[nodiscard]] std::optional<Agreement> agree(const Judge& judge);
+
+}  // namespace isochrone::mpi::interpose

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "interpose/runtime.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <type_traits>
+
+#include "comm/check.hpp"
+#include "interpose/environment.hpp"
+#include "interpose/session.hpp"
+
+namespace isochrone::mpi::interpose {
+namespace {
+
+/// The one object with all state. MPI itself ends its life: the delete function of an attribute of
+/// MPI_COMM_SELF runs first in MPI_Finalize, whatever binding or tool that is called by. Never a static
+/// object, whose end would come after MPI's.
+std::atomic<Session*> session = nullptr;
+
+/// Whether MPI was started through a function of ours, or it has been said that it was not.
+std::atomic<bool> start_was_seen = false;
+
+/// How deep this thread is in this library: what that calls itself is not looked at.
+__attribute__((tls_model("initial-exec"))) thread_local int inside = 0;
+
+class Inside {
+  public:
+    Inside() { ++inside; }
+    ~Inside() { --inside; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+};
+
+template <class Handle>
+Handle handle(Word word) {
+    if constexpr (std::is_pointer_v<Handle>) {
+        return reinterpret_cast<Handle>(word);  // NOLINT(performance-no-int-to-ptr)
+    } else {
+        return static_cast<Handle>(word);
+    }
+}
+
+/// The call after which this library is silent: attributes on MPI_COMM_SELF go before all else.
+int end_session(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
+    delete session.exchange(nullptr);
+    return MPI_SUCCESS;
+}
+
+/// MPI_Session_init, and what calls neither name of MPI_Init. A session of ours cannot be opened then: that
+/// is collective over the world, and the first collective need not be, nor need there be a world.
+void say_that_start_was_not_seen() {
+    if (start_was_seen.exchange(true) || !plan_is_asked_for()) return;
+    if (!is_of_this_library()) {
+        say_that_library_is_another();
+    } else if (is_rank_0_of_launcher()) {
+        std::fprintf(stderr,
+                     "isochrone: this program started MPI where a preload cannot see it, as MPI_Session_init "
+                     "does: the MPI library's own collectives run\n");
+    }
+}
+
+/// Hands an error to the communicator's error handler, as the library's own functions do.
+int fail(MPI_Comm comm, const std::exception& error) {
+    int code = MPI_ERR_INTERN;
+    if (const auto* known = dynamic_cast<const comm::Error*>(&error)) code = known->code();
+    if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) code = MPI_ERR_NO_MEM;
+    std::fprintf(stderr, "isochrone: %s\n", error.what());
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+}
+
+}  // namespace
+
+void started() noexcept {
+    start_was_seen = true;
+    const Inside guard;
+    if (!is_of_this_library()) {
+        if (plan_is_asked_for()) say_that_library_is_another();
+        return;
+    }
+    try {
+        auto opened = Session::open();
+        if (!opened) return;
+        int key = MPI_KEYVAL_INVALID;
+        comm::check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &key, nullptr),
+                    "MPI_Comm_create_keyval");
+        comm::check(PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr), "MPI_Comm_set_attr");
+        session = opened.release();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", error.what());
+    }
+}
+
+bool is_open(const Session* which) noexcept { return session.load() == which; }
+
+bool improve(const Call& call, int& code) noexcept {
+    if (inside > 0) return false;
+    Session* const here = session.load(std::memory_order_acquire);
+    if (here == nullptr) {
+        if (!start_was_seen.load(std::memory_order_relaxed)) say_that_start_was_not_seen();
+        return false;
+    }
+    const Inside guard;
+    const auto comm = handle<MPI_Comm>(call.comm);
+    try {
+        const auto done =
+            here->bcast(call.buffer, call.count, handle<MPI_Datatype>(call.type), call.root, comm);
+        code = done.code;
+        return done.done;
+    } catch (const std::exception& error) {
+        code = fail(comm, error);
+        return true;
+    }
+}
+
+}  // namespace isochrone::mpi::interpose

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the entry points ask. Nothing throws out of here, and nothing here is called before the program's
+// first MPI function or after its last.
+#pragma once
+
+#include "interpose/call.hpp"
+
+namespace isochrone::mpi::interpose {
+
+/// After the program has started MPI: joins the other ranks in opening the session, where there is a plan.
+void started() noexcept;
+
+class Session;
+
+/// Whether this is the session that is open now.
+bool is_open(const Session* session) noexcept;
+
+/// Does what is asked for, if the plan has a recipe. False: the caller is to call the library's own. `code`
+/// is what the program gets.
+bool improve(const Call& call, int& code) noexcept;
+
+}  // namespace isochrone::mpi::interpose
