@@ -90,8 +90,8 @@ static int class_of(int code) {
 /* ---- communicators ------------------------------------------------------------------------------------ */
 
 /* Blocking collectives while a communicator is being made. Whoever makes one of its own in the first
- * broadcast does so beside a pending MPI_Comm_idup: both then ask for a number at once, and not in one order on
- * all ranks. */
+ * broadcast does so beside a pending MPI_Comm_idup: both then ask for a number at once, and not in one order
+ * on all ranks. */
 static void idup(const Job *job) {
     for (int i = 0; i < job->times; i++) {
         MPI_Comm parent = MPI_COMM_WORLD, other = MPI_COMM_NULL, made[4];
@@ -115,8 +115,8 @@ static void idup(const Job *job) {
 }
 
 /* Graphs of processes, made in both ways between broadcasts on the old and the new communicators. Each is
- * made of a fresh duplicate and each rank gives its own edges: where rank 0 gives those of all and the world is
- * used over and over, Open MPI 4.1 hangs by itself, in MPI_Dist_graph_create, in most runs of 60. */
+ * made of a fresh duplicate and each rank gives its own edges: where rank 0 gives those of all and the world
+ * is used over and over, Open MPI 4.1 hangs by itself, in MPI_Dist_graph_create, in most runs of 60. */
 static void graphs(const Job *job) {
     for (int i = 0; i < job->times; i++) {
         MPI_Comm old, adjacent, graph;
