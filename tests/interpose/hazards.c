@@ -835,7 +835,7 @@ static void callbacks(const Job *job) {
     MPI_Type_create_keyval(copy_type, delete_type, &type_key, &of_types);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_inner, &inner_key, &of_inner);
     MPI_Comm_set_attr(MPI_COMM_WORLD, comm_key, &of_comms);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 8; i++) {
         MPI_Comm copy, part, *inner = malloc(sizeof *inner);
         broadcast(MPI_COMM_WORLD, i % job->size, 200, 1u);
         MPI_Comm_dup(MPI_COMM_WORLD, &copy);
