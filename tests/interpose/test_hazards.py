@@ -75,7 +75,7 @@ CASES = [
 ]
 LONG_CASES = [
     Case(("churn", "any", "20000"), 2, NATIVE_WITHIN, seconds=LONG_SECONDS),
-    Case(("churn", "any", "100000"), 3, CHAIN, seconds=LONG_SECONDS),
+    Case(("churn", "any", "100000"), 2, CHAIN, seconds=LONG_SECONDS),
     Case(("threads", "any", "2000"), 3, BINOMIAL, 5, seconds=LONG_SECONDS),
     *(Case(("idup", kind, "200"), 3, BINOMIAL, 10, LONG_SECONDS) for kind in ("same", "other", "several")),
     Case(("graphs", "any", "200"), 4, BINOMIAL, 10, LONG_SECONDS),
