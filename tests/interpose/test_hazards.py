@@ -83,7 +83,7 @@ LONG_CASES = [
 ]
 # One element of 2.4 GiB, and at worst a copy of it, on two ranks.
 HUGE_NEEDS_GIB = 12
-HUGE_CASES = [Case(("huge", kind), 2, PIPELINE, seconds=LONG_SECONDS) for kind in ("dense", "gaps")]
+HUGE_CASES = [Case(("huge", kind), 2, "pipeline@1048576", seconds=LONG_SECONDS) for kind in ("dense", "gaps")]
 
 
 @pytest.fixture(scope="module")
