@@ -51,7 +51,6 @@ CASES = [
     *(Case(("overlap", "any", "20"), 3, recipe) for recipe in (BINOMIAL, NATIVE_WITHIN)),
     # Communicators.
     Case(("churn", "any", "20000"), 2, BINOMIAL),
-    Case(("churn", "any", "20000"), 2, NATIVE_WITHIN),
     *(Case(("kinds",), 5, recipe) for recipe in (CHAIN, NATIVE_WITHIN)),
     Case(("kinds",), 2, PIPELINE),
     Case(("kinds",), 3, SCATTER),
@@ -79,7 +78,8 @@ CASES = [
     Case(("ending", "self"), 4, NATIVE_WITHIN),
 ]
 LONG_CASES = [
-    Case(("churn", "any", "100000"), 3, CHAIN, seconds=LONG_SECONDS),
+    Case(("churn", "any", "20000"), 2, NATIVE_WITHIN, seconds=LONG_SECONDS),
+    Case(("churn", "any", "100000"), 2, CHAIN, seconds=LONG_SECONDS),
     Case(("threads", "any", "2000"), 3, BINOMIAL, 5, seconds=LONG_SECONDS),
     *(Case(("idup", kind, "200"), 3, BINOMIAL, 10, LONG_SECONDS) for kind in ("same", "other", "several")),
     Case(("graphs", "any", "200"), 4, BINOMIAL, 10, LONG_SECONDS),
@@ -87,7 +87,7 @@ LONG_CASES = [
 ]
 # One element of 2.4 GiB, and at worst a copy of it, on two ranks.
 HUGE_NEEDS_GIB = 12
-HUGE_CASES = [Case(("huge", kind), 2, PIPELINE, seconds=LONG_SECONDS) for kind in ("dense", "gaps")]
+HUGE_CASES = [Case(("huge", kind), 2, "pipeline@1048576", seconds=LONG_SECONDS) for kind in ("dense", "gaps")]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -77,7 +79,9 @@ std::string abi() {
 }  // namespace
 
 Library library_identity() {
-    std::vector<char> text(MPI_MAX_LIBRARY_VERSION_STRING + 1, '\0');
+    // The library may be another than this code was compiled for, and more talkative: MPICH takes 8192.
+    constexpr std::size_t most = std::max<std::size_t>(MPI_MAX_LIBRARY_VERSION_STRING, 1 << 14);
+    std::vector<char> text(most + 1, '\0');
     int length = 0;
     check(PMPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
     int major = 0;

@@ -28,9 +28,9 @@ using std::chrono::duration;
 using std::chrono::steady_clock;
 
 /// How long rank 0 waits for the others. All have left MPI_Init together, more or less.
-constexpr duration<double> patience{10};
+constexpr duration<double> patience{5};
 /// How long the others wait for its answer: longer than it may wait itself.
-constexpr duration<double> patience_with_rank_0{30};
+constexpr duration<double> patience_with_rank_0{15};
 
 constexpr std::uint64_t magic = 0x69736f6368726f6e;  // "isochron"
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from isochrone.errors import IsochroneError
-from isochrone.files.pipe import opened
 
 LOG = logging.getLogger("isochrone.files")
 
@@ -67,7 +66,7 @@ def read_object(path: Path, todo: str | None = None) -> Json:
     """The JSON object that is the whole of the file."""
     try:
         data = bytearray()
-        with opened(path) as file:
+        with path.open("rb") as file:
             # A device has no size, and read() asks at once for the memory of all that it may read.
             while piece := file.read(_PIECE_BYTES):
                 data += piece
@@ -87,7 +86,7 @@ def read_lines(
     A last line that is damaged was cut off when its writer was killed: it is reported and dropped.
     """
     try:
-        with opened(path) as file:
+        with path.open("rb") as file:
             pending: IsochroneError | None = None
             for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
                 if len(line) > _MAX_LINE_BYTES:
@@ -168,7 +167,7 @@ def read_text(path: Path, most_bytes: int, what: str, todo: str) -> str:
     says what to do.
     """
     try:
-        with opened(path) as file:
+        with path.open("rb") as file:
             data = file.read(most_bytes + 1)
     except OSError as error:
         raise unreadable(path, error) from None

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * A profiler as others write them, to be preloaded: all that it does needs what its own MPI_Init has made. At MPI_Finalize it adds a line to the file that PROFILE names.
+ * A profiler as others write them, to be preloaded: all that it does needs what its own MPI_Init has made.
+ * At MPI_Finalize it adds a line to the file that PROFILE names.
  *
  *   -DONLY_FINALIZE  one that takes the place of MPI_Finalize only
  */
