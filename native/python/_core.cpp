@@ -15,12 +15,12 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "algorithms/algorithm.hpp"
-#include "compose/bcast.hpp"
+#include "collectives/collective.hpp"
+#include "compose/compose.hpp"
 #include "compose/recipe.hpp"
 #include "place/layout.hpp"
 #include "select/choose.hpp"
-#include "simulate/bcast.hpp"
+#include "simulate/predict.hpp"
 #include "topology/topology.hpp"
 
 namespace nb = nanobind;
@@ -46,22 +46,25 @@ void check_rank(const place::Layout& layout, int rank) {
 
 nb::list algorithm_rows() {
     nb::list rows;
-    for (const auto& row : algorithms::bcast_table()) {
-        nb::dict entry;
-        entry["collective"] = "bcast";
-        entry["name"] = decoded(row.name);
-        entry["words"] = decoded(row.words);
-        entry["good_for"] = decoded(row.good_for);
-        entry["source"] = decoded(row.source);
-        entry["default_parameter"] = row.default_parameter;
-        entry["default_segment"] = row.default_segment;
-        nb::list tuned;
-        for (const int parameter : row.tuned) {
-            if (parameter != 0) tuned.append(parameter);
+    for (const auto& collective : collectives::all()) {
+        for (const auto& row : collective.across()) {
+            nb::dict entry;
+            entry["collective"] = decoded(collective.name);
+            entry["name"] = decoded(row.name);
+            entry["words"] = decoded(row.words);
+            entry["good_for"] = decoded(row.good_for);
+            entry["source"] = decoded(row.source);
+            entry["default_parameter"] = row.default_parameter;
+            entry["default_segment"] = row.default_segment;
+            nb::list tuned;
+            for (const int parameter : row.tuned) {
+                if (parameter != 0) tuned.append(parameter);
+            }
+            entry["tuned_parameters"] = tuned;
+            entry["quadratic_messages"] = row.quadratic_messages;
+            entry["commutative_only"] = row.commutative_only;
+            rows.append(entry);
         }
-        entry["tuned_parameters"] = tuned;
-        entry["quadratic_messages"] = row.quadratic_messages;
-        rows.append(entry);
     }
     return rows;
 }
@@ -78,18 +81,22 @@ place::Layout restricted(const place::Layout& layout, const std::vector<int>& ra
     return layout.restricted_to(ranks);
 }
 
-double predict_bcast(const place::Layout& layout, std::string_view recipe, int root,
-                     std::int64_t size_bytes) {
-    return simulate::simulate_bcast(compose::parse_recipe(recipe), layout, root, size_bytes).slowest_s;
+double predict(std::string_view collective, const place::Layout& layout, std::string_view recipe, int root,
+               std::int64_t size_bytes) {
+    return simulate::predict(collectives::named(collective), compose::parse_recipe(recipe), layout, root,
+                             size_bytes)
+        .slowest_s;
 }
 
-nb::list schedule_bcast(const place::Layout& layout, std::string_view recipe, int rank, int root) {
+nb::list schedule(std::string_view collective, const place::Layout& layout, std::string_view recipe, int rank,
+                  int root) {
     static constexpr const char* kinds[] = {"send", "recv", "reduce", "copy", "collective"};
     check_rank(layout, rank);
     check_rank(layout, root);
     const auto parsed = compose::parse_recipe(recipe);
     if (parsed.kind == compose::Recipe::Kind::native) throw std::invalid_argument("'native' has no schedule");
-    const auto schedule = compose::bcast(compose::resolve_bcast(parsed, layout), layout, rank, root);
+    const auto resolved = compose::resolve(collectives::named(collective), parsed, layout);
+    const auto schedule = compose::schedule_of(resolved, layout, rank, root);
     nb::list operations;
     for (const auto& op : schedule.ops) {
         nb::list after;
@@ -105,9 +112,10 @@ nb::list schedule_bcast(const place::Layout& layout, std::string_view recipe, in
     return operations;
 }
 
-std::pair<std::string, std::string> choose(std::string_view plan_json, const place::Layout& layout, int root,
-                                           std::int64_t size_bytes) {
-    const auto choice = select::choose(select::parse_plan(plan_json), layout, root, size_bytes);
+std::pair<std::string, std::string> choose(std::string_view plan_json, std::string_view collective,
+                                           const place::Layout& layout, int root, std::int64_t size_bytes) {
+    const auto choice = select::choose(select::parse_plan(plan_json), collectives::named(collective), layout,
+                                       root, size_bytes);
     return {compose::to_text(choice.recipe), choice.reason};
 }
 
@@ -147,11 +155,11 @@ NB_MODULE(_core, m) {
     m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),
           "The layout of ranks at these places (host, cpus or None, signature) in the text of a "
           "topology.json.");
-    m.def("predict_bcast", &predict_bcast, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
+    m.def("predict", &predict, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Simulated time of the slowest rank in a broadcast, in seconds.");
-    m.def("schedule_bcast", &schedule_bcast, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
-          "What one rank does in a broadcast, one dict per operation.");
-    m.def("choose", &choose, "plan_json"_a, "layout"_a, "root"_a, "size_bytes"_a,
-          nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a broadcast, and why.");
+          "Simulated time of the slowest rank in a collective, in seconds.");
+    m.def("schedule", &schedule, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
+          "What one rank does in a collective, one dict per operation.");
+    m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+          nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
 }

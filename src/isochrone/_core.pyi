@@ -16,7 +16,8 @@ class Algorithm(TypedDict):
     ``words`` is what a sentence calls it. ``default_parameter`` is 0 for an algorithm that takes none,
     ``default_segment`` (bytes) for one that is not segmented unless the recipe says so.
     ``tuned_parameters`` are those that tuning tries, if not the default alone. With ``quadratic_messages``
-    the number of messages grows with the square of the group.
+    the number of messages grows with the square of the group. With ``commutative_only`` operands are
+    combined in an order of its own.
     """
 
     collective: str
@@ -28,6 +29,7 @@ class Algorithm(TypedDict):
     default_segment: int
     tuned_parameters: list[int]
     quadratic_messages: bool
+    commutative_only: bool
 
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.
@@ -76,18 +78,20 @@ def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> 
     A host that was not surveyed is taken for one of the same signature; ValueError if there is none.
     """
 
-def predict_bcast(layout: Layout, recipe: str, root: int, size_bytes: int) -> float:
-    """Simulated time of the slowest rank in a broadcast, in seconds.
+def predict(collective: str, layout: Layout, recipe: str, root: int, size_bytes: int) -> float:
+    """Simulated time of the slowest rank in a collective, in seconds. ``root`` is 0 where it has none.
 
     ValueError for ``native``, which has no price. The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000)
     with shared ways. The GIL is released meanwhile.
     """
 
-def schedule_bcast(layout: Layout, recipe: str, rank: int, root: int) -> list[Operation]:
-    """What one rank does in a broadcast, in list order.
+def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int) -> list[Operation]:
+    """What one rank does in a collective, in list order.
 
     An operation of a segmented recipe stands for all its segments.
     """
 
-def choose(plan_json: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
-    """The recipe that the text of a ``plan.json`` gives for a broadcast, or ``native``, and why."""
+def choose(
+    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int
+) -> tuple[str, str]:
+    """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""

@@ -59,7 +59,7 @@ def test_every_algorithm_says_what_it_is_good_for_and_where_it_comes_from() -> N
         row["name"] for row in rows
     }
     for row in rows:
-        assert row["collective"] == "bcast"
+        assert row["collective"] in {"bcast", "reduce", "allreduce", "barrier"}
         assert row["good_for"]
         assert row["source"]
         assert _core.parse_recipe(row["name"]) == row["name"]
@@ -103,33 +103,33 @@ def test_a_damaged_topology_is_a_value_error_in_one_line(text: str) -> None:
 
 def test_one_message_is_predicted_to_take_half_of_its_round_trip(layout: _core.Layout) -> None:
     pair = layout.restricted_to([0, 1])
-    assert _core.predict_bcast(pair, "flat", 0, 1 << 20) == pytest.approx(1e-6 + 1e-4)
+    assert _core.predict("bcast", pair, "flat", 0, 1 << 20) == pytest.approx(1e-6 + 1e-4)
     across = layout.restricted_to([0, 4])
-    assert _core.predict_bcast(across, "flat", 1, 0) == pytest.approx(5e-6)
+    assert _core.predict("bcast", across, "flat", 1, 0) == pytest.approx(5e-6)
 
 
 def test_crossing_between_nodes_once_is_predicted_to_be_faster(layout: _core.Layout) -> None:
     cyclic = layout.restricted_to([0, 4, 1, 5, 2, 6, 3, 7])
-    once = _core.predict_bcast(cyclic, "hierarchical(machine=flat,node=binomial)", 0, 1 << 20)
-    assert once < _core.predict_bcast(cyclic, "chain", 0, 1 << 20)
+    once = _core.predict("bcast", cyclic, "hierarchical(machine=flat,node=binomial)", 0, 1 << 20)
+    assert once < _core.predict("bcast", cyclic, "chain", 0, 1 << 20)
 
 
 def test_what_has_no_price_is_a_value_error(layout: _core.Layout) -> None:
     with pytest.raises(ValueError, match="native"):
-        _core.predict_bcast(layout, "native", 0, 1)
+        _core.predict("bcast", layout, "native", 0, 1)
     with pytest.raises(ValueError, match="no level 'rack'"):
-        _core.predict_bcast(layout, "hierarchical(rack=flat)", 0, 1)
+        _core.predict("bcast", layout, "hierarchical(rack=flat)", 0, 1)
     with pytest.raises(ValueError, match="root 8"):
-        _core.predict_bcast(layout, "flat", 8, 1)
+        _core.predict("bcast", layout, "flat", 8, 1)
     with pytest.raises(ValueError, match="too many"):
-        _core.predict_bcast(layout, "chain@1", 0, 1 << 40)
+        _core.predict("bcast", layout, "chain@1", 0, 1 << 40)
 
 
 def test_predictions_in_several_threads_agree(layout: _core.Layout) -> None:
     found: list[float] = []
 
     def predict() -> None:
-        found.append(_core.predict_bcast(layout, "pipeline@64", 0, 1 << 18))
+        found.append(_core.predict("bcast", layout, "pipeline@64", 0, 1 << 18))
 
     threads = [threading.Thread(target=predict) for _ in range(4)]
     for thread in threads:
@@ -142,26 +142,26 @@ def test_predictions_in_several_threads_agree(layout: _core.Layout) -> None:
 
 def test_a_schedule_lists_what_a_rank_does_and_what_must_come_first(layout: _core.Layout) -> None:
     recipe = "hierarchical(machine=flat,node=native)@1024"
-    assert _core.schedule_bcast(layout, recipe, 4, 0) == [
+    assert _core.schedule("bcast", layout, recipe, 4, 0) == [
         {"kind": "recv", "peer": 0, "level": None, "stage": 0, "after": []},
         {"kind": "collective", "peer": 4, "level": 1, "stage": 0, "after": [0]},
     ]
     with pytest.raises(ValueError, match="rank 8"):
-        _core.schedule_bcast(layout, recipe, 8, 0)
+        _core.schedule("bcast", layout, recipe, 8, 0)
     with pytest.raises(ValueError, match="native"):
-        _core.schedule_bcast(layout, "native", 0, 0)
+        _core.schedule("bcast", layout, "native", 0, 0)
 
 
 def test_a_plan_chooses_and_says_why(layout: _core.Layout) -> None:
-    assert _core.choose(plan("chain@512"), layout, 0, 4096) == (
+    assert _core.choose(plan("chain@512"), "bcast", layout, 0, 4096) == (
         "chain@512",
         f"measured 1.50x faster than native for {SHAPE}",
     )
-    recipe, reason = _core.choose(plan("chain@512"), layout, 0, 4097)
+    recipe, reason = _core.choose(plan("chain@512"), "bcast", layout, 0, 4097)
     assert recipe == "native"
     assert reason == f"4097 bytes were not measured for {SHAPE}"
 
 
 def test_a_damaged_plan_is_a_value_error_that_says_in_which_rule(layout: _core.Layout) -> None:
     with pytest.raises(ValueError, match=r"rules\[0\]: recipe 'chain@', character 7"):
-        _core.choose(plan("chain@"), layout, 0, 1)
+        _core.choose(plan("chain@"), "bcast", layout, 0, 1)

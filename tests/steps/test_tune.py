@@ -69,7 +69,7 @@ class MadeUpTarget:
                 runs = recipe
                 if recipe == "plan":
                     text = Path(given["--plan"]).read_text()
-                    runs, _ = _core.choose(text, layout, case.root, case.size_bytes)
+                    runs, _ = _core.choose(text, "bcast", layout, case.root, case.size_bytes)
                 once = self.time_s(case.size_bytes, case.root, runs)
                 if recipe == "plan" and runs != "native" and case.size_bytes in self.plan_over_native:
                     native_s = self.time_s(case.size_bytes, case.root, "native")
@@ -100,8 +100,8 @@ def _by_model(topology_file: Path, native: float) -> Times:
 
     def time_s(size_bytes: int, root: int, recipe: str) -> float:
         if recipe == "native":
-            return native * _core.predict_bcast(layout, "binomial", root, size_bytes)
-        return _core.predict_bcast(layout, recipe, root, size_bytes)
+            return native * _core.predict("bcast", layout, "binomial", root, size_bytes)
+        return _core.predict("bcast", layout, recipe, root, size_bytes)
 
     return time_s
 

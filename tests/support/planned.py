@@ -134,30 +134,42 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 def write_plan_for(folder: Path, measurements: Measurements) -> Plan:
     """Writes a plan with RECIPES and its topology, one node, into a folder."""
-    return _write(folder, measurements, RECIPES)
+    return _write(folder, measurements, {"bcast": RECIPES})
 
 
-def write_plan_of_recipes(folder: Path, measurements: Measurements, recipe: str) -> Plan:
-    """Writes a plan by which every broadcast in one node, of up to MOST_RANKS ranks, runs by one recipe."""
-    rules = dict.fromkeys(range(2, MOST_RANKS + 1), ((1, MOST_BYTES, recipe),))
+def write_plan_of_recipes(
+    folder: Path, measurements: Measurements, recipes: str | Mapping[str, str]
+) -> Plan:
+    """Writes a plan by which every collective in one node, of up to MOST_RANKS ranks, runs by one recipe: that of
+    its name, or of every broadcast.
+    """
+    named = {"bcast": recipes} if isinstance(recipes, str) else recipes
+    rules = {
+        collective: dict.fromkeys(range(2, MOST_RANKS + 1), ((0, MOST_BYTES, recipe),))
+        for collective, recipe in named.items()
+    }
     return _write(folder, measurements, rules)
 
 
 def _write(
-    folder: Path, measurements: Measurements, recipes: Mapping[int, Sequence[tuple[int, int, str]]]
+    folder: Path,
+    measurements: Measurements,
+    recipes: Mapping[str, Mapping[int, Sequence[tuple[int, int, str]]]],
 ) -> Plan:
     places, ranks = distinct_places(measurements.places)
     topology = Topology(places, ranks, (Level("node", (tuple(range(len(places))),), 1.0, LINKS),))
     write_topology(folder / "topology.json", topology)
     # Ranks beyond those that were measured share their places: in one node the shape is the same.
-    count = max((len(ranks), *recipes))
+    count = max((len(ranks), *(size for of_size in recipes.values() for size in of_size)))
     of_ranks = [measurements.places[rank % len(ranks)] for rank in range(count)]
     layout = _core.match(
         (folder / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in of_ranks]
     )
+    # In one node there is nothing to say of the root.
     rules = tuple(
-        Rule("bcast", layout.restricted_to(range(size)).shape(0), low, high, recipe, EVIDENCE)
-        for size, here in recipes.items()
+        Rule(collective, layout.restricted_to(range(size)).shape(0), low, high, recipe, EVIDENCE)
+        for collective, of_size in recipes.items()
+        for size, here in of_size.items()
         for low, high, recipe in here
     )
     plan = Plan(topology.fingerprint, "topology.json", measurements.mpi.library, measurements.mpi.abi, rules)

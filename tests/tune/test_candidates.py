@@ -65,7 +65,7 @@ def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size
     assert len(set(found)) == len(found)
     for recipe in found:
         assert recipe == _core.parse_recipe(recipe)
-        assert _core.predict_bcast(layout, recipe, layout.size - 1, size) > 0
+        assert _core.predict("bcast", layout, recipe, layout.size - 1, size) > 0
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -82,7 +82,7 @@ def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], 
             assert (other.levels, other.ordered) == (form.levels, form.ordered)
             algorithms = sum(a != b for a, b in zip(form.algorithms, other.algorithms, strict=True))
             assert algorithms + (form.segment_bytes != other.segment_bytes) == 1
-            assert _core.predict_bcast(layout, text, layout.size - 1, size) > 0
+            assert _core.predict("bcast", layout, text, layout.size - 1, size) > 0
 
 
 def test_neighbours_have_every_size_of_segment() -> None:
@@ -120,7 +120,7 @@ def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> 
     layout = _layout(4, 2, 4)
     best = candidates(layout, (0,), 1048576, 1)[0]
     assert best.startswith(("hierarchical", "ordered"))
-    assert _core.predict_bcast(layout, best, 0, 1048576) < _core.predict_bcast(layout, "binomial", 0, 1048576)
+    assert _core.predict("bcast", layout, best, 0, 1048576) < _core.predict("bcast", layout, "binomial", 0, 1048576)
 
 
 def test_what_is_best_for_the_sizes_beside_it_is_tried_too():
@@ -146,7 +146,7 @@ def test_no_candidate_sends_more_messages_than_a_tree_with_the_most_segments(
         sends = sum(
             operation["kind"] == "send"
             for rank in range(layout.size)
-            for operation in _core.schedule_bcast(layout, recipe, rank, 0)
+            for operation in _core.schedule("bcast", layout, recipe, rank, 0)
         )
         segments = -(-size_bytes // (Form.of(recipe).segment_bytes or size_bytes))
         assert segments == 1 or sends * segments <= 1.1 * most_segments * layout.size, recipe

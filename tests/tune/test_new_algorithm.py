@@ -41,7 +41,7 @@ print(json.dumps({
     "rows": [row["name"] for row in core.algorithms()],
     "candidates": list(level_algorithms()),
     "near": neighbours(layout, "binomial@8192", (0,), 65536, 20),
-    "price": core.predict_bcast(layout, "two_chains", 0, 64),
+    "price": core.predict("bcast", layout, "two_chains", 0, 64),
     "words": rule_sentence(Rule("bcast", "a shape", 1, 9, "two_chains@4096", evidence)),
 }))
 """

@@ -32,6 +32,7 @@ struct Collective {
     std::string_view words;  ///< in a sentence: "broadcast"
     bool rooted = false;
     bool reduces = false;
+    bool has_data = true;  ///< all ranks know its size alike; without: messages are empty
     algorithms::Table (*up)() = nullptr;
     algorithms::Table (*across)() = nullptr;
     algorithms::Table (*down)() = nullptr;

@@ -41,6 +41,7 @@ constexpr auto table = std::to_array<Collective>({
     // An allreduce of nothing.
     {.name = "barrier",
      .words = "barrier",
+     .has_data = false,
      .up = reduce_table,
      .across = barrier_table,
      .down = bcast_table,

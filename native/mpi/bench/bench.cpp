@@ -23,6 +23,7 @@
 namespace isochrone::mpi::bench {
 namespace {
 
+const core::collectives::Collective& collective = core::collectives::named("bcast");
 constexpr std::string_view native_prefix = "native:";
 constexpr std::string_view all_native = "native:*";
 
@@ -40,12 +41,12 @@ class Candidate {
         } else if (name_ == "plan") {
             if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
             from_plan_ = true;
-            dispatcher->decide_bcast(one.root, one.bytes);
+            dispatcher->decide({&collective, one.root}, one.bytes);
         } else {
             if (communicator == nullptr)
                 throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
-            resolved_ = &communicator->resolve_bcast(core::compose::parse_recipe(name_));
-            communicator->prepare_bcast(*resolved_, one.root);
+            resolved_ = &communicator->resolve(collective, core::compose::parse_recipe(name_));
+            communicator->prepare(*resolved_, one.root);
         }
     }
 
@@ -54,24 +55,20 @@ class Candidate {
     /// Whether the library's own broadcast takes part inside groups.
     [[nodiscard]] bool has_library_inside(const Case& one) const {
         const core::compose::Resolved* resolved =
-            from_plan_ ? dispatcher_->decide_bcast(one.root, one.bytes).resolved : resolved_;
-        return resolved != nullptr &&
-               std::any_of(resolved->recipe.parts.begin(), resolved->recipe.parts.end(),
-                           [](const core::compose::Part& part) {
-                               return part.algorithm == core::compose::native_name;
-                           });
+            from_plan_ ? dispatcher_->decide({&collective, one.root}, one.bytes).resolved : resolved_;
+        return resolved != nullptr && resolved->has_library_inside();
     }
 
     void run(std::byte* data, std::int64_t bytes, int root) {
         if (from_plan_) {
-            const auto& decision = dispatcher_->decide_bcast(root, bytes);
+            const auto& decision = dispatcher_->decide({&collective, root}, bytes);
             if (decision.resolved != nullptr) {
-                dispatcher_->bcast(decision, data, bytes, root);
+                dispatcher_->run(decision, root, {.input = data, .output = data}, bytes);
                 return;
             }
         }
         if (resolved_ != nullptr) {
-            communicator_->bcast(*resolved_, data, bytes, root);
+            communicator_->run(*resolved_, root, {.input = data, .output = data}, bytes);
         } else {
             library_->bcast(algorithm_, data, static_cast<int>(bytes), root);
         }

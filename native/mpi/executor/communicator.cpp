@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "executor/communicator.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
@@ -13,15 +14,6 @@ namespace isochrone::mpi::executor {
 using comm::check;
 using core::compose::Recipe;
 using core::compose::Resolved;
-
-namespace {
-
-bool needs_groups(const Resolved& resolved) {
-    return !resolved.recipe.parts.empty() &&
-           resolved.recipe.parts.back().algorithm == core::compose::native_name;
-}
-
-}  // namespace
 
 Communicator::Communicator(MPI_Comm comm, core::place::Layout layout)
     : layout_(std::move(layout)), rank_(comm::rank_in(comm)), owns_comm_(true) {
@@ -55,37 +47,42 @@ int Communicator::window(std::int64_t segment_bytes) {
     return windows_.emplace(segment_bytes, core::place::window(layout_, segment_bytes)).first->second;
 }
 
-const Resolved& Communicator::resolve_bcast(const Recipe& recipe) {
-    const std::string text = core::compose::to_text(recipe);
-    const auto found = resolved_.find(text);
+const Resolved& Communicator::resolve(const core::collectives::Collective& collective, const Recipe& recipe,
+                                      bool in_order) {
+    std::tuple key{collective.name, core::compose::to_text(recipe), in_order};
+    const auto found = resolved_.find(key);
     if (found != resolved_.end()) return found->second;
-    return resolved_.emplace(text, core::compose::resolve_bcast(recipe, layout_)).first->second;
+    return resolved_.emplace(std::move(key), core::compose::resolve(collective, recipe, layout_, in_order))
+        .first->second;
 }
 
 bool Communicator::has_groups_for(const Resolved& resolved) const {
-    if (owns_comm_ || !needs_groups(resolved)) return true;
+    if (owns_comm_ || !resolved.has_library_inside()) return true;
     return groups_ != nullptr && groups_->hold(resolved.levels.back(), layout_, lane_.ranks);
 }
 
-const core::schedule::Schedule& Communicator::prepare_bcast(const Resolved& resolved, int root) {
-    const std::pair key{&resolved, root};
+const core::schedule::Schedule& Communicator::prepare(const Resolved& resolved, int root, bool in_place) {
+    const std::tuple key{&resolved, root, in_place};
     const auto found = schedules_.find(key);
     if (found != schedules_.end()) return found->second;
     if (resolved.recipe.kind == Recipe::Kind::native) throw std::logic_error("native needs no executor");
     if (!has_groups_for(resolved)) throw std::logic_error("the groups of a recipe are not there");
-    auto schedule = core::compose::bcast(resolved, layout_, rank_, root);
+    auto schedule = core::compose::schedule_of(resolved, layout_, rank_, root, in_place);
     // Splitting is collective over all ranks, also those whose own schedule needs no group.
-    if (owns_comm_ && needs_groups(resolved)) own_groups_->make(resolved.levels.back());
+    if (owns_comm_ && resolved.has_library_inside()) own_groups_->make(resolved.levels.back());
     return schedules_.emplace(key, std::move(schedule)).first->second;
 }
 
-void Communicator::bcast(const Resolved& resolved, void* data, std::int64_t bytes, int root) {
-    const core::schedule::Extents extents{.total = bytes,
-                                          .segment = resolved.recipe.segment_bytes,
-                                          .counts = {},
-                                          .input_displacements = {},
-                                          .output_displacements = {}};
-    run(prepare_bcast(resolved, root), extents, {.input = data, .output = data});
+void Communicator::run(const Resolved& resolved, int root, const Buffers& buffers, std::int64_t units) {
+    const bool in_place = resolved.collective->reduces && buffers.input == buffers.output;
+    const std::int64_t segment = resolved.recipe.segment_bytes;
+    const core::schedule::Extents extents{
+        .total = units,
+        .segment = segment > 0 ? std::max<std::int64_t>(1, segment / buffers.unit_bytes) : 0,
+        .counts = {},
+        .input_displacements = {},
+        .output_displacements = {}};
+    run(prepare(resolved, root, in_place), extents, buffers);
 }
 
 void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,

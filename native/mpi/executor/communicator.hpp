@@ -10,9 +10,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
-#include "compose/bcast.hpp"
+#include "compose/compose.hpp"
 #include "executor/groups.hpp"
 #include "executor/run.hpp"
 #include "place/layout.hpp"
@@ -30,7 +32,7 @@ struct Lane {
 
 class Communicator {
   public:
-    /// Collective over `comm`: makes a private communicator of the same ranks, and in prepare_bcast() the
+    /// Collective over `comm`: makes a private communicator of the same ranks, and in prepare() the
     /// groups that recipes need. For programs that have nothing of their own under way. `layout` must be of
     /// these ranks.
     Communicator(MPI_Comm comm, core::place::Layout layout);
@@ -46,19 +48,22 @@ class Communicator {
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
 
     /// A recipe checked for this communicator; the reference stays good. Throws std::invalid_argument as
-    /// resolve_bcast does.
-    const core::compose::Resolved& resolve_bcast(const core::compose::Recipe& recipe);
+    /// compose::resolve does.
+    const core::compose::Resolved& resolve(const core::collectives::Collective& collective,
+                                           const core::compose::Recipe& recipe, bool in_order = false);
 
     /// Whether the groups that a recipe needs are there, or can be made.
     [[nodiscard]] bool has_groups_for(const core::compose::Resolved& resolved) const;
 
     /// Makes all that a recipe needs for a root: schedule and groups; collective where groups may be made.
-    /// bcast() does so by itself when a recipe first runs; who wants that out of the time that it takes calls
-    /// this before.
-    const core::schedule::Schedule& prepare_bcast(const core::compose::Resolved& resolved, int root);
+    /// run() does so by itself when a recipe first runs; who wants that out of the time that it takes calls
+    /// this before. `in_place`: on this rank.
+    const core::schedule::Schedule& prepare(const core::compose::Resolved& resolved, int root,
+                                            bool in_place = false);
 
-    /// Collective. Broadcasts `bytes` contiguous bytes by a recipe other than native.
-    void bcast(const core::compose::Resolved& resolved, void* data, std::int64_t bytes, int root);
+    /// Collective. Runs a recipe other than native on a message of `units`; `root` is 0 where the collective
+    /// has none.
+    void run(const core::compose::Resolved& resolved, int root, const Buffers& buffers, std::int64_t units);
 
     /// Collective. Runs a schedule that the caller made; nothing is cached.
     void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
@@ -79,9 +84,10 @@ class Communicator {
     const Groups* groups_ = nullptr;
     bool owns_comm_ = false;
     std::map<std::int64_t, int> windows_;  // by bytes of a segment
-    std::map<std::string, core::compose::Resolved, std::less<>> resolved_;
-    std::map<std::pair<const core::compose::Resolved*, int>, core::schedule::Schedule>
-        schedules_;  // by recipe and root
+    std::map<std::tuple<std::string_view, std::string, bool>, core::compose::Resolved>
+        resolved_;  // by collective, recipe, and whether in order
+    std::map<std::tuple<const core::compose::Resolved*, int, bool>, core::schedule::Schedule>
+        schedules_;  // by recipe, root, and whether in place
     Scratch scratch_;
 };
 

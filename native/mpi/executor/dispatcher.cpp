@@ -17,29 +17,29 @@ Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& pla
     failed_.reason = "a recipe has failed on this communicator";
 }
 
-Dispatcher::Root& Dispatcher::root_of(int root) {
-    const auto found = roots_.find(root);
-    if (found != roots_.end()) return found->second;
-    Root made;
-    made.shape = core::place::shape(layout_, root);
+Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
+    const auto found = answers_.find(question);
+    if (found != answers_.end()) return found->second;
+    Answers made;
+    made.shape = core::select::shape_for(*question.collective, layout_, question.root);
     made.has_recipes = std::any_of(plan_.rules.begin(), plan_.rules.end(), [&](const Rule& rule) {
-        return rule.recipe.kind != Recipe::Kind::native && rule.collective == "bcast" &&
+        return rule.recipe.kind != Recipe::Kind::native && rule.collective == question.collective->name &&
                rule.shape == made.shape;
     });
-    return roots_.emplace(root, std::move(made)).first->second;
+    return answers_.emplace(question, std::move(made)).first->second;
 }
 
-bool Dispatcher::has_recipes(int root) { return root_of(root).has_recipes; }
+bool Dispatcher::has_recipes(const Question& question) { return answers_to(question).has_recipes; }
 
-const Dispatcher::Decision& Dispatcher::decide_bcast(int root, std::int64_t bytes) {
+const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
     if (has_failed_) return failed_;
-    Root& here = root_of(root);
-    const Rule* rule = core::select::find_rule(plan_, "bcast", here.shape, bytes);
-    auto found = here.by_rule.find(rule);
-    if (found == here.by_rule.end()) {
-        Decision decision = make_decision(root, bytes);
+    Answers& answers = answers_to(question);
+    const Rule* rule = core::select::find_rule(plan_, question.collective->name, answers.shape, bytes);
+    auto found = answers.by_rule.find(rule);
+    if (found == answers.by_rule.end()) {
+        Decision decision = make_decision(question, bytes);
         decision.rule = rule;
-        found = here.by_rule.emplace(rule, std::move(decision)).first;
+        found = answers.by_rule.emplace(rule, std::move(decision)).first;
     }
     const Decision& decision = found->second;
     if (decision.resolved == nullptr) return decision;
@@ -51,8 +51,9 @@ const Dispatcher::Decision& Dispatcher::decide_bcast(int root, std::int64_t byte
     return decision;
 }
 
-Dispatcher::Decision Dispatcher::make_decision(int root, std::int64_t bytes) {
-    const auto choice = core::select::choose(plan_, layout_, root, bytes);
+Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::int64_t bytes) {
+    const auto choice =
+        core::select::choose(plan_, *question.collective, layout_, question.root, bytes, question.in_order);
     if (choice.recipe.kind == Recipe::Kind::native) return {nullptr, choice.reason};
     if (!communicator_ && refusal_.empty()) {
         auto opened = open_();
@@ -60,17 +61,17 @@ Dispatcher::Decision Dispatcher::make_decision(int root, std::int64_t bytes) {
         refusal_ = std::move(opened.refusal);
     }
     if (!communicator_) return {nullptr, refusal_};
-    const auto& resolved = communicator_->resolve_bcast(choice.recipe);
+    const auto& resolved = communicator_->resolve(*question.collective, choice.recipe, question.in_order);
     if (!communicator_->has_groups_for(resolved)) {
         return {nullptr, "its groups have no communicators for the library's own inside them"};
     }
-    communicator_->prepare_bcast(resolved, root);
+    communicator_->prepare(resolved, question.root);
     return {&resolved, choice.reason};
 }
 
-void Dispatcher::bcast(const Decision& decision, void* data, std::int64_t bytes, int root) {
+void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units) {
     try {
-        communicator_->bcast(*decision.resolved, data, bytes, root);
+        communicator_->run(*decision.resolved, root, buffers, units);
     } catch (...) {
         has_failed_ = true;
         communicator_->abandon_scratch();

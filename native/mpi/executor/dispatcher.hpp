@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -19,7 +20,7 @@ namespace isochrone::mpi::executor {
 
 class Dispatcher {
   public:
-    /// What is to be done with a broadcast, and why. The reference that decide_bcast returns stays good.
+    /// What is to be done with a collective, and why. The reference that decide() returns stays good.
     struct Decision {
         const core::compose::Resolved* resolved = nullptr;  ///< nullptr: the library's own
         std::string reason;
@@ -38,30 +39,39 @@ class Dispatcher {
 
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
 
-    /// Whether the plan has a recipe for any size of a broadcast from this root.
-    [[nodiscard]] bool has_recipes(int root);
+    /// What is asked, but for its size: equal on all ranks. `root`: 0 where the collective has none.
+    struct Question {
+        const core::collectives::Collective* collective;
+        int root = 0;
+        bool in_order = false;  ///< operands have to be combined in rank order
+
+        friend auto operator<=>(const Question&, const Question&) = default;
+    };
+
+    /// Whether the plan has a recipe for any size.
+    [[nodiscard]] bool has_recipes(const Question& question);
 
     /// Collective whenever a recipe is first chosen.
-    const Decision& decide_bcast(int root, std::int64_t bytes);
+    const Decision& decide(const Question& question, std::int64_t bytes);
 
-    /// Collective. Broadcasts `bytes` contiguous bytes by a decision that is not the library's own. If that
-    /// fails on this rank, all decisions are the library's own from then on.
-    void bcast(const Decision& decision, void* data, std::int64_t bytes, int root);
+    /// Collective. Runs a decision that is not the library's own, as Communicator::run. If that fails on this
+    /// rank, all decisions are the library's own from then on.
+    void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:
-    /// The decisions for one root, by the rule that holds (nullptr: none).
-    struct Root {
+    /// The decisions for one question, by the rule that holds (nullptr: none).
+    struct Answers {
         std::string shape;
         bool has_recipes = false;
         std::unordered_map<const core::select::Rule*, Decision> by_rule;
     };
-    Root& root_of(int root);
-    Decision make_decision(int root, std::int64_t bytes);
+    Answers& answers_to(const Question& question);
+    Decision make_decision(const Question& question, std::int64_t bytes);
 
     core::place::Layout layout_;
     const core::select::Plan& plan_;
     Open open_;
-    std::unordered_map<int, Root> roots_;
+    std::map<Question, Answers> answers_;
     std::unique_ptr<Communicator> communicator_;
     std::string refusal_;  ///< why there is none, once that is known
     Decision too_many_segments_;

@@ -2,18 +2,30 @@
 #include "interpose/compare.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
+#include "collectives/collective.hpp"
 #include "comm/check.hpp"
+#include "interpose/operation.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
 
-std::string in_words(const Asked& asked, std::size_t rank, bool of_root) {
-    const std::string who = "rank " + std::to_string(rank) + " gives ";
-    if (of_root) return who + "root " + std::to_string(asked.root);
-    if (asked.bytes == Asked::invalid) return who + "what the MPI library refuses";
-    return who + std::to_string(asked.bytes) + " bytes";
+std::string name_of(const Asked& asked) {
+    std::string name(core::collectives::all()[static_cast<std::size_t>(asked.collective)].name);
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    return "MPI_" + name;
+}
+
+/// What a rank gives that another does not.
+std::string in_words(const Asked& asked, const Asked& other, std::size_t rank) {
+    const std::string who = "rank " + std::to_string(rank);
+    if (asked.collective != other.collective) return who + " calls " + name_of(asked);
+    if (asked.root != other.root) return who + " gives root " + std::to_string(asked.root);
+    if (asked.op != other.op) return who + " gives " + operation_name(asked.op);
+    if (asked.bytes == Asked::invalid) return who + " gives what the MPI library refuses";
+    return who + " gives " + std::to_string(asked.bytes) + " bytes";
 }
 
 }  // namespace
@@ -30,9 +42,9 @@ std::string compare(const Asked& mine, MPI_Comm comm, int size) {
     const auto odd =
         std::find_if(all.begin(), all.end(), [&](const Asked& asked) { return !(asked == *usual); });
     if (odd == all.end()) return {};
-    const bool of_root = odd->root != usual->root;
     const auto rank = [&](auto position) { return static_cast<std::size_t>(position - all.begin()); };
-    return "MPI_Bcast: " + in_words(*odd, rank(odd), of_root) + ", " + in_words(*usual, rank(usual), of_root);
+    return name_of(mine) + ": " + in_words(*odd, *usual, rank(odd)) + ", " +
+           in_words(*usual, *odd, rank(usual));
 }
 
 }  // namespace isochrone::mpi::interpose

@@ -14,8 +14,10 @@ namespace isochrone::mpi::interpose {
 struct Asked {
     static constexpr std::int64_t invalid = -1;  ///< bytes of what the library would refuse
 
+    std::int64_t collective = 0;  ///< number in the table
     std::int64_t bytes = 0;
     std::int64_t root = 0;
+    std::int64_t op = 0;  ///< number of a predefined operation; other: one of the program's own
 
     friend bool operator==(const Asked&, const Asked&) = default;
 };

@@ -79,9 +79,7 @@ Type describe(MPI_Datatype type) {
 
 }  // namespace
 
-Types::Types() {
-    check(PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &self_), "MPI_Comm_split");
-    comm::return_errors(self_);
+Types::Types(Self& self) : self_(self) {
     check(PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget_type, &key_, nullptr),
           "MPI_Type_create_keyval");
     for (MPI_Datatype type : basic_types()) {
@@ -95,7 +93,8 @@ const Type* Types::find(void* buffer, std::int64_t count, MPI_Datatype type) {
     }
     // The library's own call looks at the same things, and returns what it finds.
     const auto some = static_cast<int>(std::min<std::int64_t>(count, std::numeric_limits<int>::max()));
-    if (PMPI_Bcast(buffer, some, type, 0, self_) != MPI_SUCCESS) return nullptr;
+    const int code = self_.with([&](MPI_Comm comm) { return PMPI_Bcast(buffer, some, type, 0, comm); });
+    if (code != MPI_SUCCESS) return nullptr;
     void* value = nullptr;
     int found = 0;
     check(PMPI_Type_get_attr(type, key_, static_cast<void*>(&value), &found), "MPI_Type_get_attr");
@@ -124,8 +123,15 @@ void Packed::in_parts(Part&& part) {
 /// MPI_BOTTOM is, and no element of more bytes than an int counts.
 bool Packed::by_message() const { return buffer_ == nullptr || about_.size > largest_part; }
 
-Packed::Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& about, MPI_Comm self,
-               bool fill)
+void Packed::send_to_self(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                          MPI_Datatype to_type) {
+    check(self_.with([&](MPI_Comm comm) {
+        return PMPI_Sendrecv(from, count, type, 0, 0, to, to_count, to_type, 0, 0, comm, MPI_STATUS_IGNORE);
+    }),
+          "MPI_Sendrecv");
+}
+
+Packed::Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& about, Self& self, bool fill)
     : buffer_(buffer), count_(count), type_(type), about_(about), self_(self) {
     if (about.dense && (count == 1 || about.extent == about.size)) {
         direct_ = static_cast<char*>(buffer) + about.begin;
@@ -136,13 +142,12 @@ Packed::Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& 
     in_parts([&](char* address, int elements, char* copy, std::int64_t bytes) {
         if (by_message()) {
             const executor::Message flat(copy, {{0, bytes}}, 1);
-            check(PMPI_Sendrecv(address, elements, type_, 0, 0, flat.address(), flat.count(), flat.type(), 0,
-                                0, self_, MPI_STATUS_IGNORE),
-                  "MPI_Sendrecv");
+            send_to_self(address, elements, type_, flat.address(), flat.count(), flat.type());
         } else {
             int position = 0;
-            check(PMPI_Pack(address, elements, type_, copy, static_cast<int>(bytes), &position, self_),
-                  "MPI_Pack");
+            check(
+                PMPI_Pack(address, elements, type_, copy, static_cast<int>(bytes), &position, MPI_COMM_SELF),
+                "MPI_Pack");
         }
     });
 }
@@ -152,12 +157,11 @@ void Packed::unpack() {
     in_parts([&](char* address, int elements, char* copy, std::int64_t bytes) {
         if (by_message()) {
             const executor::Message flat(copy, {{0, bytes}}, 1);
-            check(PMPI_Sendrecv(flat.address(), flat.count(), flat.type(), 0, 0, address, elements, type_, 0,
-                                0, self_, MPI_STATUS_IGNORE),
-                  "MPI_Sendrecv");
+            send_to_self(flat.address(), flat.count(), flat.type(), address, elements, type_);
         } else {
             int position = 0;
-            check(PMPI_Unpack(copy, static_cast<int>(bytes), &position, address, elements, type_, self_),
+            check(PMPI_Unpack(copy, static_cast<int>(bytes), &position, address, elements, type_,
+                              MPI_COMM_SELF),
                   "MPI_Unpack");
         }
     });

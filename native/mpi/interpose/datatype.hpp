@@ -11,6 +11,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "interpose/self.hpp"
+
 namespace isochrone::mpi::interpose {
 
 /// What there is to know of a type.
@@ -28,17 +30,17 @@ struct Type {
 class Types {
   public:
     /// Local. Throws comm::Error.
-    Types();
+    explicit Types(Self& self);
 
     /// The type of `count` elements at `buffer`, as long as it lives; nullptr if the library's own broadcast
     /// would refuse them. Asks the library about nothing that it could fail at.
     [[nodiscard]] const Type* find(void* buffer, std::int64_t count, MPI_Datatype type);
 
-    /// A communicator of this rank alone.
-    [[nodiscard]] MPI_Comm self() const { return self_; }
+    /// Whether it is one of those that are known from the start.
+    [[nodiscard]] bool is_basic(MPI_Datatype type) const { return basic_.contains(type); }
 
   private:
-    MPI_Comm self_ = MPI_COMM_NULL;
+    Self& self_;
     int key_ = MPI_KEYVAL_INVALID;
     std::unordered_map<MPI_Datatype, Type> basic_;  // never changes: read without the lock
     std::mutex mutex_;                              // of who finds out about a type
@@ -49,7 +51,7 @@ class Types {
 class Packed {
   public:
     /// Throws comm::Error. `fill`: the bytes are wanted as they are now.
-    Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& about, MPI_Comm self, bool fill);
+    Packed(void* buffer, std::int64_t count, MPI_Datatype type, const Type& about, Self& self, bool fill);
 
     [[nodiscard]] void* data() { return copy_ ? copy_.get() : direct_; }
     /// Puts what was received where it belongs.
@@ -60,13 +62,16 @@ class Packed {
   private:
     template <class Part>
     void in_parts(Part&& part);
+    /// Copies by a message to this rank itself.
+    void send_to_self(const void* from, int count, MPI_Datatype type, void* to, int to_count,
+                      MPI_Datatype to_type);
     [[nodiscard]] bool by_message() const;
 
     void* buffer_;
     std::int64_t count_;
     MPI_Datatype type_;
     const Type& about_;
-    MPI_Comm self_;
+    Self& self_;
     void* direct_ = nullptr;
     std::unique_ptr<char[]> copy_;  // not a vector: that would be filled with zeros first
 };

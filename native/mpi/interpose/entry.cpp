@@ -74,11 +74,13 @@ START(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
 START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
       (argc, argv, required, provided))
 
-#define ISOCHRONE_FUNCTION(name, parameters, arguments, fields)                       \
+#define ISOCHRONE_FUNCTION(name, ours, parameters, arguments, ...)                    \
     EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                \
         static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX))); \
+        static const auto& collective = isochrone::core::collectives::named(ours);    \
         int code = 0;                                                                 \
-        return improve(Call fields, code) ? code : next() arguments;                  \
+        const Call call{.collective = &collective, __VA_ARGS__};                      \
+        return improve(call, code) ? code : next() arguments;                         \
     }                                                                                 \
     EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
     parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
@@ -91,5 +93,6 @@ START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
 #undef SUFFIX
 #define COUNT std::int64_t
 #define SUFFIX _c
+#define LARGE_COUNTS
 #include "interpose/functions.inc"
 #endif

@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <type_traits>
 
 #include "comm/check.hpp"
 #include "interpose/environment.hpp"
+#include "interpose/handle.hpp"
 #include "interpose/session.hpp"
 
 namespace isochrone::mpi::interpose {
@@ -34,15 +34,6 @@ class Inside {
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 };
-
-template <class Handle>
-Handle handle(Word word) {
-    if constexpr (std::is_pointer_v<Handle>) {
-        return reinterpret_cast<Handle>(word);  // NOLINT(performance-no-int-to-ptr)
-    } else {
-        return static_cast<Handle>(word);
-    }
-}
 
 /// The call after which this library is silent: attributes on MPI_COMM_SELF go before all else.
 int end_session(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
@@ -107,8 +98,7 @@ bool improve(const Call& call, int& code) noexcept {
     const Inside guard;
     const auto comm = handle<MPI_Comm>(call.comm);
     try {
-        const auto done =
-            here->bcast(call.buffer, call.count, handle<MPI_Datatype>(call.type), call.root, comm);
+        const auto done = here->run(call);
         code = done.code;
         return done.done;
     } catch (const std::exception& error) {

@@ -2,7 +2,6 @@
 #include "interpose/session.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <numeric>
 #include <stdexcept>
@@ -10,6 +9,7 @@
 #include "comm/check.hpp"
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
+#include "interpose/handle.hpp"
 #include "interpose/runtime.hpp"
 #include "select/fit.hpp"
 
@@ -59,11 +59,13 @@ void Session::make_communicators() {
     check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
     comm::return_errors(comm_);
     check(PMPI_Comm_group(MPI_COMM_WORLD, &world_group_), "MPI_Comm_group");
-    types_ = std::make_unique<Types>();
+    self_ = std::make_unique<Self>();
+    types_ = std::make_unique<Types>(*self_);
     lanes_ = std::make_unique<Lanes>(threads_);
     groups_ = std::make_unique<executor::Groups>(comm_, world_);
     for (const auto& rule : plan_.rules) {
-        if (rule.recipe.parts.empty() || rule.recipe.parts.back().algorithm != core::compose::native_name)
+        if (rule.recipe.parts.empty() ||
+            rule.recipe.parts.back().choice.algorithm != core::compose::native_name)
             continue;
         const int level = world_.level(rule.recipe.parts.back().level);
         if (level >= 0) groups_->make(level);
@@ -71,9 +73,9 @@ void Session::make_communicators() {
     check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key_, this), "MPI_Comm_create_keyval");
 }
 
-std::string Session::in_words(const Counts& counts) {
+std::string Session::in_words(const core::collectives::Collective& collective, const Counts& counts) {
     const std::string own = " by the MPI library's own ";
-    std::string result = "broadcasts on rank 0: " + std::to_string(counts.recipes) +
+    std::string result = std::string(collective.words) + "s on rank 0: " + std::to_string(counts.recipes) +
                          " by the plan's recipes, " + std::to_string(counts.planned_native) + own +
                          "as the plan says, " + std::to_string(counts.not_measured) + own +
                          "as nothing was measured";
@@ -84,43 +86,114 @@ std::string Session::in_words(const Counts& counts) {
 }
 
 Session::~Session() {
-    if (explain_ && rank_ == 0) std::fprintf(stderr, "isochrone: %s\n", in_words(counts_).c_str());
+    if (explain_ && rank_ == 0) {
+        for (const auto& collective : core::collectives::all()) {
+            const auto found = counts_.find(&collective);
+            if (found == counts_.end()) continue;
+            std::fprintf(stderr, "isochrone: %s\n", in_words(collective, found->second).c_str());
+        }
+    }
     for (Handle* handle : handles_) delete handle;
 }
 
-Session::Done Session::bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) {
+Session::Done Session::run(const Call& call) {
     // What is wrong is for the library to find.
+    const auto comm = handle<MPI_Comm>(call.comm);
     if (comm == MPI_COMM_NULL) return {};
-    Handle& handle = handle_of(comm);
-    if (!handle.dispatcher) return {};
-    const bool has_root = root >= 0 && root < handle.size;
-    if (!check_ && (!has_root || (!explain_ && !handle.dispatcher->has_recipes(root)))) return {};
-    const Type* about = count > 0 && type != MPI_DATATYPE_NULL ? types_->find(buffer, count, type) : nullptr;
-    std::int64_t bytes = 0;
-    if (about != nullptr && __builtin_mul_overflow(about->size, count, &bytes)) return {};
+    Handle& kept = handle_of(comm);
+    if (!kept.dispatcher) return {};
+    const bool has_root = call.root >= 0 && call.root < kept.size;
+    const bool may_have_recipe =
+        explain_ || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
+    if (!check_ && !may_have_recipe) return {};
+    const Request request = examine(call, kept);
     if (check_) {
-        const Asked asked{.bytes = about != nullptr || count == 0 ? bytes : Asked::invalid, .root = root};
-        const std::string difference = compare(asked, comm, handle.size);
+        const auto row = call.collective - core::collectives::all().data();
+        const Asked asked{.collective = row,
+                          .bytes = request.is_valid ? request.bytes : Asked::invalid,
+                          .root = call.root,
+                          .op = call.collective->reduces ? operation_number(handle<MPI_Op>(call.op)) : 0};
+        const std::string difference = compare(asked, comm, kept.size);
         if (!difference.empty()) {
-            if (handle.rank == 0) std::fprintf(stderr, "isochrone: %s\n", difference.c_str());
+            if (kept.rank == 0) std::fprintf(stderr, "isochrone: %s\n", difference.c_str());
             PMPI_Comm_call_errhandler(comm, MPI_ERR_ARG);
             return {true, MPI_ERR_ARG};
         }
     }
-    if (bytes == 0 || !has_root) return {};
-    const auto& decision = handle.dispatcher->decide_bcast(root, bytes);
-    this->count(handle, decision, bytes, root);
+    if (!request.is_possible) return {};
+    const auto& decision = kept.dispatcher->decide(request.question, request.bytes);
+    if (explain_) count(kept, decision, request);
     if (decision.resolved == nullptr) return {};
-    const bool is_root = handle.rank == root;
-    Packed packed(buffer, count, type, *about, types_->self(), is_root);
-    try {
-        handle.dispatcher->bcast(decision, packed.data(), bytes, root);
-    } catch (...) {
-        packed.abandon();
-        throw;
-    }
-    if (!is_root) packed.unpack();
+    run_on(kept, decision, call, request);
     return {true, MPI_SUCCESS};
+}
+
+Session::Request Session::examine(const Call& call, const Handle& kept) {
+    const auto& collective = *call.collective;
+    Request request{.question = {&collective, call.root}};
+    if (call.root < 0 || call.root >= kept.size) return request;
+    if (!collective.has_data) {
+        request.is_valid = request.is_possible = true;
+        return request;
+    }
+    const auto type = handle<MPI_Datatype>(call.type);
+    if (call.count < 0 || type == MPI_DATATYPE_NULL) return request;
+    if (call.count == 0) {
+        request.is_valid = true;
+        return request;
+    }
+    const bool has_output = !collective.reduces || !collective.rooted || kept.rank == call.root;
+    if (collective.reduces) {
+        // A program that names one buffer twice means the same, though MPI does not allow it.
+        request.in_place = has_output && (call.input == MPI_IN_PLACE || call.input == call.output);
+        if (call.input == MPI_IN_PLACE && !has_output) return request;
+        if (!request.in_place && call.input == nullptr) return request;
+    }
+    const void* some = has_output ? call.output : call.input;
+    request.type = types_->find(const_cast<void*>(some), call.count, type);
+    if (request.type == nullptr || __builtin_mul_overflow(request.type->size, call.count, &request.bytes)) {
+        request.bytes = 0;
+        return request;
+    }
+    request.is_valid = true;
+    request.is_possible = request.bytes > 0;
+    if (!collective.reduces) return request;
+    const auto op = handle<MPI_Op>(call.op);
+    request.is_valid = operations_.fit(op, type, types_->is_basic(type), *self_);
+    // All ranks give the same type (MPI-3.1, section 5.9.1), so all come to the same.
+    const Type& about = *request.type;
+    request.is_possible = request.is_possible && request.is_valid && about.dense && about.begin == 0 &&
+                          about.extent == about.size;
+    if (request.is_possible) request.question.in_order = !Operations::commutes(op);
+    return request;
+}
+
+void Session::run_on(Handle& kept, const Dispatcher::Decision& decision, const Call& call,
+                     const Request& request) {
+    const auto& collective = *call.collective;
+    const auto type = handle<MPI_Datatype>(call.type);
+    if (!collective.has_data) {
+        kept.dispatcher->run(decision, call.root, {}, 0);
+    } else if (collective.reduces) {
+        const executor::Buffers buffers{
+            .input = request.in_place ? call.output : call.input,
+            .output = !collective.rooted || kept.rank == call.root ? call.output : nullptr,
+            .unit_bytes = request.type->size,
+            .datatype = type,
+            .op = handle<MPI_Op>(call.op)};
+        kept.dispatcher->run(decision, call.root, buffers, call.count);
+    } else {
+        const bool is_root = kept.rank == call.root;
+        Packed packed(call.output, call.count, type, *request.type, *self_, is_root);
+        try {
+            kept.dispatcher->run(decision, call.root, {.input = packed.data(), .output = packed.data()},
+                                 request.bytes);
+        } catch (...) {
+            packed.abandon();
+            throw;
+        }
+        if (!is_root) packed.unpack();
+    }
 }
 
 /// When a communicator is freed, or MPI ends. Then the session may be gone already, with all that was kept.
@@ -189,25 +262,31 @@ Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector
         ""};
 }
 
-void Session::count(Handle& handle, const Dispatcher::Decision& decision, std::int64_t bytes, int root) {
-    const bool first = explain_ && handle.rank == 0 && handle.explained.insert(&decision).second;
-    if (explain_) {
+void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Request& request) {
+    const bool first = kept.rank == 0 && kept.explained.insert(&decision).second;
+    const auto& collective = *request.question.collective;
+    {
         const std::lock_guard lock(mutex_);
+        Counts& counts = counts_[&collective];
         if (decision.resolved != nullptr) {
-            ++counts_.recipes;
+            ++counts.recipes;
         } else if (decision.rule == nullptr) {
-            ++counts_.not_measured;
+            ++counts.not_measured;
         } else if (decision.rule->recipe.kind == core::compose::Recipe::Kind::native) {
-            ++counts_.planned_native;
+            ++counts.planned_native;
         } else {
-            ++counts_.refused;
+            ++counts.refused;
         }
     }
     if (!first) return;
+    std::string what(collective.name);
+    if (collective.has_data) what += " of " + std::to_string(request.bytes) + " bytes";
+    if (collective.rooted) {
+        what += (collective.reduces ? " to rank " : " from rank ") + std::to_string(request.question.root);
+    }
     const std::string recipe =
         decision.resolved != nullptr ? core::compose::to_text(decision.resolved->recipe) : "native";
-    std::fprintf(stderr, "isochrone: bcast of %" PRId64 " bytes from rank %d: %s: %s\n", bytes, root,
-                 recipe.c_str(), decision.reason.c_str());
+    std::fprintf(stderr, "isochrone: %s: %s: %s\n", what.c_str(), recipe.c_str(), decision.reason.c_str());
 }
 
 }  // namespace isochrone::mpi::interpose

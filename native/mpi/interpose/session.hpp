@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -21,8 +22,10 @@
 #include "executor/dispatcher.hpp"
 #include "executor/groups.hpp"
 #include "interpose/agreement.hpp"
+#include "interpose/call.hpp"
 #include "interpose/datatype.hpp"
 #include "interpose/lanes.hpp"
+#include "interpose/operation.hpp"
 #include "place/layout.hpp"
 #include "select/plan.hpp"
 
@@ -45,9 +48,9 @@ class Session {
         int code = MPI_SUCCESS;
     };
 
-    /// Broadcasts if the plan has a recipe for it. Not done: the caller is to call the library's own. Throws
-    /// comm::Error.
-    Done bcast(void* buffer, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm);
+    /// Does what is asked, if the plan has a recipe for it. Not done: the caller is to call the library's
+    /// own. Throws comm::Error.
+    Done run(const Call& call);
 
   private:
     /// What is kept for a communicator.
@@ -59,7 +62,17 @@ class Session {
         std::set<const executor::Dispatcher::Decision*> explained;  ///< decisions that have been said
     };
 
-    /// How many broadcasts ran how.
+    /// What a call asks for, as far as all ranks know it alike, and where its data are on this one.
+    struct Request {
+        executor::Dispatcher::Question question;
+        bool is_valid = false;     ///< the library would not refuse it
+        bool is_possible = false;  ///< ... and it is one that recipes can do
+        std::int64_t bytes = 0;
+        const Type* type = nullptr;
+        bool in_place = false;
+    };
+
+    /// How many calls of one collective ran how.
     struct Counts {
         std::uint64_t recipes = 0;
         std::uint64_t planned_native = 0;
@@ -70,12 +83,15 @@ class Session {
     Session() = default;
     std::string take_plan(const Agreement& agreement);
     void make_communicators();
-    static std::string in_words(const Counts& counts);
+    [[nodiscard]] Request examine(const Call& call, const Handle& handle);
+    void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
+                const Request& request);
+    static std::string in_words(const core::collectives::Collective& collective, const Counts& counts);
     static int forget(MPI_Comm comm, int key, void* handle, void* session);
     Handle& handle_of(MPI_Comm comm);
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
-    void count(Handle& handle, const executor::Dispatcher::Decision& decision, std::int64_t bytes, int root);
+    void count(Handle& handle, const executor::Dispatcher::Decision& decision, const Request& request);
 
     core::select::Plan plan_;
     core::place::Layout world_;
@@ -86,12 +102,14 @@ class Session {
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
     MPI_Group world_group_ = MPI_GROUP_NULL;
     std::unique_ptr<executor::Groups> groups_;
+    std::unique_ptr<Self> self_;
     std::unique_ptr<Types> types_;
+    Operations operations_;
     std::unique_ptr<Lanes> lanes_;
     int key_ = MPI_KEYVAL_INVALID;
     std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
     std::unordered_set<Handle*> handles_;
-    Counts counts_;
+    std::map<const core::collectives::Collective*, Counts> counts_;
 };
 
 }  // namespace isochrone::mpi::interpose

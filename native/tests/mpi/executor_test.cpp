@@ -5,10 +5,11 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "algorithms/algorithm.hpp"
-#include "compose/allreduce.hpp"
 #include "compose/alltoallv.hpp"
 #include "compose/gatherv.hpp"
 #include "executor/communicator.hpp"
@@ -49,11 +50,11 @@ std::vector<unsigned char> pattern(std::int64_t bytes, unsigned seed) {
 
 void expect_like_library(Communicator& communicator, const std::string& recipe, std::int64_t bytes, int root,
                          unsigned seed) {
-    const auto& resolved = communicator.resolve_bcast(compose::parse_recipe(recipe));
+    const auto& resolved = communicator.resolve(collectives::named("bcast"), compose::parse_recipe(recipe));
     auto expected = world_rank() == root ? pattern(bytes, seed) : std::vector<unsigned char>(at(bytes));
     auto found = expected;
     MPI_Bcast(expected.data(), static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD);
-    communicator.bcast(resolved, found.data(), bytes, root);
+    communicator.run(resolved, root, {.input = found.data(), .output = found.data()}, bytes);
     EXPECT_TRUE(found == expected) << recipe << ", " << bytes << " bytes from " << root << " on rank "
                                    << world_rank();
 }
@@ -121,44 +122,121 @@ std::vector<trees::Tree> random_trees(std::size_t count, std::mt19937_64& random
     return result;
 }
 
-TEST(TheHierarchicalAllreduce, KeepsRankOrderAsTheLibraryDoes) {
+/// Affine functions, and how they are combined: in rank order, or, since translations commute, in any.
+class Affines {
+  public:
+    explicit Affines(bool commute) : commute_(commute) {
+        MPI_Type_contiguous(2, MPI_UINT64_T, &type_);
+        MPI_Type_commit(&type_);
+        MPI_Op_create(compose_affine, commute ? 1 : 0, &op_);
+    }
+    ~Affines() {
+        MPI_Op_free(&op_);
+        MPI_Type_free(&type_);
+    }
+    Affines(const Affines&) = delete;
+    Affines& operator=(const Affines&) = delete;
+
+    [[nodiscard]] std::vector<Affine> some(std::size_t count, std::uint64_t seed) const {
+        std::mt19937_64 random(seed);
+        std::vector<Affine> result(count);
+        for (auto& f : result) f = {commute_ ? 1 : random() | 1U, random()};
+        return result;
+    }
+    [[nodiscard]] bool commute() const { return commute_; }
+    [[nodiscard]] MPI_Datatype type() const { return type_; }
+    [[nodiscard]] MPI_Op op() const { return op_; }
+
+  private:
+    bool commute_;
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+    MPI_Op op_ = MPI_OP_NULL;
+};
+
+/// Compares a recipe with the library's own reduction, in place or not.
+void expect_reduced_like_library(Communicator& communicator, const collectives::Collective& collective,
+                                 const std::string& recipe, const Affines& affines, std::size_t count,
+                                 int root, bool in_place, std::uint64_t seed) {
+    const compose::Resolved* resolved = nullptr;
+    try {
+        resolved = &communicator.resolve(collective, compose::parse_recipe(recipe), !affines.commute());
+    } catch (const std::invalid_argument&) {
+        ASSERT_FALSE(affines.commute()) << recipe;  // it cannot keep the order
+        return;
+    }
+    const auto input = affines.some(count, seed + at(world_rank()));
+    std::vector<Affine> expected(count);
+    const int length = static_cast<int>(count);
+    if (collective.rooted) {
+        MPI_Reduce(input.data(), expected.data(), length, affines.type(), affines.op(), root, MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(input.data(), expected.data(), length, affines.type(), affines.op(), MPI_COMM_WORLD);
+    }
+    const bool has_output = !collective.rooted || world_rank() == root;
+    auto found = in_place && has_output ? input : std::vector<Affine>(has_output ? count : 0);
+    communicator.run(*resolved, root,
+                     {.input = in_place && has_output ? found.data() : input.data(),
+                      .output = has_output ? found.data() : nullptr,
+                      .unit_bytes = sizeof(Affine),
+                      .datatype = affines.type(),
+                      .op = affines.op()},
+                     length);
+    if (has_output) {
+        EXPECT_TRUE(found == expected) << collective.name << " by " << recipe << ", " << count
+                                       << " elements, root " << root << ", commutative: " << affines.commute()
+                                       << ", in place: " << in_place << ", rank " << world_rank();
+    }
+}
+
+TEST(EveryReduction, LeavesWhatTheLibrarysOwnLeaves) {
     std::mt19937_64 random(4);
-    MPI_Datatype pair = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(2, MPI_UINT64_T, &pair);
-    MPI_Type_commit(&pair);
-    for (int trial = 0; trial < trials(); ++trial) {
-        const auto layout = random_layout(world_size(), 3, random);
-        const auto trees = random_trees(3, random);
-        for (const bool commutative : {false, true}) {
-            // Under a commutative operator only translations are fair: they commute.
-            MPI_Op op = MPI_OP_NULL;
-            MPI_Op_create(compose_affine, commutative ? 1 : 0, &op);
-            const std::int64_t count = static_cast<std::int64_t>(random() % 300);
-            std::vector<Affine> input(at(count));
-            std::vector<Affine> expected(at(count));
-            std::vector<Affine> found(at(count));
-            std::mt19937_64 mine(random() + at(world_rank()));
-            for (auto& f : input) f = {commutative ? 1 : mine() | 1U, mine()};
-            MPI_Allreduce(input.data(), expected.data(), static_cast<int>(count), pair, op, MPI_COMM_WORLD);
-            Communicator communicator(MPI_COMM_WORLD, layout);
-            const auto schedule =
-                compose::hierarchical_allreduce(layout, {0, 1, 2}, trees, commutative, true, world_rank());
-            const schedule::Extents extents{.total = count,
-                                            .segment = 32,
-                                            .counts = {},
-                                            .input_displacements = {},
-                                            .output_displacements = {}};
-            communicator.run(schedule, extents,
-                             {.input = input.data(),
-                              .output = found.data(),
-                              .unit_bytes = sizeof(Affine),
-                              .datatype = pair,
-                              .op = op});
-            EXPECT_TRUE(found == expected) << count << " elements, commutative: " << commutative;
-            MPI_Op_free(&op);
+    const Affines translations(true);
+    const Affines affines(false);
+    for (int trial = 0; trial < (world_size() <= 2 ? 3 : 1); ++trial) {
+        Communicator communicator(MPI_COMM_WORLD, random_layout(world_size(), 3, random));
+        for (const auto& collective : collectives::all()) {
+            if (!collective.reduces) continue;
+            for (const auto& row : collective.across()) {
+                const std::string name(row.name);
+                for (const std::string& recipe :
+                     {name, name + "@" + std::to_string(1 + random() % 999),
+                      "hierarchical(machine=" + name + ",level-2=binomial)@160",
+                      "hierarchical(machine=" + name + ",level-1=chain,level-2=flat)"}) {
+                    for (const std::size_t count : {0U, 7U, 1000U}) {
+                        const int root =
+                            collective.rooted ? static_cast<int>(random() % at(world_size())) : 0;
+                        expect_reduced_like_library(communicator, collective, recipe,
+                                                    random() % 2 == 0 ? translations : affines, count, root,
+                                                    random() % 2 == 0, random());
+                    }
+                }
+            }
         }
     }
-    MPI_Type_free(&pair);
+}
+
+TEST(EveryBarrier, LetsNobodyGoBeforeAllHaveCome) {
+    std::mt19937_64 random(7);
+    Communicator communicator(MPI_COMM_WORLD, random_layout(world_size(), 3, random));
+    const auto& barrier = collectives::named("barrier");
+    for (const auto& row : barrier.across()) {
+        const std::string name(row.name);
+        for (const std::string& recipe :
+             {name, "hierarchical(machine=" + name + ",level-1=binomial+flat,level-2=flat)"}) {
+            const auto& resolved = communicator.resolve(barrier, compose::parse_recipe(recipe));
+            const int late = static_cast<int>(random() % at(world_size()));
+            MPI_Barrier(MPI_COMM_WORLD);
+            if (world_rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            // All ranks are on one host here, and have one clock.
+            const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+            long long last_came = now();
+            communicator.run(resolved, 0, {}, 0);
+            long long first_went = now();
+            MPI_Allreduce(MPI_IN_PLACE, &last_came, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+            MPI_Allreduce(MPI_IN_PLACE, &first_went, 1, MPI_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+            EXPECT_GE(first_went, last_came) << recipe;
+        }
+    }
 }
 
 TEST(TheHierarchicalGatherv, NeedsCountsAtTheRootOnly) {

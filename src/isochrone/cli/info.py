@@ -18,6 +18,7 @@ SETTINGS = {
     "ISOCHRONE_PLAN": "the plan that a program runs on; set by: isochrone run",
     "ISOCHRONE_TOPOLOGY": "the topology that the plan is for; set by: isochrone run",
     "ISOCHRONE_EXPLAIN": "1: rank 0 says which recipe ran for what, and why",
+    "ISOCHRONE_CHECK": "1: before each collective, ranks compare what they ask for; the one that differs is named",
     "ISOCHRONE_MPI": "the MPI library to build for: a name of `isochrone mpi list`, or an mpicc",
     "ISOCHRONE_DEBUG": "1: show where an error came from",
     "XDG_CACHE_HOME": "where the folder of native builds is",
@@ -51,7 +52,7 @@ def info(as_json: AsJson = False) -> None:
         print_json(facts)
         return
     _section(f"isochrone {facts['version']}, Python {facts['python']}", [])
-    _section("algorithms", [f"{a['collective']}  {a['name']:<20}{a['good_for']}" for a in algorithms])
+    _section("algorithms", [f"{a['collective']:<11}{a['name']:<20}{a['good_for']}" for a in algorithms])
     _section("MPI libraries", library_lines(libraries) or ["none found"])
     _section("MPI libraries that do not work", broken)
     _section("simulated clusters", [", ".join(facts["simulated_clusters"])])

@@ -30,13 +30,16 @@ candidate.
 """
 
 
+def _broadcasts() -> list[_core.Algorithm]:
+    return [row for row in _core.algorithms() if row["collective"] == "bcast"]
+
+
 @cache
 def level_algorithms() -> tuple[str, ...]:
     """What may run at a level: every row of the table of broadcasts, with each parameter to tune with."""
     return tuple(
         f"{row['name']}/{parameter}" if parameter else row["name"]
-        for row in _core.algorithms()
-        if row["collective"] == "bcast"
+        for row in _broadcasts()
         for parameter in row["tuned_parameters"] or (0,)
     )
 
@@ -44,13 +47,13 @@ def level_algorithms() -> tuple[str, ...]:
 @cache
 def _quadratic() -> frozenset[str]:
     """Algorithms whose messages grow with the square of the ranks."""
-    return frozenset(row["name"] for row in _core.algorithms() if row["quadratic_messages"])
+    return frozenset(row["name"] for row in _broadcasts() if row["quadratic_messages"])
 
 
 @cache
 def _segmented() -> frozenset[str]:
     """Algorithms that cut messages unless they are told not to: they are tried in segments that are named."""
-    return frozenset(row["name"] for row in _core.algorithms() if row["default_segment"])
+    return frozenset(row["name"] for row in _broadcasts() if row["default_segment"])
 
 
 def _uses(form: Form, names: frozenset[str]) -> bool:
@@ -224,9 +227,9 @@ def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> floa
     segment, recipe = form.segment_bytes, form.text()
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
-        return _core.predict_bcast(layout, recipe, root, size_bytes)
-    at_more = _core.predict_bcast(layout, recipe, root, more * segment)
-    each = (at_more - _core.predict_bcast(layout, recipe, root, fewer * segment)) / (more - fewer)
+        return _core.predict("bcast", layout, recipe, root, size_bytes)
+    at_more = _core.predict("bcast", layout, recipe, root, more * segment)
+    each = (at_more - _core.predict("bcast", layout, recipe, root, fewer * segment)) / (more - fewer)
     return at_more + (size_bytes / segment - more) * each
 
 
@@ -253,7 +256,7 @@ def of_next_sizes(best: Mapping[int, str], most_segments: int = MOST_SEGMENTS) -
 
 def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
     """The model's time for a recipe; None for the library's own, which has none."""
-    return None if recipe == "native" else _core.predict_bcast(layout, recipe, root, size_bytes)
+    return None if recipe == "native" else _core.predict("bcast", layout, recipe, root, size_bytes)
 
 
 def _starts(levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random calls of all collectives leave the same on a plan as natively."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from interposed import PROGRAMS, launched, on_plan
+from planned import Bench, said, write_plan_of_recipes
+
+from isochrone.files import read_measurements
+
+# What one rank of a plan runs: a recipe of each collective, in turn over all rows that its table has.
+RECIPES = [
+    {"bcast": "binomial", "reduce": "binomial", "allreduce": "recursive_doubling", "barrier": "dissemination"},
+    {"bcast": "scatter_allgather@512", "reduce": "pipeline@64", "allreduce": "ring", "barrier": "flat"},
+    {"bcast": "knomial/3", "reduce": "knomial/5@100", "allreduce": "rabenseifner@256", "barrier": "binomial"},
+    {"bcast": "chain@1000", "reduce": "flat", "allreduce": "pipeline@333", "barrier": "recursive_doubling"},
+    {"bcast": "flat", "reduce": "binary", "allreduce": "knomial/4", "barrier": "dissemination"},
+]
+_COUNTER = re.compile(r"isochrone: (\w+)s on rank 0: (\d+) by the plan's recipes")
+
+
+def _compare(bench: Bench, folder: Path, recipes: dict[str, str], ranks: int, seed: int, calls: int) -> None:
+    program = bench.with_program(PROGRAMS / "random_calls.c").program
+    write_plan_of_recipes(folder, read_measurements(bench.folder / "m.jsonl"), recipes)
+    line = ("-n", str(ranks), program, str(seed), str(calls))
+    plain = launched(bench, line)
+    planned = launched(bench, line, before=on_plan(folder / "plan.json"), ISOCHRONE_EXPLAIN="1")
+    assert (plain.returncode, planned.returncode) == (0, 0), plain.stderr + planned.stderr
+    assert sorted(plain.stdout.splitlines()) == sorted(planned.stdout.splitlines())
+    assert plain.stdout.count("rank") == ranks
+    counted = dict(found.groups() for line in said(planned) if (found := _COUNTER.match(line)))
+    assert sorted(counted) == ["allreduce", "barrier", "broadcast", "reduction"]
+    assert all(int(count) > 0 for count in counted.values()), counted
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_random_calls_leave_the_same_as_natively(bench: Bench, tmp_path: Path, ranks: int) -> None:
+    _compare(bench, tmp_path, RECIPES[ranks % len(RECIPES)], ranks, seed=ranks, calls=3000 // ranks**2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("recipes", RECIPES, ids=lambda recipes: recipes["allreduce"])
+@pytest.mark.parametrize("ranks", [3, 4, 7])
+def test_many_random_calls_leave_the_same_as_natively(
+    bench: Bench, tmp_path: Path, ranks: int, recipes: dict[str, str]
+) -> None:
+    _compare(bench, tmp_path, recipes, ranks, seed=100 + ranks, calls=20000)
