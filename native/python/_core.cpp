@@ -88,17 +88,17 @@ double predict(std::string_view collective, const place::Layout& layout, std::st
         .slowest_s;
 }
 
-nb::list schedule(std::string_view collective, const place::Layout& layout, std::string_view recipe, int rank,
-                  int root) {
+nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,
+                     int rank, int root) {
     static constexpr const char* kinds[] = {"send", "recv", "reduce", "copy", "collective"};
     check_rank(layout, rank);
     check_rank(layout, root);
     const auto parsed = compose::parse_recipe(recipe);
     if (parsed.kind == compose::Recipe::Kind::native) throw std::invalid_argument("'native' has no schedule");
     const auto resolved = compose::resolve(collectives::named(collective), parsed, layout);
-    const auto schedule = compose::schedule_of(resolved, layout, rank, root);
+    const auto found = compose::schedule_of(resolved, layout, rank, root);
     nb::list operations;
-    for (const auto& op : schedule.ops) {
+    for (const auto& op : found.ops) {
         nb::list after;
         for (const auto& dependency : op.after) after.append(dependency.op);
         nb::dict entry;
@@ -158,7 +158,7 @@ NB_MODULE(_core, m) {
     m.def("predict", &predict, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Simulated time of the slowest rank in a collective, in seconds.");
-    m.def("schedule", &schedule, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
+    m.def("schedule", &schedule_of, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
           "What one rank does in a collective, one dict per operation.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");

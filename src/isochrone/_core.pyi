@@ -91,7 +91,5 @@ def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int)
     An operation of a segmented recipe stands for all its segments.
     """
 
-def choose(
-    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int
-) -> tuple[str, str]:
+def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
     """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""

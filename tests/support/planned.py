@@ -137,9 +137,7 @@ def write_plan_for(folder: Path, measurements: Measurements) -> Plan:
     return _write(folder, measurements, {"bcast": RECIPES})
 
 
-def write_plan_of_recipes(
-    folder: Path, measurements: Measurements, recipes: str | Mapping[str, str]
-) -> Plan:
+def write_plan_of_recipes(folder: Path, measurements: Measurements, recipes: str | Mapping[str, str]) -> Plan:
     """Writes a plan by which every collective in one node, of up to MOST_RANKS ranks, runs by one recipe: that of
     its name, or of every broadcast.
     """

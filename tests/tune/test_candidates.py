@@ -120,7 +120,9 @@ def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> 
     layout = _layout(4, 2, 4)
     best = candidates(layout, (0,), 1048576, 1)[0]
     assert best.startswith(("hierarchical", "ordered"))
-    assert _core.predict("bcast", layout, best, 0, 1048576) < _core.predict("bcast", layout, "binomial", 0, 1048576)
+    assert _core.predict("bcast", layout, best, 0, 1048576) < _core.predict(
+        "bcast", layout, "binomial", 0, 1048576
+    )
 
 
 def test_what_is_best_for_the_sizes_beside_it_is_tried_too():
