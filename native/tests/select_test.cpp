@@ -168,7 +168,7 @@ TEST(APlanForOtherJobs, SaysForWhichAndWhatThisOneIs) {
         return select::misfit(select::parse_plan(plan_text(rules)), layout());
     };
     const std::string todo =
-        ", so broadcasts to all of them are the MPI library's own; survey with ranks like these: "
+        ", so collectives among all of them are the MPI library's own; survey with ranks like these: "
         "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
     EXPECT_EQ(
         of({rule("8 ranks in one node", "1", "9", "flat")}),

@@ -20,7 +20,12 @@ RECIPES = [
         "allreduce": "recursive_doubling",
         "barrier": "dissemination",
     },
-    {"bcast": "scatter_allgather@512", "reduce": "pipeline@64", "allreduce": "ring", "barrier": "flat"},
+    {
+        "bcast": "scatter_allgather@512",
+        "reduce": "pipeline@64",
+        "allreduce": "ring",
+        "barrier": "dissemination",
+    },
     {"bcast": "knomial/3", "reduce": "knomial/5@100", "allreduce": "rabenseifner@256", "barrier": "binomial"},
     {"bcast": "chain@1000", "reduce": "flat", "allreduce": "pipeline@333", "barrier": "recursive_doubling"},
     {"bcast": "flat", "reduce": "binary", "allreduce": "knomial/4", "barrier": "dissemination"},

@@ -45,8 +45,8 @@ def test_a_job_that_the_plan_has_no_rule_for_is_told_so_in_one_line(
     assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
     assert said(planned) == [
         f"isochrone: the plan holds for 8 ranks in one node; this job has {ranks} ranks in one node, so "
-        "broadcasts to all of them are the MPI library's own; survey with ranks like these: isochrone survey "
-        "-o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER"
+        "collectives among all of them are the MPI library's own; survey with ranks like these: isochrone "
+        "survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER"
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_plan_without_rules_is_told_in_one_line_and_one_rank_needs_none(
 ) -> None:
     plan = _only_rules(bench, tmp_path)
     (line,) = said(bench.run_on(plan))
-    assert line.startswith("isochrone: the plan has no rule for any broadcast, ")
+    assert line.startswith("isochrone: the plan has no rule for any collective, ")
     assert said(bench.run_on(plan, ranks=1)) == []
 
 

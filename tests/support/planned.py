@@ -138,8 +138,8 @@ def write_plan_for(folder: Path, measurements: Measurements) -> Plan:
 
 
 def write_plan_of_recipes(folder: Path, measurements: Measurements, recipes: str | Mapping[str, str]) -> Plan:
-    """Writes a plan by which every collective in one node, of up to MOST_RANKS ranks, runs by one recipe: that of
-    its name, or of every broadcast.
+    """Writes a plan for one node and up to MOST_RANKS ranks: one recipe for all calls of a collective, by its
+    name. A recipe alone is for broadcasts.
     """
     named = {"bcast": recipes} if isinstance(recipes, str) else recipes
     rules = {

@@ -35,17 +35,16 @@ std::string misfit(const Plan& plan, const place::Layout& job) {
     const std::string here = place::shape(job);
     std::vector<std::string_view> shapes;
     for (const Rule& rule : plan.rules) {
-        if (rule.collective != "bcast") continue;
         const std::string_view shape = place::without_root(rule.shape);
         if (shape == here) return {};
         if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
     }
     if (shapes.empty()) {
-        return "the plan has no rule for any broadcast, so the MPI library's own run; survey again: "
+        return "the plan has no rule for any collective, so the MPI library's own run; survey again: "
                "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
     }
     return "the plan holds for " + named(shapes) + "; this job has " + in_words(here) +
-           ", so broadcasts to all of them are the MPI library's own; survey with ranks like these: "
+           ", so collectives among all of them are the MPI library's own; survey with ranks like these: "
            "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
 }
 

@@ -18,7 +18,7 @@ SETTINGS = {
     "ISOCHRONE_PLAN": "the plan that a program runs on; set by: isochrone run",
     "ISOCHRONE_TOPOLOGY": "the topology that the plan is for; set by: isochrone run",
     "ISOCHRONE_EXPLAIN": "1: rank 0 says which recipe ran for what, and why",
-    "ISOCHRONE_CHECK": "1: before each collective, ranks compare what they ask for; the one that differs is named",
+    "ISOCHRONE_CHECK": "1: before each collective, ranks compare what they ask for",
     "ISOCHRONE_MPI": "the MPI library to build for: a name of `isochrone mpi list`, or an mpicc",
     "ISOCHRONE_DEBUG": "1: show where an error came from",
     "XDG_CACHE_HOME": "where the folder of native builds is",
