@@ -28,9 +28,9 @@ Started take(Progress& progress) {
 }
 
 template <class Write>
-schedule::Schedule segmented(Write&& write) {
+schedule::Schedule segmented(Write&& write, int slots = 4) {
     Builder builder(4, 0);
-    builder.stage(true);
+    builder.stage(true, slots);
     write(builder);
     return builder.finish();
 }
@@ -90,11 +90,13 @@ TEST(ASegment, IsSentOnWhenItHasComeEvenIfAnEarlierOneHasNot) {
 }
 
 TEST(ASlotOfATemporary, IsFilledAgainOnlyWhenItsLastReaderIsDone) {
-    const auto schedule = segmented([](Builder& builder) {
-        const int temporary = builder.scratch(2);
-        builder.recv(1, builder.whole(temporary));
-        builder.send(2, builder.whole(temporary));
-    });
+    const auto schedule = segmented(
+        [](Builder& builder) {
+            const int temporary = builder.scratch();
+            builder.recv(1, builder.whole(temporary));
+            builder.send(2, builder.whole(temporary));
+        },
+        2);
     Progress progress(schedule, 4, 64);
     EXPECT_EQ(take(progress), (Started{{0, 0}, {0, 1}}));  // two slots
     progress.complete({0, 0});
@@ -139,13 +141,15 @@ TEST(ALibraryCollective, IsEnteredOnlyWhenAllListedBeforeHasStarted) {
 
 TEST(TheEnd, IsReachedInAnyOrderOfCompletion) {
     std::mt19937_64 random(11);
-    const auto schedule = segmented([](Builder& builder) {
-        const int temporary = builder.scratch(3);
-        builder.recv(1, builder.whole(temporary));
-        builder.recv(2, builder.whole(output_buffer));
-        builder.reduce(builder.whole(temporary), builder.whole(output_buffer));
-        builder.send(3, builder.whole(output_buffer));
-    });
+    const auto schedule = segmented(
+        [](Builder& builder) {
+            const int temporary = builder.scratch();
+            builder.recv(1, builder.whole(temporary));
+            builder.recv(2, builder.whole(output_buffer));
+            builder.reduce(builder.whole(temporary), builder.whole(output_buffer));
+            builder.send(3, builder.whole(output_buffer));
+        },
+        3);
     for (int trial = 0; trial < 50; ++trial) {
         const int segments = 1 + static_cast<int>(random() % 200);
         Progress progress(schedule, segments, 1 + static_cast<int>(random() % 64));

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "compose/tiers.hpp"
+#include "place/window.hpp"
 #include "schedule/builder.hpp"
 
 namespace isochrone::core::compose {
@@ -65,7 +66,9 @@ class Composer {
     }
 
     schedule::Schedule build() {
-        builder_.stage(resolved_.recipe.segment_bytes > 0);
+        const std::int64_t segment_bytes = resolved_.recipe.segment_bytes;
+        // Temporaries hold as many segments as messages may be under way.
+        builder_.stage(segment_bytes > 0, place::window(layout_, segment_bytes));
         if (resolved_.recipe.kind == Recipe::Kind::hierarchical) {
             follow_tree();
         } else {

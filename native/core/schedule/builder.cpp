@@ -76,25 +76,46 @@ class History {
     std::map<int, Uses> by_partition_;
 };
 
-/// The accesses of one operation, counts tables that its extents are taken from included.
-void accesses_of(const Schedule& schedule, int index, const std::vector<Slice>& tables,
-                 std::vector<Access>& result) {
+/// The data, or entries of counts tables, that one operation reads and writes.
+void accesses_of(const Schedule& schedule, int index, std::vector<Access>& result) {
     const Op& op = schedule.ops[static_cast<std::size_t>(index)];
-    const auto extents = [&](const Slice& slice) {
-        if (slice.partition < 0) return;
-        const Partition& partition = schedule.partitions[static_cast<std::size_t>(slice.partition)];
-        if (partition.kind != Partition::Kind::counted) return;
-        result.push_back({index, &tables[static_cast<std::size_t>(partition.counts)], false});
-    };
-    if (op.source.buffer >= 0) {
-        result.push_back({index, &op.source, false});
-        extents(op.source);
-    }
-    if (op.target.buffer >= 0) {
-        result.push_back({index, &op.target, true});
-        extents(op.target);
-    }
+    if (op.source.buffer >= 0) result.push_back({index, &op.source, false});
+    if (op.target.buffer >= 0) result.push_back({index, &op.target, true});
 }
+
+/// Who received entries of each counts table, and whose lengths came out of it since. An operation whose
+/// lengths come out of a table needs all of it, so there is nothing to look up by entry. Tables that the
+/// caller gives are there from the start: nobody waits for them.
+class Tables {
+  public:
+    explicit Tables(const Schedule& schedule) : schedule_(schedule), of_buffer_(schedule.buffers.size()) {}
+
+    /// Adds to `after` whom the operation must wait for on account of tables, and remembers it.
+    void visit(int index, std::vector<Dependency>& after) {
+        const Op& op = schedule_.ops[static_cast<std::size_t>(index)];
+        for (const Slice* slice : {&op.source, &op.target}) {
+            if (slice->buffer < 0 || slice->partition < 0) continue;
+            const Partition& partition = schedule_.partitions[static_cast<std::size_t>(slice->partition)];
+            if (partition.kind != Partition::Kind::counted) continue;
+            Uses& uses = of_buffer_[static_cast<std::size_t>(partition.counts)];
+            for (const int writer : uses.writers) after.push_back({writer, 0});
+            if (!uses.writers.empty()) uses.readers.push_back(index);
+        }
+        if (op.target.buffer < 0) return;
+        const auto buffer = static_cast<std::size_t>(op.target.buffer);
+        if (schedule_.buffers[buffer].kind != BufferKind::counts) return;
+        for (const int reader : of_buffer_[buffer].readers) after.push_back({reader, 0});
+        of_buffer_[buffer].writers.push_back(index);
+    }
+
+  private:
+    struct Uses {
+        std::vector<int> writers;
+        std::vector<int> readers;
+    };
+    const Schedule& schedule_;
+    std::vector<Uses> of_buffer_;
+};
 
 }  // namespace
 
@@ -106,14 +127,13 @@ Builder::Builder(int size, int rank) {
                          Buffer{.kind = BufferKind::output, .arguments = {}}};
 }
 
-void Builder::stage(bool segmented) {
+void Builder::stage(bool segmented, int slots) {
+    slots_ = segmented ? slots : 0;
     schedule_.stages.push_back({static_cast<int>(schedule_.ops.size()), 0, segmented});
 }
 
-int Builder::scratch(int slots) {
-    const bool segmented = !schedule_.stages.empty() && schedule_.stages.back().segmented;
-    schedule_.buffers.push_back(
-        {.kind = BufferKind::scratch, .slots = segmented ? slots : 0, .arguments = {}});
+int Builder::scratch() {
+    schedule_.buffers.push_back({.kind = BufferKind::scratch, .slots = slots_, .arguments = {}});
     return static_cast<int>(schedule_.buffers.size()) - 1;
 }
 
@@ -196,18 +216,14 @@ void Builder::add(Op op) {
 
 Schedule Builder::finish() {
     Schedule& s = schedule_;
-    std::vector<Slice> tables(s.buffers.size());
-    for (std::size_t b = 0; b < s.buffers.size(); ++b) {
-        if (s.buffers[b].kind == BufferKind::counts) {
-            tables[b] = blocks(static_cast<int>(b), -1, 0, static_cast<int>(s.buffers[b].arguments.size()));
-        }
-    }
     std::vector<History> histories(s.buffers.size());
+    Tables tables(s);
     std::vector<Access> own;
     for (int index = 0; index < static_cast<int>(s.ops.size()); ++index) {
         own.clear();
-        accesses_of(s, index, tables, own);
+        accesses_of(s, index, own);
         auto& after = s.ops[static_cast<std::size_t>(index)].after;
+        tables.visit(index, after);
         for (const Access& access : own) {
             histories[static_cast<std::size_t>(access.slice->buffer)].conflicts(
                 s, access, [&](const Access& before) {

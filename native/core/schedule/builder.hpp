@@ -21,11 +21,12 @@ class Builder {
     [[nodiscard]] int size() const { return schedule_.size; }
     [[nodiscard]] int rank() const { return schedule_.rank; }
 
-    /// Starts a stage. Operations of a segmented stage run once per segment, of another once.
-    void stage(bool segmented);
+    /// Starts a stage. Operations of a segmented stage run once per segment, of another once. `slots`:
+    /// segments that its temporaries hold, used in turn; so many can be under way.
+    void stage(bool segmented, int slots = 4);
 
-    /// A temporary as long as the message. In a segmented stage it holds `slots` segments, used in turn.
-    int scratch(int slots = 4);
+    /// A temporary as long as the message, or in a segmented stage as its slots.
+    int scratch();
     /// A temporary laid out by a counted partition.
     int scratch_counted(int partition);
     /// A table of block lengths: entry i starts as the caller's count number arguments[i], or is received
@@ -57,6 +58,7 @@ class Builder {
   private:
     void add(Op op);
     Schedule schedule_;
+    int slots_ = 0;
 };
 
 }  // namespace isochrone::core::schedule

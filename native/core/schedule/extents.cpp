@@ -26,19 +26,29 @@ std::int64_t Extents::segments() const {
     return (total - 1) / segment + 1;
 }
 
-Resolver::Resolver(const Schedule& schedule, const Extents& extents)
-    : schedule_(schedule),
-      extents_(extents),
-      tables_(schedule.buffers.size()),
-      offsets_(schedule.partitions.size()) {
+Resolver::Resolver(const Schedule& schedule)
+    : schedule_(schedule), tables_(schedule.buffers.size()), offsets_(schedule.partitions.size()) {
     for (std::size_t b = 0; b < schedule.buffers.size(); ++b) {
-        for (const int argument : schedule.buffers[b].arguments) {
-            if (argument >= static_cast<int>(extents.counts.size())) {
+        tables_[b].resize(schedule.buffers[b].arguments.size());
+    }
+}
+
+Resolver::Resolver(const Schedule& schedule, const Extents& extents) : Resolver(schedule) {
+    restart(extents);
+}
+
+void Resolver::restart(const Extents& extents) {
+    extents_ = &extents;
+    for (std::size_t b = 0; b < tables_.size(); ++b) {
+        const auto& arguments = schedule_.buffers[b].arguments;
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            if (arguments[i] >= static_cast<int>(extents.counts.size())) {
                 throw std::invalid_argument("a count that the schedule needs was not given");
             }
-            tables_[b].push_back(argument < 0 ? 0 : extents.counts[at(argument)]);
+            tables_[b][i] = arguments[i] < 0 ? 0 : extents.counts[at(arguments[i])];
         }
     }
+    for (auto& offsets : offsets_) offsets.clear();  // made at first use
 }
 
 std::vector<std::int64_t>& Resolver::table(int counts_buffer) { return tables_[at(counts_buffer)]; }
@@ -68,8 +78,8 @@ void Resolver::ranges(const Slice& slice, bool segmented, int segment, std::vect
     const Partition& partition = schedule_.partitions[at(slice.partition)];
     if (partition.kind == Partition::Kind::counted) {
         const auto& offset = offsets(slice.partition);
-        const auto& displacements = slice.buffer == input_buffer    ? extents_.input_displacements
-                                    : slice.buffer == output_buffer ? extents_.output_displacements
+        const auto& displacements = slice.buffer == input_buffer    ? extents_->input_displacements
+                                    : slice.buffer == output_buffer ? extents_->output_displacements
                                                                     : offset;
         each_block([&](int b) {
             const std::int64_t begin = displacements.empty() ? offset[at(b)] : displacements[at(b)];
@@ -78,11 +88,11 @@ void Resolver::ranges(const Slice& slice, bool segmented, int segment, std::vect
         return;
     }
     std::int64_t base = 0;
-    std::int64_t length = extents_.total;
-    if (segmented && extents_.segment > 0) {
-        const std::int64_t begin = segment * extents_.segment;
-        length = std::clamp<std::int64_t>(extents_.total - begin, 0, extents_.segment);
-        base = buffer.slots > 0 ? (segment % buffer.slots) * extents_.segment : begin;
+    std::int64_t length = extents_->total;
+    if (segmented && extents_->segment > 0) {
+        const std::int64_t begin = segment * extents_->segment;
+        length = std::clamp<std::int64_t>(extents_->total - begin, 0, extents_->segment);
+        base = buffer.slots > 0 ? (segment % buffer.slots) * extents_->segment : begin;
     }
     const std::int64_t blocks = partition.blocks;
     if (slice.list < 0) {
@@ -107,8 +117,8 @@ std::int64_t Resolver::length(const Slice& slice, bool segmented, int segment) {
 std::int64_t Resolver::scratch_length(int buffer) {
     const Buffer& b = schedule_.buffers[at(buffer)];
     if (b.partition >= 0) return offsets(b.partition).back();
-    if (b.slots > 0 && extents_.segment > 0) return std::min(extents_.total, b.slots * extents_.segment);
-    return extents_.total;
+    if (b.slots > 0 && extents_->segment > 0) return std::min(extents_->total, b.slots * extents_->segment);
+    return extents_->total;
 }
 
 }  // namespace isochrone::core::schedule

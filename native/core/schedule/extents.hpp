@@ -35,6 +35,12 @@ class Resolver {
     /// did not give.
     Resolver(const Schedule& schedule, const Extents& extents);
 
+    /// Without sizes: to be given by restart() before anything is asked.
+    explicit Resolver(const Schedule& schedule);
+
+    /// Begins anew with other sizes, which must outlive their use. Allocates nothing.
+    void restart(const Extents& extents);
+
     /// The ranges of a slice in one segment, neighbours joined; empty if the slice is empty. Of a counts
     /// buffer the ranges are in entries. All counts that the slice depends on must have been received.
     void ranges(const Slice& slice, bool segmented, int segment, std::vector<Range>& result);
@@ -48,7 +54,7 @@ class Resolver {
     const std::vector<std::int64_t>& offsets(int partition);
 
     const Schedule& schedule_;
-    const Extents& extents_;
+    const Extents* extents_ = nullptr;
     std::vector<std::vector<std::int64_t>> tables_;   // by buffer
     std::vector<std::vector<std::int64_t>> offsets_;  // by partition; made at first use
 };

@@ -13,11 +13,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Progress::Progress(const Schedule& schedule, std::int64_t segment_count, int window)
-    : schedule_(&schedule), segments_(static_cast<int>(segment_count)), window_(window) {
-    if (segment_count < 1) throw std::invalid_argument("a schedule runs in at least one segment");
-    if (segment_count > largest_segment_count) throw std::invalid_argument("there are too many segments");
-    if (window < 1 || window > 64) throw std::invalid_argument("the window is not between 1 and 64");
+Progress::Progress(const Schedule& schedule, std::int64_t segment_count, int window) : schedule_(&schedule) {
     const int ops = static_cast<int>(schedule.ops.size());
     states_.resize(at(ops));
     queue_of_.resize(at(ops));
@@ -34,19 +30,38 @@ Progress::Progress(const Schedule& schedule, std::int64_t segment_count, int win
             queues_.emplace_back();
             queues_.back().collective = collective;
         }
+        has_collectives_ = has_collectives_ || collective;
         queue_of_[at(i)] = entry->second;
         Queue& queue = queues_[at(entry->second)];
         if (queue.runs.empty() || queue.runs.back().stage != op.stage) queue.runs.push_back({op.stage, {}});
         queue.runs.back().ops.push_back(i);
-        states_[at(i)].instances = schedule.stages[at(op.stage)].segmented ? segments_ : 1;
-        remaining_ += states_[at(i)].instances;
         for (const Dependency& dependency : op.after) {
             auto& list = waiting_[at(dependency.op)];
             if (list.empty() || list.back() != entry->second) list.push_back(entry->second);
         }
     }
-    poked_.resize(queues_.size());
-    for (std::size_t q = 0; q < queues_.size(); ++q) poked_[q] = static_cast<int>(q);
+    poked_.reserve(queues_.size());
+    restart(segment_count, window);
+}
+
+void Progress::restart(std::int64_t segment_count, int window) {
+    if (segment_count < 1) throw std::invalid_argument("a schedule runs in at least one segment");
+    if (segment_count > largest_segment_count) throw std::invalid_argument("there are too many segments");
+    if (window < 1 || window > 64) throw std::invalid_argument("the window is not between 1 and 64");
+    window_ = window;
+    remaining_ = 0;
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+        const bool segmented = schedule_->stages[at(schedule_->ops[i].stage)].segmented;
+        states_[i] = {.instances = segmented ? static_cast<int>(segment_count) : 1};
+        remaining_ += states_[i].instances;
+    }
+    poked_.clear();
+    for (std::size_t q = 0; q < queues_.size(); ++q) {
+        Queue& queue = queues_[q];
+        queue.run = queue.segment = queue.position = queue.under_way = 0;
+        queue.poked = true;
+        poked_.push_back(static_cast<int>(q));
+    }
 }
 
 bool Progress::at_end(const Queue& queue) const { return queue.run == static_cast<int>(queue.runs.size()); }
@@ -99,6 +114,7 @@ void Progress::take_ready(std::vector<Instance>& ready) {
 }
 
 bool Progress::next_collective(Instance& instance) {
+    if (!has_collectives_) return false;
     for (Queue& queue : queues_) {
         if (!queue.collective || at_end(queue) || queue.under_way > 0 || !may_start(head(queue))) continue;
         const Instance candidate = head(queue);

@@ -31,6 +31,9 @@ class Progress {
     /// largest_segment_count.
     Progress(const Schedule& schedule, std::int64_t segment_count, int window);
 
+    /// Begins anew, with the schedule that is laid out already. Allocates nothing.
+    void restart(std::int64_t segment_count, int window);
+
     /// Takes all instances that may start now, in an order in which they may start. Sends, receives,
     /// reductions and copies only: see next_collective.
     void take_ready(std::vector<Instance>& ready);
@@ -72,9 +75,9 @@ class Progress {
     void advance(Queue& queue);
 
     const Schedule* schedule_;
-    int segments_;
-    int window_;
+    int window_ = 1;
     std::int64_t remaining_ = 0;
+    bool has_collectives_ = false;
     std::vector<State> states_;
     std::vector<int> queue_of_;
     std::vector<std::vector<int>> waiting_;  // by op: the queues with operations that wait for it

@@ -61,7 +61,7 @@ bool Communicator::has_groups_for(const Resolved& resolved) const {
     return groups_ != nullptr && groups_->hold(resolved.levels.back(), layout_, lane_.ranks);
 }
 
-const core::schedule::Schedule& Communicator::prepare(const Resolved& resolved, int root, bool in_place) {
+Communicator::Prepared& Communicator::prepared(const Resolved& resolved, int root, bool in_place) {
     const std::tuple key{&resolved, root, in_place};
     const auto found = schedules_.find(key);
     if (found != schedules_.end()) return found->second;
@@ -70,7 +70,14 @@ const core::schedule::Schedule& Communicator::prepare(const Resolved& resolved, 
     auto schedule = core::compose::schedule_of(resolved, layout_, rank_, root, in_place);
     // Splitting is collective over all ranks, also those whose own schedule needs no group.
     if (owns_comm_ && resolved.has_library_inside()) own_groups_->make(resolved.levels.back());
-    return schedules_.emplace(key, std::move(schedule)).first->second;
+    return schedules_
+        .emplace(std::piecewise_construct, std::forward_as_tuple(key),
+                 std::forward_as_tuple(std::move(schedule)))
+        .first->second;
+}
+
+void Communicator::prepare(const Resolved& resolved, int root, bool in_place) {
+    static_cast<void>(prepared(resolved, root, in_place));
 }
 
 void Communicator::run(const Resolved& resolved, int root, const Buffers& buffers, std::int64_t units) {
@@ -82,17 +89,22 @@ void Communicator::run(const Resolved& resolved, int root, const Buffers& buffer
         .counts = {},
         .input_displacements = {},
         .output_displacements = {}};
-    run(prepare(resolved, root, in_place), extents, buffers);
+    run(prepared(resolved, root, in_place).runner, extents, buffers);
 }
 
 void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
                        const Buffers& buffers) {
+    Runner runner(schedule);
+    run(runner, extents, buffers);
+}
+
+void Communicator::run(Runner& runner, const core::schedule::Extents& extents, const Buffers& buffers) {
     const Stage stage{.comm = lane_.comm,
                       .ranks = lane_.ranks.data(),
                       .tag = next_tag(),
                       .window = window(extents.segment * buffers.unit_bytes),
                       .groups = groups_};
-    executor::run(schedule, extents, buffers, stage, scratch_);
+    runner.run(extents, buffers, stage, scratch_);
 }
 
 void Communicator::abandon_scratch() {

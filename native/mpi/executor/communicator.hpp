@@ -58,8 +58,7 @@ class Communicator {
     /// Makes all that a recipe needs for a root: schedule and groups; collective where groups may be made.
     /// run() does so by itself when a recipe first runs; who wants that out of the time that it takes calls
     /// this before. `in_place`: on this rank.
-    const core::schedule::Schedule& prepare(const core::compose::Resolved& resolved, int root,
-                                            bool in_place = false);
+    void prepare(const core::compose::Resolved& resolved, int root, bool in_place = false);
 
     /// Collective. Runs a recipe other than native on a message of `units`; `root` is 0 where the collective
     /// has none.
@@ -73,6 +72,14 @@ class Communicator {
     void abandon_scratch();
 
   private:
+    /// A schedule, laid out to be run many times.
+    struct Prepared {
+        explicit Prepared(core::schedule::Schedule made) : schedule(std::move(made)), runner(schedule) {}
+        core::schedule::Schedule schedule;
+        Runner runner;
+    };
+    Prepared& prepared(const core::compose::Resolved& resolved, int root, bool in_place);
+    void run(Runner& runner, const core::schedule::Extents& extents, const Buffers& buffers);
     int next_tag();
     int window(std::int64_t segment_bytes);
 
@@ -86,7 +93,7 @@ class Communicator {
     std::map<std::int64_t, int> windows_;  // by bytes of a segment
     std::map<std::tuple<std::string_view, std::string, bool>, core::compose::Resolved>
         resolved_;  // by collective, recipe, and whether in order
-    std::map<std::tuple<const core::compose::Resolved*, int, bool>, core::schedule::Schedule>
+    std::map<std::tuple<const core::compose::Resolved*, int, bool>, Prepared>
         schedules_;  // by recipe, root, and whether in place
     Scratch scratch_;
 };

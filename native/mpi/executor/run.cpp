@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "comm/check.hpp"
@@ -19,43 +20,42 @@ using comm::check;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-class Run {
-  public:
-    Run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage,
-        Scratch& scratch)
-        : schedule_(schedule),
-          buffers_(buffers),
-          stage_(stage),
-          scratch_(scratch),
-          tags_(stage.tag),
-          resolver_(schedule, extents),
-          progress_(schedule, extents.segments(), stage.window) {
-        if (scratch_.size() < schedule.buffers.size()) scratch_.resize(schedule.buffers.size());
-    }
+}  // namespace
 
-    ~Run() {
-        // Only after a failure: nobody may write into the buffers any more. What is sent to a rank that may
-        // have failed too cannot be taken back.
-        for (std::size_t i = 0; i < requests_.size(); ++i) {
-            if (requests_[i] == MPI_REQUEST_NULL) continue;
-            if (schedule_.ops[at(under_way_[i].op)].kind == OpKind::recv) {
-                PMPI_Cancel(&requests_[i]);
-                PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
-            } else {
-                PMPI_Request_free(&requests_[i]);
-            }
+class Runner::Run {
+  public:
+    explicit Run(const Schedule& schedule)
+        : schedule_(schedule), resolver_(schedule), progress_(schedule, 1, 1) {}
+
+    void to_the_end(const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch) {
+        buffers_ = &buffers;
+        stage_ = &stage;
+        scratch_ = &scratch;
+        tags_.emplace(stage.tag);
+        if (scratch.size() < schedule_.buffers.size()) scratch.resize(schedule_.buffers.size());
+        resolver_.restart(extents);
+        progress_.restart(extents.segments(), stage.window);
+        try {
+            advance();
+        } catch (...) {
+            give_up();
+            throw;
         }
     }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
 
-    void to_the_end() {
-        std::vector<Instance> ready;
+  private:
+    void advance() {
         while (!progress_.finished()) {
-            ready.clear();
-            progress_.take_ready(ready);
-            if (!ready.empty()) {
-                for (const Instance instance : ready) start(instance);
+            ready_.clear();
+            progress_.take_ready(ready_);
+            if (!ready_.empty()) {
+                // What takes this processor's time comes after what does not.
+                for (const Instance instance : ready_) {
+                    if (is_message(instance)) start(instance);
+                }
+                for (const Instance instance : ready_) {
+                    if (!is_message(instance)) start(instance);
+                }
                 continue;
             }
             Instance instance;
@@ -68,7 +68,27 @@ class Run {
         }
     }
 
-  private:
+    /// After a failure nobody may write into the buffers any more. What is sent to a rank that may have
+    /// failed too cannot be taken back.
+    void give_up() {
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (requests_[i] == MPI_REQUEST_NULL) continue;
+            if (schedule_.ops[at(under_way_[i].op)].kind == OpKind::recv) {
+                PMPI_Cancel(&requests_[i]);
+                PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+            } else {
+                PMPI_Request_free(&requests_[i]);
+            }
+        }
+        requests_.clear();
+        under_way_.clear();
+    }
+
+    [[nodiscard]] bool is_message(Instance instance) const {
+        const OpKind kind = schedule_.ops[at(instance.op)].kind;
+        return kind == OpKind::send || kind == OpKind::recv;
+    }
+
     void start(Instance instance) {
         const Op& op = schedule_.ops[at(instance.op)];
         switch (op.kind) {
@@ -76,8 +96,8 @@ class Run {
                 const Message message = data(op.source, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
                 under_way_.push_back(instance);
-                check(PMPI_Isend(message.address(), message.count(), message.type(), stage_.ranks[op.peer],
-                                 tags_.next(op), stage_.comm, &requests_.back()),
+                check(PMPI_Isend(message.address(), message.count(), message.type(), stage_->ranks[op.peer],
+                                 tags_->next(op), stage_->comm, &requests_.back()),
                       "MPI_Isend");
                 break;
             }
@@ -85,8 +105,8 @@ class Run {
                 const Message message = data(op.target, instance);
                 requests_.push_back(MPI_REQUEST_NULL);
                 under_way_.push_back(instance);
-                check(PMPI_Irecv(message.address(), message.count(), message.type(), stage_.ranks[op.peer],
-                                 tags_.next(op), stage_.comm, &requests_.back()),
+                check(PMPI_Irecv(message.address(), message.count(), message.type(), stage_->ranks[op.peer],
+                                 tags_->next(op), stage_->comm, &requests_.back()),
                       "MPI_Irecv");
                 break;
             }
@@ -108,22 +128,23 @@ class Run {
     }
 
     void reduce(const char* left, char* right, std::int64_t bytes) const {
-        std::int64_t elements = bytes / buffers_.unit_bytes;
+        std::int64_t elements = bytes / buffers_->unit_bytes;
         while (elements > 0) {
             const int piece =
                 static_cast<int>(std::min<std::int64_t>(elements, std::numeric_limits<int>::max()));
-            check(PMPI_Reduce_local(left, right, piece, buffers_.datatype, buffers_.op), "MPI_Reduce_local");
-            left += piece * buffers_.unit_bytes;
-            right += piece * buffers_.unit_bytes;
+            check(PMPI_Reduce_local(left, right, piece, buffers_->datatype, buffers_->op),
+                  "MPI_Reduce_local");
+            left += piece * buffers_->unit_bytes;
+            right += piece * buffers_->unit_bytes;
             elements -= piece;
         }
     }
 
     void collective(const Op& op, Instance instance) {
         const Message message = data(op.target, instance);
-        const int root = stage_.groups->number(op.level, stage_.ranks[op.peer]);
+        const int root = stage_->groups->number(op.level, stage_->ranks[op.peer]);
         check(PMPI_Bcast(message.address(), message.count(), message.type(), root,
-                         stage_.groups->comm(op.level)),
+                         stage_->groups->comm(op.level)),
               "MPI_Bcast");
     }
 
@@ -149,7 +170,7 @@ class Run {
         return schedule_.buffers[at(slice.buffer)].kind == BufferKind::counts;
     }
     [[nodiscard]] std::int64_t unit_bytes(const Slice& slice) const {
-        return is_counts(slice) ? static_cast<std::int64_t>(sizeof(std::int64_t)) : buffers_.unit_bytes;
+        return is_counts(slice) ? static_cast<std::int64_t>(sizeof(std::int64_t)) : buffers_->unit_bytes;
     }
 
     /// Where a buffer begins. MPI takes `void*` for what it only reads, too.
@@ -157,17 +178,17 @@ class Run {
         const Buffer& buffer = schedule_.buffers[at(slice.buffer)];
         switch (buffer.kind) {
             case BufferKind::input:
-                return static_cast<char*>(const_cast<void*>(buffers_.input));
+                return static_cast<char*>(const_cast<void*>(buffers_->input));
             case BufferKind::output:
-                return static_cast<char*>(buffers_.output);
+                return static_cast<char*>(buffers_->output);
             case BufferKind::counts:
                 return reinterpret_cast<char*>(resolver_.table(slice.buffer).data());
             case BufferKind::scratch:
                 break;
         }
-        auto& memory = scratch_[at(slice.buffer)];
+        auto& memory = (*scratch_)[at(slice.buffer)];
         const auto bytes =
-            static_cast<std::size_t>(resolver_.scratch_length(slice.buffer) * buffers_.unit_bytes);
+            static_cast<std::size_t>(resolver_.scratch_length(slice.buffer) * buffers_->unit_bytes);
         if (memory.size() < bytes) memory.resize(bytes);
         return reinterpret_cast<char*>(memory.data());
     }
@@ -205,12 +226,13 @@ class Run {
     }
 
     const Schedule& schedule_;
-    const Buffers& buffers_;
-    const Stage& stage_;
-    Scratch& scratch_;
-    Tags tags_;
+    const Buffers* buffers_ = nullptr;
+    const Stage* stage_ = nullptr;
+    Scratch* scratch_ = nullptr;
+    std::optional<Tags> tags_;
     Resolver resolver_;
     Progress progress_;
+    std::vector<Instance> ready_;
     std::vector<MPI_Request> requests_;
     std::vector<Instance> under_way_;  // beside requests_
     std::vector<int> done_;
@@ -218,11 +240,11 @@ class Run {
     std::vector<Range> target_ranges_;
 };
 
-}  // namespace
+Runner::Runner(const Schedule& schedule) : run_(std::make_unique<Run>(schedule)) {}
+Runner::~Runner() = default;
 
-void run(const Schedule& schedule, const Extents& extents, const Buffers& buffers, const Stage& stage,
-         Scratch& scratch) {
-    Run(schedule, extents, buffers, stage, scratch).to_the_end();
+void Runner::run(const Extents& extents, const Buffers& buffers, const Stage& stage, Scratch& scratch) {
+    run_->to_the_end(extents, buffers, stage, scratch);
 }
 
 }  // namespace isochrone::mpi::executor

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "executor/groups.hpp"
@@ -36,9 +37,24 @@ struct Stage {
     const Groups* groups = nullptr;  ///< for library collectives; made of `comm`
 };
 
-/// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails. Then
-/// all receives have been taken back, but sends may go on reading `buffers` and `scratch`.
-void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
-         const Buffers& buffers, const Stage& stage, Scratch& scratch);
+/// Runs one schedule, as often as one likes: what a run needs is laid out once, and later runs that need no
+/// more of it allocate nothing.
+class Runner {
+  public:
+    /// `schedule` must outlive this.
+    explicit Runner(const core::schedule::Schedule& schedule);
+    ~Runner();
+    Runner(const Runner&) = delete;
+    Runner& operator=(const Runner&) = delete;
+
+    /// Collective over all ranks whose schedules belong together. Throws comm::Error if an MPI call fails.
+    /// Then all receives have been taken back, but sends may go on reading `buffers` and `scratch`.
+    void run(const core::schedule::Extents& extents, const Buffers& buffers, const Stage& stage,
+             Scratch& scratch);
+
+  private:
+    class Run;
+    std::unique_ptr<Run> run_;
+};
 
 }  // namespace isochrone::mpi::executor
