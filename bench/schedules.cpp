@@ -3,8 +3,8 @@
 // What the schedule of one rank costs: time to build it, operations, dependencies, and memory. Prints JSON.
 //
 //   cmake --preset release && cmake --build --preset release
-//   g++ -std=c++20 -O2 -I native/core bench/schedules.cpp build/release/native/libisochrone_core.a -o build/schedules
-//   build/schedules > bench/results/schedules.json
+//   g++ -std=c++20 -O2 -I native/core bench/schedules.cpp build/release/native/libisochrone_core.a -o
+//   build/schedules build/schedules > bench/results/schedules.json
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -55,10 +55,11 @@ void measure(const char* collective, const std::string& recipe, int size, Build&
     std::nth_element(seconds.begin(), seconds.begin() + static_cast<long>(seconds.size() / 2), seconds.end());
     std::size_t dependencies = 0;
     for (const auto& op : schedule.ops) dependencies += op.after.size();
-    std::printf("%s{\"collective\":\"%s\",\"recipe\":\"%s\",\"ranks\":%d,\"build_s\":%.3g,\"operations\":%zu,"
-                "\"dependencies\":%zu,\"bytes\":%zu}",
-                is_first ? "[\n" : ",\n", collective, recipe.c_str(), size, seconds[seconds.size() / 2],
-                schedule.ops.size(), dependencies, bytes_of(schedule));
+    std::printf(
+        "%s{\"collective\":\"%s\",\"recipe\":\"%s\",\"ranks\":%d,\"build_s\":%.3g,\"operations\":%zu,"
+        "\"dependencies\":%zu,\"bytes\":%zu}",
+        is_first ? "[\n" : ",\n", collective, recipe.c_str(), size, seconds[seconds.size() / 2],
+        schedule.ops.size(), dependencies, bytes_of(schedule));
     std::fflush(stdout);
     is_first = false;
 }
@@ -82,13 +83,16 @@ int main(int argc, char** argv) {
         of("bcast", "hierarchical(machine=binomial,rack=binomial,node=flat)");
         of("allreduce", "hierarchical(machine=ring,rack=binomial,node=flat)");
         const std::vector<algorithms::trees::Tree> trees(3, algorithms::trees::binomial);
-        measure("gatherv", "hierarchical", size,
-                [&] { return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, 0); });
-        measure("gatherv", "hierarchical, a leader", size,
-                [&] { return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, size - 1); });
+        measure("gatherv", "hierarchical", size, [&] {
+            return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, 0);
+        });
+        measure("gatherv", "hierarchical, a leader", size, [&] {
+            return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, size - 1);
+        });
         if (size <= 1024) {
-            measure("alltoallv", "hierarchical", size,
-                    [&] { return compose::hierarchical_alltoallv(layout, {0, 1, 2}, 0); });
+            measure("alltoallv", "hierarchical", size, [&] {
+                return compose::hierarchical_alltoallv(layout, {0, 1, 2}, 0);
+            });
         }
     }
     std::printf("\n]\n");
