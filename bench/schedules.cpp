@@ -4,7 +4,7 @@
 //
 //   cmake --preset release && cmake --build --preset release
 //   g++ -std=c++20 -O2 -I native/core bench/schedules.cpp build/release/native/libisochrone_core.a -o
-//   build/schedules build/schedules > bench/results/schedules.json
+//   build/schedules build/schedules > bench/schedules.json
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the preload adds to a call: instructions in the preload itself, by callgrind, and allocations in the whole
-process, by memcheck, beside the native program. Two ranks; each figure is the difference between many calls and few,
-divided by the calls between.
+"""What the preload adds to a call: instructions in the preload itself, by callgrind, and allocations in the
+whole process, by memcheck, beside the native program. Two ranks; each figure is the difference between many
+calls and few, divided by the calls between.
 
     python bench/call_cost/call_cost.py mpiexec.mpich > bench/call-cost-mpich.json
 """
@@ -19,8 +19,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import isochrone
-from isochrone.files import Evidence, Level, Links, Plan, Rule, Topology, distinct_places, read_measurements
-from isochrone.files import write_plan, write_topology
+from isochrone.files import (
+    Evidence,
+    Level,
+    Links,
+    Plan,
+    Rule,
+    Topology,
+    distinct_places,
+    read_measurements,
+    write_plan,
+    write_topology,
+)
 from isochrone.launch.launcher import read_launch_line
 from isochrone.launch.preload import settings_for
 from isochrone.launch.registry import library_of

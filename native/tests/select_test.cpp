@@ -57,7 +57,7 @@ TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
         select::parse_plan(plan_text({rule("b", "100", "199", "chain"), rule("a", "1", "9", "flat"),
                                       rule("b", "200", "200", "binary"), rule("c", "0", "5", "flat")}));
     const auto name = [&](std::string_view shape, std::int64_t size_bytes) -> std::string {
-        const auto* found = select::find_rule(plan, "bcast", shape, size_bytes);
+        const auto* found = select::find_rule(select::rules_for(plan, "bcast", shape), size_bytes);
         return found == nullptr ? "" : compose::to_text(found->recipe);
     };
     EXPECT_EQ(name("b", 99), "");
@@ -68,7 +68,8 @@ TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
     EXPECT_EQ(name("a", 0), "");
     EXPECT_EQ(name("c", 0), "flat");
     EXPECT_EQ(name("d", 0), "");
-    EXPECT_EQ(select::find_rule(plan, "allreduce", "b", 100), nullptr);
+    EXPECT_TRUE(select::rules_for(plan, "allreduce", "b").empty());
+    EXPECT_EQ(select::rules_for(plan, "bcast", "b").size(), 2U);
 }
 
 TEST(TwoRulesForOneMessage, AreRefused) {

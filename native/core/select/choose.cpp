@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "select/choose.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <stdexcept>
@@ -15,10 +14,8 @@ Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason)
 
 std::string why_no_rule(const Plan& plan, std::string_view collective, const std::string& shape,
                         std::int64_t size_bytes) {
-    const bool shape_known = std::any_of(plan.rules.begin(), plan.rules.end(), [&](const Rule& rule) {
-        return rule.collective == collective && rule.shape == shape;
-    });
-    if (shape_known) return std::to_string(size_bytes) + " bytes were not measured for " + shape;
+    if (!rules_for(plan, collective, shape).empty())
+        return std::to_string(size_bytes) + " bytes were not measured for " + shape;
     return "this shape was not measured: " + shape;
 }
 
@@ -35,7 +32,7 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
                                     std::to_string(layout.size) + " ranks");
     }
     const std::string shape = shape_for(collective, layout, root);
-    const Rule* rule = find_rule(plan, collective.name, shape, size_bytes);
+    const Rule* rule = find_rule(rules_for(plan, collective.name, shape), size_bytes);
     if (rule == nullptr) return native(why_no_rule(plan, collective.name, shape, size_bytes));
     if (rule->recipe.kind == compose::Recipe::Kind::native) {
         return native("measured: nothing tried was faster than native for " + shape);

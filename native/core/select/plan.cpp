@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "json/read.hpp"
 
@@ -81,18 +82,22 @@ Plan parse_plan(std::string_view text) {
     }
 }
 
-const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape,
-                      std::int64_t size_bytes) {
-    using Key = std::tuple<std::string_view, std::string_view, std::int64_t>;
-    const auto after =
-        std::upper_bound(plan.rules.begin(), plan.rules.end(), Key{collective, shape, size_bytes},
-                         [](const Key& wanted, const Rule& rule) {
-                             return wanted < Key{rule.collective, rule.shape, rule.min_bytes};
-                         });
-    if (after == plan.rules.begin()) return nullptr;
-    const Rule& rule = *(after - 1);
-    const bool holds = rule.collective == collective && rule.shape == shape && size_bytes <= rule.max_bytes;
-    return holds ? &rule : nullptr;
+std::span<const Rule> rules_for(const Plan& plan, std::string_view collective, std::string_view shape) {
+    using Key = std::pair<std::string_view, std::string_view>;
+    const auto key = [](const Rule& rule) { return Key{rule.collective, rule.shape}; };
+    const Key wanted{collective, shape};
+    const auto first = std::partition_point(plan.rules.begin(), plan.rules.end(),
+                                            [&](const Rule& rule) { return key(rule) < wanted; });
+    const auto last =
+        std::partition_point(first, plan.rules.end(), [&](const Rule& rule) { return key(rule) == wanted; });
+    return {first, last};
+}
+
+const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes) {
+    const auto after = std::partition_point(rules.begin(), rules.end(),
+                                            [&](const Rule& rule) { return rule.min_bytes <= size_bytes; });
+    if (after == rules.begin() || (after - 1)->max_bytes < size_bytes) return nullptr;
+    return &*(after - 1);
 }
 
 void use_names_of(const Plan& plan, topology::Topology& topology) {

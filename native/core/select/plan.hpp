@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +37,12 @@ struct Plan {
 /// message.
 [[nodiscard]] Plan parse_plan(std::string_view text);
 
-/// The rule that holds for a message of `size_bytes`, or nullptr. Takes O(log rules).
-[[nodiscard]] const Rule* find_rule(const Plan& plan, std::string_view collective, std::string_view shape,
-                                    std::int64_t size_bytes);
+/// The rules for a collective on a shape, by ascending size. Takes O(log rules).
+[[nodiscard]] std::span<const Rule> rules_for(const Plan& plan, std::string_view collective,
+                                              std::string_view shape);
+
+/// Which of such rules holds for a message of `size_bytes`; nullptr: none.
+[[nodiscard]] const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes);
 
 /// Gives the levels of a plan's topology the names that the plan knows them by: they may have been renamed
 /// since. Throws std::invalid_argument, in one line, if it has another number of levels.

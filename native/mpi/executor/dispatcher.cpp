@@ -21,11 +21,11 @@ Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
     const auto found = answers_.find(question);
     if (found != answers_.end()) return found->second;
     Answers made;
-    made.shape = core::select::shape_for(*question.collective, layout_, question.root);
-    made.has_recipes = std::any_of(plan_.rules.begin(), plan_.rules.end(), [&](const Rule& rule) {
-        return rule.recipe.kind != Recipe::Kind::native && rule.collective == question.collective->name &&
-               rule.shape == made.shape;
-    });
+    const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
+    made.rules = core::select::rules_for(plan_, question.collective->name, shape);
+    made.has_recipes = std::any_of(made.rules.begin(), made.rules.end(),
+                                   [](const Rule& rule) { return rule.recipe.kind != Recipe::Kind::native; });
+    made.decisions.resize(made.rules.size() + 1);
     return answers_.emplace(question, std::move(made)).first->second;
 }
 
@@ -34,14 +34,14 @@ bool Dispatcher::has_recipes(const Question& question) { return answers_to(quest
 const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
     if (has_failed_) return failed_;
     Answers& answers = answers_to(question);
-    const Rule* rule = core::select::find_rule(plan_, question.collective->name, answers.shape, bytes);
-    auto found = answers.by_rule.find(rule);
-    if (found == answers.by_rule.end()) {
-        Decision decision = make_decision(question, bytes);
-        decision.rule = rule;
-        found = answers.by_rule.emplace(rule, std::move(decision)).first;
+    const Rule* rule = core::select::find_rule(answers.rules, bytes);
+    auto& known = rule != nullptr ? answers.decisions[static_cast<std::size_t>(rule - answers.rules.data())]
+                                  : answers.decisions.back();
+    if (!known) {
+        known = make_decision(question, bytes);
+        known->rule = rule;
     }
-    const Decision& decision = found->second;
+    const Decision& decision = *known;
     if (decision.resolved == nullptr) return decision;
     const std::int64_t segment = decision.resolved->recipe.segment_bytes;
     if (segment > 0 && (bytes - 1) / segment >= core::schedule::largest_segment_count) {

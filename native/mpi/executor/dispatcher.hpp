@@ -9,8 +9,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 #include "executor/communicator.hpp"
 #include "place/layout.hpp"
@@ -59,11 +61,11 @@ class Dispatcher {
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:
-    /// The decisions for one question, by the rule that holds (nullptr: none).
+    /// The decisions for one question: by the rules for its shape, and last that for where none holds.
     struct Answers {
-        std::string shape;
+        std::span<const core::select::Rule> rules;
         bool has_recipes = false;
-        std::unordered_map<const core::select::Rule*, Decision> by_rule;
+        std::vector<std::optional<Decision>> decisions;
     };
     Answers& answers_to(const Question& question);
     Decision make_decision(const Question& question, std::int64_t bytes);
