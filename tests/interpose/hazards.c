@@ -726,6 +726,20 @@ static void try_wrong(const Job *job, const char *what, void *data, int count, M
     print_of_all(job, what, told, 2);
 }
 
+/* What only the message itself shows: the receiver's error is the library's own. */
+static void truncated(const Job *job) {
+    double data[100] = {0};
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
+    broadcast_all(comm, 1u);
+    const int is_truncated =
+        class_of(MPI_Bcast(data, job->rank == 1 ? 50 : 100, MPI_DOUBLE, 0, comm)) == MPI_ERR_TRUNCATE;
+    print_of_all(job, "is truncated", &is_truncated, 1);
+    MPI_Comm_free(&comm);
+}
+
 static void errors(const Job *job) {
     MPI_Comm comm;
     MPI_Errhandler handler = MPI_ERRORS_RETURN;
@@ -947,6 +961,7 @@ int main(int argc, char **argv) {
         {"huge", huge},
         {"errors", errors},
         {"unequal", unequal},
+        {"truncated", truncated},
         {"callbacks", callbacks},
     };
     Job job = {0, 1, argc > 2 ? argv[2] : "", argc > 3 ? atoi(argv[3]) : 0};

@@ -70,6 +70,7 @@ CASES = [
     Case(("permuted",), 4, "hierarchical(node=chain)@100"),  # segments that end within an element
     Case(("gaps",), 4, NATIVE_WITHIN),
     Case(("empty",)),
+    Case(("truncated",), 2),
     Case(("reused", "any", "600")),
     # Callbacks, and the end.
     Case(("callbacks",)),

@@ -148,22 +148,33 @@ class Runner::Run {
               "MPI_Bcast");
     }
 
+    /// Takes what is at `index` in the list of requests as done.
+    void finish(std::size_t index) {
+        progress_.complete(under_way_[index]);
+        requests_[index] = requests_.back();
+        under_way_[index] = under_way_.back();
+        requests_.pop_back();
+        under_way_.pop_back();
+    }
+
     void wait_for_some() {
         if (requests_.empty()) throw std::logic_error("the schedule waits for nothing");
         int count = 0;
         done_.resize(requests_.size());
-        check(PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
-                            MPI_STATUSES_IGNORE),
-              "MPI_Waitsome");
-        std::sort(done_.begin(), done_.begin() + count, std::greater<>());
-        for (int i = 0; i < count; ++i) {
-            const std::size_t index = at(done_[at(i)]);
-            progress_.complete(under_way_[index]);
-            requests_[index] = requests_.back();
-            under_way_[index] = under_way_.back();
-            requests_.pop_back();
-            under_way_.pop_back();
+        statuses_.resize(requests_.size());
+        int code = PMPI_Waitsome(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(),
+                                 statuses_.data());
+        if (code == MPI_ERR_IN_STATUS) {
+            // What went wrong is the error of a message.
+            const auto end = statuses_.begin() + count;
+            const auto failed = std::find_if(statuses_.begin(), end, [](const MPI_Status& status) {
+                return status.MPI_ERROR != MPI_SUCCESS && status.MPI_ERROR != MPI_ERR_PENDING;
+            });
+            if (failed != end) code = failed->MPI_ERROR;
         }
+        check(code, "MPI_Waitsome");
+        std::sort(done_.begin(), done_.begin() + count, std::greater<>());
+        for (int i = 0; i < count; ++i) finish(at(done_[at(i)]));
     }
 
     [[nodiscard]] bool is_counts(const Slice& slice) const {
@@ -236,6 +247,7 @@ class Runner::Run {
     std::vector<MPI_Request> requests_;
     std::vector<Instance> under_way_;  // beside requests_
     std::vector<int> done_;
+    std::vector<MPI_Status> statuses_;  // beside done_
     std::vector<Range> ranges_;
     std::vector<Range> target_ranges_;
 };

@@ -50,8 +50,20 @@ std::unique_ptr<Session> Session::open() {
         const auto misfit = core::select::misfit(session->plan_, session->world_);
         if (!misfit.empty()) std::fprintf(stderr, "isochrone: %s\n", misfit.c_str());
     }
-    session->make_communicators();
-    return session;
+    int is_ready = 1;
+    try {
+        session->make_communicators();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "isochrone: %s\n", error.what());
+        is_ready = 0;
+    }
+    check(PMPI_Allreduce(MPI_IN_PLACE, &is_ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD), "MPI_Allreduce");
+    if (is_ready != 0) return session;
+    if (session->rank_ == 0) {
+        std::fprintf(stderr,
+                     "isochrone: a rank could not be made ready: the MPI library's own collectives run\n");
+    }
+    return nullptr;
 }
 
 void Session::make_communicators() {

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a plan adds to MPI_Init: natively and on a plan in turn, medians with 95 % intervals.
+
+python bench/call_cost/init_cost.py mpiexec.mpich 2 > bench/init-cost-mpich.json
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+from preloaded import Bench
+
+import isochrone
+from isochrone.statistics import median_ci
+
+REPETITIONS = 40
+
+
+def main() -> int:
+    """Measures, and writes JSON to stdout."""
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    launcher, ranks = sys.argv[1], int(sys.argv[2])
+    times: dict[str, list[float]] = {"native": [], "plan": []}
+    with tempfile.TemporaryDirectory() as name:
+        bench = Bench(launcher, Path(name), ranks)
+        settings = {"native": {}, "plan": bench.settings("bcast", "binomial")}
+        for _ in range(REPETITIONS):
+            for which, variables in settings.items():
+                times[which].append(float(bench.run(variables, "init", "0").stdout))
+    differences = [plan - native for native, plan in zip(times["native"], times["plan"], strict=True)]
+    found = {**times, "added": differences}
+    intervals = {name: median_ci(values) for name, values in found.items()}
+    result = {
+        "ranks": ranks,
+        "repetitions": REPETITIONS,
+        "median_s": {name: interval.estimate for name, interval in intervals.items()},
+        "ci_s": {name: [interval.low, interval.high] for name, interval in intervals.items()},
+        "provenance": {
+            "command": ["bench/call_cost/init_cost.py", *sys.argv[1:]],
+            "library": bench.measurements.mpi.library,
+            "version": isochrone.__version__,
+            "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        },
+    }
+    print(json.dumps(result, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
