@@ -781,8 +781,15 @@ static void unequal(const Job *job) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (!is(job, "fatal")) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const int odd = job->rank == 1;
-    const int count = is(job, "root") ? 100 : odd ? 50 : 100, root = is(job, "root") && odd ? 1 : 0;
-    const int is_argument = class_of(MPI_Bcast(data, count, MPI_DOUBLE, root, comm)) == MPI_ERR_ARG;
+    int code;
+    if (is(job, "kind") && odd)
+        code = MPI_Barrier(comm);
+    else if (is(job, "operation"))
+        code = MPI_Allreduce(MPI_IN_PLACE, data, 100, MPI_DOUBLE, odd ? MPI_MAX : MPI_SUM, comm);
+    else
+        code = MPI_Bcast(data, odd && !is(job, "root") && !is(job, "kind") ? 50 : 100, MPI_DOUBLE,
+                         odd && is(job, "root") ? 1 : 0, comm);
+    const int is_argument = class_of(code) == MPI_ERR_ARG;
     print_of_all(job, "is an argument's error", &is_argument, 1);
     broadcast_all(comm, 1u);
     MPI_Comm_free(&comm);
