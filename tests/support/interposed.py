@@ -24,7 +24,7 @@ from isochrone.launch.launcher import read_launch_line
 from isochrone.launch.preload import settings_for
 from isochrone.launch.registry import library_of
 
-MOST_S = 60
+MOST_S = 120
 PROGRAMS = Path(__file__).parents[1] / "interpose" / "programs"
 
 # A recipe for every broadcast among so many ranks of one node.

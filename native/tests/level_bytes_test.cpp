@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A hierarchical recipe sends over a slow level what its algorithm there sends among as many ranks as that
+// level has parts, and nothing else.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "collectives/collective.hpp"
+#include "compose/compose.hpp"
+#include "simulate/simulate.hpp"
+#include "support/random_layout.hpp"
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+using collectives::Collective;
+
+constexpr std::int64_t total_bytes = 10'007;
+
+/// Bytes between ranks that meet at each level.
+std::vector<std::int64_t> level_bytes(const Collective& collective, const std::string& recipe,
+                                      const place::Layout& layout, int root) {
+    const auto resolved = compose::resolve(collective, compose::parse_recipe(recipe), layout);
+    std::vector<schedule::Schedule> schedules;
+    for (int rank = 0; rank < layout.size; ++rank)
+        schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
+    const schedule::Extents extents{.total = total_bytes,
+                                    .segment = resolved.recipe.segment_bytes,
+                                    .counts = {},
+                                    .input_displacements = {},
+                                    .output_displacements = {}};
+    const std::vector<schedule::Extents> all(schedules.size(), extents);
+    return simulate::simulate(schedules, all, layout).level_bytes;
+}
+
+int parts_of(const place::Layout& layout, std::size_t level) {
+    return static_cast<int>(
+        std::set<int>(layout.group_of[level].begin(), layout.group_of[level].end()).size());
+}
+
+TEST(EveryHierarchicalRecipe, CrossesTheSlowestLevelAsItsAlgorithmDoesAmongThePartsAlone) {
+    std::mt19937_64 random(1);
+    for (const Collective& collective : collectives::all()) {
+        for (const auto& row : collective.across()) {
+            for (int trial = 0; trial < 25; ++trial) {
+                const int size = 2 + static_cast<int>(random() % 40);
+                const auto layout = random_layout(size, 3, random);
+                const int root =
+                    collective.rooted ? static_cast<int>(random() % static_cast<unsigned>(size)) : 0;
+                const std::string name(row.name);
+                const auto inside = "hierarchical(machine=" + name + ",level-1=binomial,level-2=flat)";
+                const auto alone = random_layout(parts_of(layout, 1), 1, random);
+                EXPECT_EQ(level_bytes(collective, inside, layout, root)[0],
+                          level_bytes(collective, name, alone, 0)[0])
+                    << collective.name << " by " << inside << ", " << size << " ranks";
+            }
+        }
+    }
+}
+
+/// What no algorithm can do with less: the message into each part, out of each part, or both.
+TEST(TreesAcrossTheSlowestLevel, SendTheFewestBytesThatCanBe) {
+    std::mt19937_64 random(2);
+    for (int trial = 0; trial < 100; ++trial) {
+        const auto layout = random_layout(2 + static_cast<int>(random() % 40), 3, random);
+        const std::int64_t others = parts_of(layout, 1) - 1;
+        const std::string recipe = "hierarchical(machine=binomial,level-1=flat,level-2=binomial)@4096";
+        for (const auto& [name, ways] : {std::pair{"bcast", 1}, {"reduce", 1}, {"allreduce", 2}}) {
+            EXPECT_EQ(level_bytes(collectives::named(name), recipe, layout, 0)[0],
+                      ways * others * total_bytes)
+                << name;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace isochrone::tests
