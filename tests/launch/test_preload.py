@@ -165,7 +165,7 @@ def test_what_srun_is_to_export_is_not_in_its_own_environment(
     start = prepare(read_launch_line(["srun", "sh"]), plan)
     assert start.refusal is None
     assert start.withheld == {"LD_PRELOAD", "ISOCHRONE_EXPLAIN"}
-    assert ":/profiler.so,ISOCHRONE_" in start.argv[1]
+    assert ",LD_PRELOAD=/profiler.so:/" in start.argv[1]
 
 
 def test_what_srun_cannot_pass_on_is_refused(launcher: MakeLauncher) -> None:
