@@ -128,6 +128,8 @@ Session::Done Session::run(const Call& call) {
         const std::string difference = compare(asked, comm, kept.size);
         if (!difference.empty()) {
             if (kept.rank == 0) std::fprintf(stderr, "isochrone: %s\n", difference.c_str());
+            // The first error may end the job: not before that is said.
+            check(PMPI_Barrier(comm), "MPI_Barrier");
             PMPI_Comm_call_errhandler(comm, MPI_ERR_ARG);
             return {true, MPI_ERR_ARG};
         }
