@@ -14,12 +14,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from preloaded import Bench
 
-import isochrone
+from isochrone.files.provenance import provenance
 
 RANKS = 2
 FEW, MANY = 2000, 6000
@@ -87,12 +86,8 @@ def main() -> int:
             "bytes": {"bcast": 8, "barrier": 0},
             "per": "call and rank",
             "rows": rows,
-            "provenance": {
-                "command": ["bench/call_cost/call_cost.py", *sys.argv[1:]],
-                "library": bench.measurements.mpi.library,
-                "version": isochrone.__version__,
-                "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            },
+            "mpi": bench.measurements.mpi.library,
+            "provenance": provenance(),
         }
     print(json.dumps(result, indent=1))
     return 0

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
 from preloaded import Bench
 
-import isochrone
+from isochrone.files.provenance import provenance
 from isochrone.statistics import median_ci
 
 REPETITIONS = 40
@@ -41,12 +40,8 @@ def main() -> int:
         "repetitions": REPETITIONS,
         "median_s": {name: interval.estimate for name, interval in intervals.items()},
         "ci_s": {name: [interval.low, interval.high] for name, interval in intervals.items()},
-        "provenance": {
-            "command": ["bench/call_cost/init_cost.py", *sys.argv[1:]],
-            "library": bench.measurements.mpi.library,
-            "version": isochrone.__version__,
-            "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        },
+        "mpi": bench.measurements.mpi.library,
+        "provenance": provenance(),
     }
     print(json.dumps(result, indent=1))
     return 0

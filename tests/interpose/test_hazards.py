@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from interposed import by_recipes
 from planned import Bench, said, write_plan_of_recipes
 
 from isochrone.files import read_measurements
@@ -112,12 +113,6 @@ def plan_of(bench: Bench) -> Callable[[str], Path]:
     return plan
 
 
-def _recipes_on_rank_0(done: subprocess.CompletedProcess[str]) -> int:
-    """How many broadcasts ran by a recipe."""
-    (counts,) = [line for line in said(done) if line.startswith("isochrone: broadcasts on rank 0: ")]
-    return int(counts.split(": ")[2].split()[0])
-
-
 def _compare(hazards: Bench, plan: Path, case: Case) -> subprocess.CompletedProcess[str]:
     """Runs the case natively and on the plan, and expects the same exit code and output."""
     plain = hazards.run(ranks=case.ranks, arguments=case.arguments, seconds=case.seconds)
@@ -141,7 +136,7 @@ def test_a_program_does_on_a_plan_what_it_does_without_it(
 ) -> None:
     planned = _compare(hazards, plan_of(case.recipe), case)
     if case.counted:
-        assert _recipes_on_rank_0(planned) > 0, planned.stderr
+        assert by_recipes(planned) > 0, planned.stderr
 
 
 def test_a_program_whose_end_is_not_seen_ends_well(hazards: Bench, plan_of: Callable[[str], Path]) -> None:
@@ -163,7 +158,7 @@ def test_one_element_may_be_larger_than_2_gib(
     if _available_gib() < HUGE_NEEDS_GIB:
         pytest.skip(f"{HUGE_NEEDS_GIB} GiB of memory are not available")
     planned = _compare(hazards, plan_of(case.recipe), case)
-    assert _recipes_on_rank_0(planned) > 0, planned.stderr
+    assert by_recipes(planned) > 0, planned.stderr
 
 
 @pytest.mark.parametrize("recipe", [BINOMIAL, NATIVE_WITHIN])
@@ -181,7 +176,7 @@ def test_a_program_can_have_as_many_communicators_as_without_a_plan(
     first, again = duplicates(planned)
     assert first >= plain[0] - 16, planned.stderr
     assert again >= plain[1] - 16, planned.stderr
-    assert _recipes_on_rank_0(planned) >= 2 * (first + again)
+    assert by_recipes(planned) >= 2 * (first + again)
 
 
 @pytest.mark.parametrize("how", ["return", "handler"])
@@ -191,7 +186,7 @@ def test_wrong_arguments_are_told_as_without_a_plan(
 ) -> None:
     case = Case(("errors", how), recipe=recipe)
     planned = _compare(hazards, plan_of(case.recipe), case)
-    assert _recipes_on_rank_0(planned) > 0, planned.stderr
+    assert by_recipes(planned) > 0, planned.stderr
 
 
 @pytest.mark.parametrize(

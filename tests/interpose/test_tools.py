@@ -52,37 +52,34 @@ def _counted(profile: Path) -> list[tuple[int, ...]]:
     return [tuple(map(int, found[rank].groups()[1:])) for rank in range(_RANKS)]
 
 
+# The program's broadcasts, and none of what runs in their place or makes it ready.
+@pytest.mark.parametrize(
+    ("which", "counted"),
+    [
+        pytest.param("profiler", (1, 20, 0, 1), id="all"),
+        pytest.param("ending", (1, 0, 0, 1), id="the end only"),
+    ],
+)
 def test_a_profiler_sees_the_program_under_run(
-    bench: Bench, rounds: Path, profiler: Path, plan: Path, tmp_path: Path
+    bench: Bench,
+    rounds: Path,
+    plan: Path,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    which: str,
+    counted: tuple[int, ...],
 ) -> None:
     profile = tmp_path / "profile"
     done = launched(
         bench,
         ("-n", str(_RANKS), rounds),
-        before=["env", f"LD_PRELOAD={profiler}", *on_plan(plan)],
+        before=["env", f"LD_PRELOAD={request.getfixturevalue(which)}", *on_plan(plan)],
         ISOCHRONE_EXPLAIN="1",
         PROFILE=str(profile),
     )
     assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
     assert by_recipes(done) == 20
-    # The program's broadcasts, and none of what runs in their place or makes it ready.
-    assert _counted(profile) == [(1, 20, 0, 1)] * _RANKS
-
-
-def test_a_profiler_of_the_end_only_sees_it_once_under_run(
-    bench: Bench, rounds: Path, ending: Path, plan: Path, tmp_path: Path
-) -> None:
-    profile = tmp_path / "profile"
-    done = launched(
-        bench,
-        ("-n", str(_RANKS), rounds),
-        before=["env", f"LD_PRELOAD={ending}", *on_plan(plan)],
-        ISOCHRONE_EXPLAIN="1",
-        PROFILE=str(profile),
-    )
-    assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
-    assert by_recipes(done) == 20
-    assert _counted(profile) == [(1, 0, 0, 1)] * _RANKS
+    assert _counted(profile) == [counted] * _RANKS
 
 
 @pytest.mark.parametrize("which", ["profiler", "ending"])
