@@ -3,7 +3,7 @@
 // The prover must find what is wrong: a proof that cannot fail proves nothing.
 #include <gtest/gtest.h>
 
-#include "collectives/claims.hpp"
+#include "collectives/collective.hpp"
 #include "prove/prove.hpp"
 #include "schedule/builder.hpp"
 
@@ -29,22 +29,27 @@ schedule::Schedule rank_of_two(int rank, Write&& write) {
 TEST(TheProver, AcceptsARightBroadcast) {
     const auto root = rank_of_two(0, [](Builder& b) { b.send(1, b.whole(output_buffer)); });
     const auto leaf = rank_of_two(1, [](Builder& b) { b.recv(0, b.whole(output_buffer)); });
-    EXPECT_EQ(failure_of({root, leaf}, collectives::bcast_claims({.size = 2, .total = 5})), "");
+    EXPECT_EQ(
+        failure_of({root, leaf}, collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5})),
+        "");
 }
 
 TEST(TheProver, FindsAByteThatNeverArrives) {
     const auto root = rank_of_two(0, [](Builder& b) { b.send(1, b.blocks(output_buffer, b.even(2), 0)); });
     const auto leaf = rank_of_two(1, [](Builder& b) { b.recv(0, b.blocks(output_buffer, b.even(2), 0)); });
     EXPECT_NE(
-        failure_of({root, leaf}, collectives::bcast_claims({.size = 2, .total = 5})).find("holds nothing"),
+        failure_of({root, leaf}, collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5}))
+            .find("holds nothing"),
         std::string::npos);
 }
 
 TEST(TheProver, FindsALengthThatDiffersAtTheTwoEnds) {
     const auto root = rank_of_two(0, [](Builder& b) { b.send(1, b.whole(output_buffer)); });
     const auto leaf = rank_of_two(1, [](Builder& b) { b.recv(0, b.blocks(output_buffer, b.even(2), 0)); });
-    EXPECT_NE(failure_of({root, leaf}, collectives::bcast_claims({.size = 2, .total = 5})).find("has length"),
-              std::string::npos);
+    EXPECT_NE(
+        failure_of({root, leaf}, collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5}))
+            .find("has length"),
+        std::string::npos);
 }
 
 TEST(TheProver, FindsADeadlock) {
@@ -55,7 +60,7 @@ TEST(TheProver, FindsADeadlock) {
         };
     };
     EXPECT_NE(failure_of({rank_of_two(0, waits(1)), rank_of_two(1, waits(0))},
-                         collectives::bcast_claims({.size = 2, .total = 5}))
+                         collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5}))
                   .find("deadlock"),
               std::string::npos);
 }
@@ -63,7 +68,9 @@ TEST(TheProver, FindsADeadlock) {
 TEST(TheProver, FindsAMessageThatNobodyReceives) {
     const auto root = rank_of_two(0, [](Builder& b) { b.send(1, b.whole(output_buffer)); });
     const auto leaf = rank_of_two(1, [](Builder&) {});
-    EXPECT_NE(failure_of({root, leaf}, collectives::bcast_claims({.size = 2, .total = 5})), "");
+    EXPECT_NE(
+        failure_of({root, leaf}, collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5})),
+        "");
 }
 
 TEST(TheProver, FindsAWrongOrderOfOperands) {
@@ -78,7 +85,7 @@ TEST(TheProver, FindsAWrongOrderOfOperands) {
         b.send(0, b.whole(schedule::input_buffer));
         b.recv(0, b.whole(output_buffer));
     });
-    const auto claims = collectives::allreduce_claims({.size = 2, .total = 3});
+    const auto claims = collectives::claims(collectives::named("allreduce"), {.size = 2, .total = 3});
     EXPECT_FALSE(prove::prove({first, second}, claims, {.commutative = true, .groups = {}}));
     EXPECT_TRUE(prove::prove({first, second}, claims, {.commutative = false, .groups = {}}));
 }
@@ -93,8 +100,10 @@ TEST(TheProver, FindsASliceThatIsSentWhileItIsWritten) {
         b.recv(0, b.whole(output_buffer));
         b.send(0, b.whole(output_buffer));
     });
-    EXPECT_NE(failure_of({root, leaf}, collectives::bcast_claims({.size = 2, .total = 5})).find("collides"),
-              std::string::npos);
+    EXPECT_NE(
+        failure_of({root, leaf}, collectives::claims(collectives::named("bcast"), {.size = 2, .total = 5}))
+            .find("collides"),
+        std::string::npos);
 }
 
 }  // namespace

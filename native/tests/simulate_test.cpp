@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "compose/compose.hpp"
-#include "compose/gatherv.hpp"
 #include "schedule/builder.hpp"
 #include "simulate/predict.hpp"
 #include "support/random_layout.hpp"
@@ -346,16 +345,9 @@ TEST(TheSameInput, GivesTheSameOutcomeToTheLastBit) {
 
 TEST(AGathervWhoseCountsTravel, IsPricedLikeAnyOtherSchedule) {
     const auto layout = nodes_of(3, 3);
-    namespace trees = algorithms::trees;
-    std::vector<schedule::Schedule> schedules;
-    std::vector<schedule::Extents> extents;
-    for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(
-            compose::hierarchical_gatherv(layout, {0, 1}, {trees::flat, trees::flat}, rank, 0));
-        extents.push_back({0, 0, {1000}, {}, {}});
-    }
-    extents[0].counts.insert(extents[0].counts.end(), 9, 1000);
-    const auto outcome = simulate::simulate(schedules, extents, layout);
+    const auto& gatherv = collectives::named("gatherv");
+    const auto recipe = "hierarchical(" + layout.levels[0] + "=flat," + layout.levels[1] + "=flat)";
+    const auto outcome = simulate::predict(gatherv, compose::parse_recipe(recipe), layout, 0, 1000);
     EXPECT_EQ(outcome.level_bytes[0], 2 * 3000);  // data; the root knows the counts
     EXPECT_EQ(outcome.level_bytes[1],
               6000 + 4 * 8);  // the leaders of the two other nodes learn two counts each

@@ -31,32 +31,39 @@ class Proof {
         const auto parsed = compose::parse_recipe(recipe);
         for (const bool in_order : {false, true}) {
             if (in_order && !collective_.reduces) continue;
+            // Blocks have no segments.
+            if (parsed.segment_bytes > 0 && collective_.has_blocks() &&
+                (collective_.down != algorithms::bcast_table ||
+                 parsed.kind != compose::Recipe::Kind::hierarchical)) {
+                EXPECT_THROW(static_cast<void>(compose::resolve(collective_, parsed, layout_, in_order)),
+                             std::invalid_argument);
+                continue;
+            }
             compose::Resolved resolved;
             try {
                 resolved = compose::resolve(collective_, parsed, layout_, in_order);
             } catch (const std::invalid_argument& error) {
-                EXPECT_TRUE(in_order && std::string(error.what()).find("order") != std::string::npos)
-                    << error.what();
+                const std::string what = error.what();
+                const bool keeps_order = in_order || collective_.in_order;
+                EXPECT_TRUE((keeps_order && what.find("order") != std::string::npos) ||
+                            (collective_.agreed != collectives::Agreed::block &&
+                             what.find("blocks of one length") != std::string::npos))
+                    << what;
                 continue;
             }
-            expect(resolved, root, collective_.reduces && any(2, random_) == 0);
+            expect(resolved, root, collective_.input != collectives::Holds::nothing && any(2, random_) == 0);
         }
     }
 
   private:
     void expect(const compose::Resolved& resolved, int root, bool in_place) const {
-        const bool is_segmented = resolved.recipe.segment_bytes > 0;
-        const collectives::Question question{.size = layout_.size,
-                                             .root = root,
-                                             .total = any(collective_.idempotent ? 2 : 41, random_),
-                                             .segment = is_segmented ? 1 + any(12, random_) : 0,
-                                             .in_place = in_place};
+        const auto question = any_question(resolved.recipe.segment_bytes > 0, root, in_place);
         std::vector<schedule::Schedule> schedules;
+        auto claims = collectives::claims(collective_, question);
         for (int rank = 0; rank < layout_.size; ++rank) {
             schedules.push_back(
                 compose::schedule_of(resolved, layout_, rank, root, in_place && is_in_place(rank, root)));
         }
-        auto claims = collective_.claims(question);
         // A barrier has no input: what stands for that a rank has begun is in its output.
         if (collective_.idempotent) {
             for (auto& claim : claims) claim.output = claim.input;
@@ -71,6 +78,34 @@ class Proof {
                               << compose::to_text(resolved.recipe) << (resolved.in_order ? " in order" : "")
                               << (in_place ? " in place, " : ", ") << layout_.size << " ranks, root " << root
                               << ", " << question.total << " units in segments of " << question.segment;
+    }
+    /// Sizes, blocks of no length among them.
+    [[nodiscard]] collectives::Question any_question(bool is_segmented, int root, bool in_place) const {
+        const bool has_blocks = collective_.has_blocks();
+        collectives::Question question{.size = layout_.size,
+                                       .root = root,
+                                       .total = any(collective_.idempotent ? 2
+                                                    : has_blocks           ? 4
+                                                                           : 41,
+                                                    random_),
+                                       .segment = is_segmented ? 1 + any(12, random_) : 0,
+                                       .in_place = in_place};
+        if (!has_blocks || collective_.agreed == collectives::Agreed::block) return question;
+        const auto size = static_cast<std::size_t>(layout_.size);
+        if (!collective_.is_exchange() || collective_.reduces) {
+            for (std::size_t i = 0; i < size; ++i) question.lengths.push_back(any(4, random_));
+        } else {
+            question.lengths.resize(size * size);
+            for (std::size_t s = 0; s < size; ++s) {
+                for (std::size_t d = 0; d < size; ++d) {
+                    // In place, as much goes from one rank to another as back.
+                    question.lengths[s * size + d] =
+                        in_place && d < s ? question.lengths[d * size + s] : any(3, random_);
+                }
+            }
+        }
+        question.scattered = collective_.agreed == collectives::Agreed::nothing && any(2, random_) == 0;
+        return question;
     }
     [[nodiscard]] bool is_in_place(int rank, int root) const { return !collective_.rooted || rank == root; }
 
@@ -102,6 +137,7 @@ TEST(EveryAlgorithm, IsProvedForEveryGroupSizeAndRoot) {
                 const std::string name(row.name);
                 proof.expect(name, root);
                 proof.expect(name + "@7", root);
+                proof.expect("ordered(" + name + ")", root);
                 proof.expect("ordered(" + name + ")@3", root);
             });
         }
@@ -135,6 +171,7 @@ std::string any_way(const Collective& collective, std::mt19937_64& random) {
 TEST(HierarchicalRecipes, AreProvedOnRandomTreesToAnyDepth) {
     std::mt19937_64 random(3);
     for (const Collective& collective : collectives::all()) {
+        if (collective.up == nullptr && collective.down == nullptr) continue;
         for (int size = 1; size <= largest_group; ++size) {
             for (int trial = 0; trial < 12; ++trial) {
                 const int depth = 1 + any(5, random);
@@ -146,7 +183,9 @@ TEST(HierarchicalRecipes, AreProvedOnRandomTreesToAnyDepth) {
                     std::string way = l == 0 ? std::string(across[random() % across.size()].name)
                                              : any_way(collective, random);
                     // The library's own takes no part on the way up.
-                    if (l == depth - 1 && collective.up == nullptr && any(3, random) == 0) way = "native";
+                    if (l == depth - 1 && collective.up == nullptr && !collective.has_blocks() &&
+                        any(3, random) == 0)
+                        way = "native";
                     parts +=
                         (parts.empty() ? "" : ",") + layout.levels[static_cast<std::size_t>(l)] + "=" + way;
                 }

@@ -9,7 +9,9 @@
 #include <span>
 #include <string_view>
 
+#include "algorithms/blocks.hpp"
 #include "algorithms/group.hpp"
+#include "algorithms/passage.hpp"
 #include "schedule/builder.hpp"
 
 namespace isochrone::core::algorithms {
@@ -20,6 +22,10 @@ struct Data {
     int value = schedule::output_buffer;   ///< the buffer that holds what this member has so far
     int result = schedule::output_buffer;  ///< the buffer in which it is to have more; -1: none yet
     bool in_order = false;                 ///< reductions: operands are combined in the order of the members
+    Blocks blocks;    ///< how `value` and `result` are divided, where each rank has a block of them
+    Passage passage;  ///< gathers and scatters: the way of the blocks through this rank
+    Pairs leaving;    ///< exchanges: what this member has for the others
+    Pairs entering;   ///< ... and what it is to have from them
 
     /// `result`; a temporary is made where there is none.
     int writable(schedule::Builder& builder) {
@@ -50,6 +56,7 @@ struct Algorithm {
     std::array<int, 4> tuned{};       ///< parameters that tuning tries; zeros, or none at all: its default
     bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
     bool commutative_only = false;    ///< reductions: combines operands in an order of its own
+    bool equal_only = false;          ///< exchanges: all blocks have to have the same length
 };
 
 using Table = std::span<const Algorithm>;
@@ -64,6 +71,19 @@ using Table = std::span<const Algorithm>;
 /// Nobody ends before all have begun. As an allreduce of nothing, by an operation to which it is all one how
 /// often an operand is combined.
 [[nodiscard]] Table barrier_table();
+
+/// The way of each member's blocks to the root, or from it, is in the passage.
+[[nodiscard]] Table gather_table();
+[[nodiscard]] Table scatter_table();
+/// `value` has the blocks of the ranks that this member stands for; all members end with those of all.
+[[nodiscard]] Table allgather_table();
+/// `value` ends with what all had, combined, in the blocks of the ranks that this member stands for.
+[[nodiscard]] Table reduce_scatter_table();
+/// Each member ends with what the others had for it.
+[[nodiscard]] Table alltoall_table();
+/// Each member ends with what the members up to it had, combined in their order, itself included or not.
+[[nodiscard]] Table scan_table();
+[[nodiscard]] Table exscan_table();
 
 /// The row of that name, or nullptr.
 [[nodiscard]] const Algorithm* find(Table table, std::string_view name);

@@ -5,14 +5,17 @@
 
 #include <vector>
 
+#include "algorithms/trees/tree.hpp"
+
 namespace isochrone::core::algorithms {
 
 /// Members are numbered by their position in `ranks`; algorithms count from the root: relative = position -
-/// root (mod size).
+/// root (mod size). A member stands for a part: itself alone, or the ranks of a node or rack that it leads.
 struct Group {
-    std::vector<int> ranks;  ///< ranks in the communicator
-    int root = 0;            ///< position of the root
-    int me = 0;              ///< position of this rank
+    std::vector<int> ranks;               ///< ranks in the communicator
+    int root = 0;                         ///< position of the root
+    int me = 0;                           ///< position of this rank
+    std::vector<std::vector<int>> parts;  ///< the ranks that each member stands for, ascending
 
     [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
     [[nodiscard]] int relative() const { return (me - root + size()) % size(); }
@@ -20,6 +23,14 @@ struct Group {
     [[nodiscard]] int rank_at(int relative) const {
         return ranks[static_cast<std::size_t>((root + relative) % size())];
     }
+    /// The ranks that this member stands for.
+    [[nodiscard]] const std::vector<int>& part_at(int relative) const {
+        return parts[static_cast<std::size_t>((root + relative) % size())];
+    }
+    /// All ranks that the group stands for, ascending.
+    [[nodiscard]] std::vector<int> all() const;
+    /// The ranks, ascending, that the subtree of a member stands for.
+    [[nodiscard]] std::vector<int> below(trees::Tree tree, int relative, int parameter) const;
 };
 
 }  // namespace isochrone::core::algorithms

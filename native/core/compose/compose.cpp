@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "compose/exchange.hpp"
 #include "compose/tiers.hpp"
 #include "place/window.hpp"
 #include "schedule/builder.hpp"
@@ -12,8 +13,12 @@
 namespace isochrone::core::compose {
 namespace {
 
+using algorithms::Blocks;
 using algorithms::Data;
+using algorithms::Lengths;
+using collectives::Agreed;
 using collectives::Collective;
+using collectives::Holds;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -35,6 +40,8 @@ Setting find_setting(const Collective& collective, algorithms::Table table, cons
     }
     if (in_order && row->commutative_only)
         throw std::invalid_argument(what + " does not keep the order of ranks");
+    if (row->equal_only && collective.agreed != Agreed::block)
+        throw std::invalid_argument(what + " needs blocks of one length");
     return {row, choice.parameter == 0 ? row->default_parameter : choice.parameter};
 }
 
@@ -52,72 +59,155 @@ bool has_consecutive_groups(const std::vector<int>& group_of) {
 class Composer {
   public:
     Composer(const Resolved& resolved, const place::Layout& layout, int rank, int root, bool in_place)
-        : resolved_(resolved), layout_(layout), rank_(rank), builder_(layout.size, rank) {
-        const Collective& collective = *resolved.collective;
+        : resolved_(resolved),
+          collective_(*resolved.collective),
+          layout_(layout),
+          rank_(rank),
+          root_(root),
+          in_place_(in_place),
+          is_root_(!collective_.rooted || rank == root),
+          builder_(layout.size, rank) {
         // In order, operands come together on the first rank, which passes the result on.
-        passes_on_ = collective.rooted && resolved.in_order && root != 0;
+        passes_on_ = collective_.rooted && resolved.in_order && root != 0;
         top_ = passes_on_ ? 0 : root;
-        root_ = root;
-        data_.in_order = resolved.in_order;
-        if (!collective.reduces) return;
-        const bool has_output = !collective.rooted || rank == root;
-        data_.value = has_output && in_place ? schedule::output_buffer : schedule::input_buffer;
-        data_.result = has_output && !passes_on_ ? schedule::output_buffer : -1;
+        if (resolved.recipe.kind == Recipe::Kind::hierarchical) {
+            tiers_ = tiers(layout_, resolved_.levels, rank_, top_);
+        } else {
+            tiers_.push_back({resolved_.levels.empty() ? -1 : resolved_.levels.front(), everybody()});
+        }
     }
 
     schedule::Schedule build() {
-        const std::int64_t segment_bytes = resolved_.recipe.segment_bytes;
-        // Temporaries hold as many segments as messages may be under way.
-        builder_.stage(segment_bytes > 0, place::window(layout_, segment_bytes));
-        if (resolved_.recipe.kind == Recipe::Kind::hierarchical) {
-            follow_tree();
-        } else {
-            append(resolved_.up.front(), everybody());
+        begin_stage(!collective_.has_blocks());
+        if (collective_.is_exchange() && !collective_.reduces) {
+            exchange_blocks();
+            return builder_.finish();
         }
-        if (passes_on_ && rank_ == 0) builder_.send(root_, builder_.whole(data_.value));
-        if (passes_on_ && rank_ == root_) {
-            builder_.recv(0, builder_.whole(schedule::output_buffer));
-        } else if (resolved_.collective->reduces && (!resolved_.collective->rooted || rank_ == root_)) {
-            data_.result = schedule::output_buffer;
-            data_.settle(builder_);
+        open();
+        for (auto tier = tiers_.rbegin(); tier != tiers_.rend(); ++tier) {
+            if (part_of(*tier) > 0 && collective_.up != nullptr) append_or_call(resolved_.up, *tier);
         }
+        if (collective_.up == algorithms::gather_table && collective_.across != algorithms::gather_table)
+            gather_blocks();
+        for (const Tier& tier : tiers_) {
+            if (part_of(tier) == 0) append_or_call(resolved_.up, tier);
+        }
+        if (collective_.across == algorithms::gather_table) gather_blocks();
+        if (collective_.down != nullptr) {
+            // What a leader has is what is passed down.
+            if (collective_.up == algorithms::reduce_table && !collective_.has_blocks() && leads_down())
+                data_.settle(builder_);
+            // What all are to have is one message.
+            if (collective_.has_blocks() && collective_.down == algorithms::bcast_table) begin_stage(true);
+            for (const Tier& tier : tiers_) {
+                if (part_of(tier) > 0) append_or_call(resolved_.down, tier);
+            }
+        }
+        close();
         return builder_.finish();
     }
 
   private:
-    void append(const Setting& setting, const algorithms::Group& group) {
-        setting.algorithm->append(builder_, group, data_, setting.parameter);
+    void begin_stage(bool may_be_segmented) {
+        const std::int64_t segment_bytes = may_be_segmented ? resolved_.recipe.segment_bytes : 0;
+        // Temporaries hold as many segments as messages may be under way.
+        builder_.stage(segment_bytes > 0, place::window(layout_, segment_bytes));
     }
 
-    void follow_tree() {
-        const auto mine = tiers(layout_, resolved_.levels, rank_, top_);
-        const auto part_of = [&](const Tier& tier) {
-            const auto level = std::find(resolved_.levels.begin(), resolved_.levels.end(), tier.level);
-            return static_cast<std::size_t>(level - resolved_.levels.begin());
-        };
-        const Collective& collective = *resolved_.collective;
-        for (auto tier = mine.rbegin(); tier != mine.rend(); ++tier) {
-            const std::size_t part = part_of(*tier);
-            if (part == 0 || collective.up != nullptr) append_or_call(resolved_.up[part], *tier);
+    /// What there is to begin with.
+    void open() {
+        data_.in_order = resolved_.in_order;
+        if (collective_.has_blocks()) open_blocks();
+        if (!collective_.reduces) return;
+        const bool has_output = collective_.has_output(is_root_);
+        data_.value = has_output && in_place_ ? schedule::output_buffer : schedule::input_buffer;
+        data_.result =
+            has_output && !passes_on_ && collective_.output == Holds::message ? schedule::output_buffer : -1;
+    }
+
+    /// The number of the first of the caller's counts of the output: those of the input come before.
+    [[nodiscard]] int first_count_of_output() const {
+        if (!collective_.has_input(is_root_)) return 0;
+        return collective_.input == Holds::all_blocks ? layout_.size : 1;
+    }
+
+    void open_blocks() {
+        const bool is_equal = collective_.agreed == Agreed::block;
+        const Lengths given = is_equal ? Lengths::equal : Lengths::given;
+        lengths_ = is_equal                                ? Lengths::equal
+                   : collective_.agreed == Agreed::nothing ? Lengths::learnt
+                                                           : Lengths::given;
+        std::vector<int> everyone(at(layout_.size));
+        std::iota(everyone.begin(), everyone.end(), 0);
+        const bool has_all_in = collective_.input == Holds::all_blocks && collective_.has_input(is_root_);
+        const bool has_all_out = collective_.output == Holds::all_blocks && collective_.has_output(is_root_);
+        if (has_all_in || has_all_out) {
+            data_.blocks = Blocks(builder_, everyone, given, has_all_out ? first_count_of_output() : 0);
+            data_.blocks.buffer = has_all_out ? schedule::output_buffer : schedule::input_buffer;
         }
-        // What a leader has is what is passed down.
-        if (collective.up != nullptr && collective.down != nullptr && leads_down(mine))
+        if (has_all_out && in_place_) {
+            own_ = data_.blocks.of(builder_, {rank_});
+            return;
+        }
+        const bool is_out = collective_.output == Holds::own_block;
+        Blocks own(builder_, {rank_}, given, (is_out ? first_count_of_output() : 0) - rank_);
+        own.buffer = is_out ? schedule::output_buffer : schedule::input_buffer;
+        // In place, a scattered message's own block stays with the others; a reduced one does not.
+        if (is_out && in_place_ && !collective_.reduces) own.buffer = -1;
+        own_ = own.all(builder_);
+        own_length_ = own.lengths_of(builder_, {rank_});
+    }
+
+    /// The blocks have their way to whoever leads them: they go.
+    void gather_blocks() {
+        data_.passage.parent_knows = data_.passage.parent == top_;
+        data_.passage.gather(builder_, lengths_, own_, own_length_, data_.blocks);
+        data_.passage = {};
+    }
+
+    /// Where what has been reached is not where it is to be.
+    void close() {
+        if (passes_on_ && rank_ == 0) builder_.send(root_, builder_.whole(data_.value));
+        if (passes_on_ && rank_ == root_) {
+            builder_.recv(0, builder_.whole(schedule::output_buffer));
+        } else if (collective_.output == Holds::own_block) {
+            // Reduced blocks are where the reduction left them.
+            if (collective_.reduces) data_.blocks.buffer = leads_down() ? data_.value : -1;
+            // Alone, and in place.
+            if (collective_.reduces && data_.blocks.buffer == schedule::output_buffer) return;
+            data_.passage.scatter(builder_, lengths_, data_.blocks, own_);
+        } else if (collective_.reduces && collective_.across != algorithms::exscan_table && is_root_) {
+            data_.result = schedule::output_buffer;
             data_.settle(builder_);
-        if (collective.down == nullptr) return;
-        for (const Tier& tier : mine) {
-            const std::size_t part = part_of(tier);
-            if (part > 0) append_or_call(resolved_.down[part], tier);
         }
+    }
+
+    void exchange_blocks() {
+        std::vector<Exchanged> among;
+        for (const Tier& tier : tiers_) {
+            const std::size_t part = part_of(tier);
+            const Setting& setting = part == 0 ? resolved_.up[part] : resolved_.down[part];
+            among.push_back({tier.group, setting.algorithm->append, setting.parameter});
+        }
+        exchange(builder_, among, collective_.agreed == Agreed::block, in_place_);
+    }
+
+    /// Which part of the recipe a tier is of; 0: the outermost.
+    [[nodiscard]] std::size_t part_of(const Tier& tier) const {
+        const auto level = std::find(resolved_.levels.begin(), resolved_.levels.end(), tier.level);
+        return level == resolved_.levels.end() ? 0
+                                               : static_cast<std::size_t>(level - resolved_.levels.begin());
     }
 
     /// Whether this rank takes part in the outermost tier, or there is none: then it leads all.
-    [[nodiscard]] bool leads_down(const std::vector<Tier>& mine) const {
-        return rank_ == top_ || (!mine.empty() && mine.front().level == resolved_.levels.front());
+    [[nodiscard]] bool leads_down() const {
+        return rank_ == top_ || (!tiers_.empty() && part_of(tiers_.front()) == 0);
     }
 
-    void append_or_call(const Setting& setting, const Tier& tier) {
+    void append_or_call(const std::vector<Setting>& phase, const Tier& tier) {
+        const Setting& setting = phase[part_of(tier)];
         if (setting.algorithm != nullptr) {
-            append(setting, tier.group);
+            setting.algorithm->append(builder_, tier.group, data_, setting.parameter);
         } else {
             builder_.library_bcast(tier.level, tier.group.rank_at(0), builder_.whole(data_.value));
         }
@@ -131,6 +221,7 @@ class Composer {
             group.ranks.resize(at(layout_.size));
             std::iota(group.ranks.begin(), group.ranks.end(), 0);
         }
+        for (const int rank : group.ranks) group.parts.push_back({rank});
         const auto position = [&](int rank) {
             return static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), rank) -
                                     group.ranks.begin());
@@ -141,19 +232,27 @@ class Composer {
     }
 
     const Resolved& resolved_;
+    const Collective& collective_;
     const place::Layout& layout_;
     int rank_;
-    int root_ = 0;
+    int root_;
+    bool in_place_;
+    bool is_root_;
     int top_ = 0;  ///< where all comes together, or begins
     bool passes_on_ = false;
+    std::vector<Tier> tiers_;  // in which this rank works, outermost first
     schedule::Builder builder_;
     Data data_;
+    Lengths lengths_ = Lengths::equal;  // of blocks that pass through this rank
+    schedule::Slice own_;               // this rank's block, where it is or is to be
+    schedule::Slice own_length_;
 };
 
 }  // namespace
 
 Resolved resolve(const Collective& collective, const Recipe& recipe, const place::Layout& layout,
                  bool in_order) {
+    in_order = in_order || collective.in_order;
     Resolved resolved{.collective = &collective,
                       .recipe = recipe,
                       .in_order = in_order,
@@ -168,6 +267,9 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
     for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
         const Part& part = recipe.parts[i];
         const bool is_across = i == 0;
+        if (i == 1 && collective.up == nullptr && collective.down == nullptr) {
+            throw std::invalid_argument("the " + std::string(collective.words) + " has no levels");
+        }
         if (recipe.kind == Recipe::Kind::hierarchical) {
             const int level = level_index(layout, part);
             if (!resolved.levels.empty() && level <= resolved.levels.back()) {
@@ -193,7 +295,7 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
             if (recipe.kind != Recipe::Kind::hierarchical || i + 1 < recipe.parts.size()) {
                 throw std::invalid_argument("'native' can only stand at the innermost level of a recipe");
             }
-            if (collective.up != nullptr) {
+            if (collective.up != nullptr || collective.has_blocks()) {
                 throw std::invalid_argument("'native' cannot stand inside a recipe for a " +
                                             std::string(collective.words));
             }
@@ -207,10 +309,16 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
                 down = find_setting(collective, collective.down(), is_named ? part.down : part.choice, false);
             }
         }
-        take_segment(up);
-        take_segment(down);
+        if (!collective.has_blocks()) take_segment(up);
+        if (!collective.has_blocks() || collective.down == algorithms::bcast_table) take_segment(down);
         resolved.up.push_back(up);
         resolved.down.push_back(down);
+    }
+    const bool is_one_message =
+        !collective.has_blocks() ||
+        (collective.down == algorithms::bcast_table && resolved.recipe.kind == Recipe::Kind::hierarchical);
+    if (recipe.segment_bytes > 0 && !is_one_message) {
+        throw std::invalid_argument("a " + std::string(collective.words) + " has blocks, and no segments");
     }
     if (!resolved.levels.empty()) {
         const auto& outermost = layout.group_of[at(resolved.levels.front())];

@@ -5,8 +5,6 @@
 #include <map>
 #include <numeric>
 
-#include "algorithms/trees/subtree.hpp"
-
 namespace isochrone::core::compose {
 namespace {
 
@@ -43,11 +41,11 @@ std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& lev
         const auto* next = i + 1 < levels.size() ? &layout.group_of[at(levels[i + 1])] : nullptr;
         Tier tier;
         tier.level = levels[i];
-        tier.parts = divide(ranks, next);
+        tier.group.parts = divide(ranks, next);
         const int head = leader_of(ranks, root);
         bool leads = false;
         std::vector<int> mine;
-        for (const auto& part : tier.parts) {
+        for (const auto& part : tier.group.parts) {
             const int leader = leader_of(part, root);
             const int position = static_cast<int>(tier.group.ranks.size());
             if (leader == head) tier.group.root = position;
@@ -62,16 +60,6 @@ std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& lev
         ranks = std::move(mine);
     }
     return result;
-}
-
-std::vector<int> ranks_below(const Tier& tier, algorithms::trees::Tree tree, int relative) {
-    std::vector<int> ranks;
-    for (const int position : algorithms::trees::subtree(tree, tier.group.size(), relative, 0)) {
-        const auto& part = tier.parts[at((tier.group.root + position) % tier.group.size())];
-        ranks.insert(ranks.end(), part.begin(), part.end());
-    }
-    std::sort(ranks.begin(), ranks.end());
-    return ranks;
 }
 
 std::vector<int> tree_order(const place::Layout& layout, int root) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "algorithms/group.hpp"
-#include "algorithms/trees/tree.hpp"
 #include "place/layout.hpp"
 
 namespace isochrone::core::compose {
@@ -17,9 +16,8 @@ namespace isochrone::core::compose {
 ///   level node      { 0 1 2 3 | 4 5 6 7 }     the group; its parts are two sockets
 ///   leaders           0         4             group.ranks
 struct Tier {
-    int level = 0;                        ///< index in the layout
-    algorithms::Group group;              ///< the leaders; the root is the leader of the whole
-    std::vector<std::vector<int>> parts;  ///< the ranks that each leader leads, ascending
+    int level = 0;            ///< index in the layout
+    algorithms::Group group;  ///< the leaders; the root is the leader of the whole
 };
 
 /// The tiers in which `rank` is a leader (at the innermost level every rank leads itself), outermost first. A
@@ -27,10 +25,6 @@ struct Tier {
 /// the ranks of the first must be in one group.
 [[nodiscard]] std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank,
                                       int root);
-
-/// The ranks, ascending, whose parts are led from the subtree of a position (counted from the root) of the
-/// tier's tree.
-[[nodiscard]] std::vector<int> ranks_below(const Tier& tier, algorithms::trees::Tree tree, int relative);
 
 /// All ranks in the order of a walk through the tree, depth first, the root and the groups that hold it
 /// first.

@@ -211,7 +211,13 @@ void Builder::add(Op op) {
     if (schedule_.stages.empty()) stage(false);
     op.stage = static_cast<int>(schedule_.stages.size()) - 1;
     schedule_.stages.back().op_count += 1;
+    for (int before = after_first_; before < after_last_; ++before) op.after.push_back({before, 0});
     schedule_.ops.push_back(std::move(op));
+}
+
+void Builder::after(int first, int last) {
+    after_first_ = first;
+    after_last_ = last;
 }
 
 Schedule Builder::finish() {

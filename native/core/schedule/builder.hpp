@@ -52,6 +52,11 @@ class Builder {
     /// of the communicator in that group.
     void library_bcast(int level, int root, Slice data);
 
+    /// Number of operations so far.
+    [[nodiscard]] int count() const { return static_cast<int>(schedule_.ops.size()); }
+    /// The operations that follow wait for operations `first` to `last - 1` too, until this is called anew.
+    void after(int first, int last);
+
     /// The finished schedule, with its dependencies. The builder is left empty.
     [[nodiscard]] Schedule finish();
 
@@ -59,6 +64,8 @@ class Builder {
     void add(Op op);
     Schedule schedule_;
     int slots_ = 0;
+    int after_first_ = 0;
+    int after_last_ = 0;
 };
 
 }  // namespace isochrone::core::schedule

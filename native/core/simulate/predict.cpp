@@ -24,18 +24,23 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
         throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
     }
     const auto resolved = compose::resolve(collective, recipe, layout);
-    const schedule::Extents extents{size_bytes, resolved.recipe.segment_bytes, {}, {}, {}};
-    if (extents.segment > 0 && size_bytes / extents.segment >= most_messages / layout.size) {
-        throw std::invalid_argument("segments of " + std::to_string(extents.segment) +
-                                    " bytes are too many in " + std::to_string(size_bytes) +
-                                    " bytes to simulate");
+    const std::int64_t segment = resolved.recipe.segment_bytes;
+    const std::int64_t message = collective.has_blocks() ? size_bytes * layout.size : size_bytes;
+    if (segment > 0 && message / segment >= most_messages / layout.size) {
+        throw std::invalid_argument("segments of " + std::to_string(segment) + " bytes are too many in " +
+                                    std::to_string(size_bytes) + " bytes to simulate");
     }
     std::vector<schedule::Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(layout.size));
     for (int rank = 0; rank < layout.size; ++rank) {
         schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
     }
-    return simulate(schedules, std::vector<schedule::Extents>(schedules.size(), extents), layout, options);
+    const collectives::Question question{
+        .size = layout.size, .root = root, .total = size_bytes, .segment = segment};
+    std::vector<schedule::Extents> extents;
+    for (int rank = 0; rank < layout.size; ++rank)
+        extents.push_back(collectives::extents(collective, question, rank));
+    return simulate(schedules, extents, layout, options);
 }
 
 }  // namespace isochrone::core::simulate

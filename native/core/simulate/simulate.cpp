@@ -175,6 +175,11 @@ class World {
         }
     }
 
+    void take_counts(Rank& rank, const Slice& target, const std::vector<std::int64_t>& counts) {
+        auto next = counts.begin();
+        each_count(rank, target, [&](std::int64_t& count) { count = next == counts.end() ? 0 : *next++; });
+    }
+
     void start(int r) {
         Rank& rank = ranks_[at(r)];
         if (rank.in_collective) return;
@@ -192,6 +197,11 @@ class World {
                 case OpKind::reduce:
                 case OpKind::copy: {
                     const auto size_bytes = static_cast<double>(length_bytes(rank, op.source, instance));
+                    if (is_counts(rank, op.source)) {
+                        std::vector<std::int64_t> counts;
+                        each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
+                        take_counts(rank, op.target, counts);
+                    }
                     rank.work(now_s_, size_bytes * options_.gamma_s_per_byte);
                     foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
                     break;
@@ -267,11 +277,7 @@ class World {
         }
         Rank& rank = ranks_[at(channel.path.to)];
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
-        if (is_counts(rank, target)) {
-            auto next = message.counts.begin();
-            each_count(rank, target,
-                       [&](std::int64_t& count) { count = next == message.counts.end() ? 0 : *next++; });
-        }
+        if (is_counts(rank, target)) take_counts(rank, target, message.counts);
         rank.work(now_s_, network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
         foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
         unused_.push_back(index);

@@ -17,6 +17,11 @@ int Fold::me() const {
 
 int Fold::member(int number) const { return number < pairs_ ? 2 * number + 1 : number + pairs_; }
 
+std::vector<int> Fold::stood_for(int number) const {
+    if (number < pairs_) return {2 * number, 2 * number + 1};
+    return {number + pairs_};
+}
+
 void Fold::in(schedule::Builder& builder, const Group& group, Data& data) const {
     if (!is_paired()) return;
     if (me() < 0) {

@@ -18,13 +18,16 @@ class Fold {
     [[nodiscard]] int me() const;
     /// The member, counted from the root, with such a number.
     [[nodiscard]] int member(int number) const;
+    /// The members, counted from the root, for which the one with such a number stands.
+    [[nodiscard]] std::vector<int> stood_for(int number) const;
+    /// Whether this member is one of a pair.
+    [[nodiscard]] bool is_paired() const { return relative_ < 2 * pairs_; }
 
     /// Appends the exchange before and the one after.
     void in(schedule::Builder& builder, const Group& group, Data& data) const;
     void out(schedule::Builder& builder, const Group& group, Data& data) const;
 
   private:
-    [[nodiscard]] bool is_paired() const { return relative_ < 2 * pairs_; }
     int relative_;
     int size_ = 1;
     int pairs_ = 0;
