@@ -80,31 +80,22 @@ void Communicator::prepare(const Resolved& resolved, int root, bool in_place) {
     static_cast<void>(prepared(resolved, root, in_place));
 }
 
-void Communicator::run(const Resolved& resolved, int root, const Buffers& buffers, std::int64_t units) {
-    const bool in_place = resolved.collective->reduces && buffers.input == buffers.output;
+void Communicator::run(const Resolved& resolved, int root, const Buffers& buffers,
+                       core::schedule::Extents sizes) {
     const std::int64_t segment = resolved.recipe.segment_bytes;
-    const core::schedule::Extents extents{
-        .total = units,
-        .segment = segment > 0 ? std::max<std::int64_t>(1, segment / buffers.unit_bytes) : 0,
-        .counts = {},
-        .input_displacements = {},
-        .output_displacements = {}};
-    run(prepared(resolved, root, in_place).runner, extents, buffers);
-}
-
-void Communicator::run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
-                       const Buffers& buffers) {
-    Runner runner(schedule);
-    run(runner, extents, buffers);
-}
-
-void Communicator::run(Runner& runner, const core::schedule::Extents& extents, const Buffers& buffers) {
+    sizes.segment = segment > 0 ? std::max<std::int64_t>(1, segment / buffers.unit_bytes) : 0;
     const Stage stage{.comm = lane_.comm,
                       .ranks = lane_.ranks.data(),
                       .tag = next_tag(),
-                      .window = window(extents.segment * buffers.unit_bytes),
+                      .window = window(sizes.segment * buffers.unit_bytes),
                       .groups = groups_};
-    runner.run(extents, buffers, stage, scratch_);
+    prepared(resolved, root, buffers.in_place).runner.run(sizes, buffers, stage, scratch_);
+}
+
+void Communicator::run(const Resolved& resolved, int root, const Buffers& buffers, std::int64_t units) {
+    run(resolved, root, buffers,
+        core::schedule::Extents{
+            .total = units, .counts = {}, .input_displacements = {}, .output_displacements = {}});
 }
 
 void Communicator::abandon_scratch() {

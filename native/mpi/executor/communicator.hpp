@@ -60,13 +60,12 @@ class Communicator {
     /// this before. `in_place`: on this rank.
     void prepare(const core::compose::Resolved& resolved, int root, bool in_place = false);
 
-    /// Collective. Runs a recipe other than native on a message of `units`; `root` is 0 where the collective
-    /// has none.
+    /// Collective. Runs a recipe other than native; `root` is 0 where the collective has none. `sizes` as
+    /// collectives::extents gives them; the recipe sets the segment.
+    void run(const core::compose::Resolved& resolved, int root, const Buffers& buffers,
+             core::schedule::Extents sizes);
+    /// ... where all ranks have one message, of `units`.
     void run(const core::compose::Resolved& resolved, int root, const Buffers& buffers, std::int64_t units);
-
-    /// Collective. Runs a schedule that the caller made; nothing is cached.
-    void run(const core::schedule::Schedule& schedule, const core::schedule::Extents& extents,
-             const Buffers& buffers);
 
     /// After a run that failed: what messages may still be on their way to stays where it is for good.
     void abandon_scratch();
@@ -79,7 +78,6 @@ class Communicator {
         Runner runner;
     };
     Prepared& prepared(const core::compose::Resolved& resolved, int root, bool in_place);
-    void run(Runner& runner, const core::schedule::Extents& extents, const Buffers& buffers);
     int next_tag();
     int window(std::int64_t segment_bytes);
 

@@ -44,7 +44,8 @@ const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::in
     const Decision& decision = *known;
     if (decision.resolved == nullptr) return decision;
     const std::int64_t segment = decision.resolved->recipe.segment_bytes;
-    if (segment > 0 && (bytes - 1) / segment >= core::schedule::largest_segment_count) {
+    const std::int64_t message = question.collective->has_blocks() ? bytes * layout_.size : bytes;
+    if (segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count) {
         too_many_segments_.rule = rule;
         return too_many_segments_;
     }
@@ -69,14 +70,21 @@ Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::in
     return {&resolved, choice.reason};
 }
 
-void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units) {
+void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers,
+                     core::schedule::Extents sizes) {
     try {
-        communicator_->run(*decision.resolved, root, buffers, units);
+        communicator_->run(*decision.resolved, root, buffers, std::move(sizes));
     } catch (...) {
         has_failed_ = true;
         communicator_->abandon_scratch();
         throw;
     }
+}
+
+void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units) {
+    run(decision, root, buffers,
+        core::schedule::Extents{
+            .total = units, .counts = {}, .input_displacements = {}, .output_displacements = {}});
 }
 
 }  // namespace isochrone::mpi::executor

@@ -58,6 +58,8 @@ class Dispatcher {
 
     /// Collective. Runs a decision that is not the library's own, as Communicator::run. If that fails on this
     /// rank, all decisions are the library's own from then on.
+    void run(const Decision& decision, int root, const Buffers& buffers, core::schedule::Extents sizes);
+    /// ... where all ranks have one message, of `units`.
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:

@@ -20,6 +20,11 @@ using comm::check;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+using Packed = std::vector<std::byte>;
+
+/// Bytes of a piece, on the mean: longer ones are not worth a copy.
+constexpr std::int64_t largest_packed_piece = 4096;
+
 }  // namespace
 
 class Runner::Run {
@@ -82,6 +87,11 @@ class Runner::Run {
         }
         requests_.clear();
         under_way_.clear();
+        packed_.clear();
+        // Sends may go on reading.
+        static_cast<void>(std::make_unique<std::vector<Packed>>(std::move(memory_)).release());
+        memory_ = {};
+        free_.clear();
     }
 
     [[nodiscard]] bool is_message(Instance instance) const {
@@ -93,18 +103,14 @@ class Runner::Run {
         const Op& op = schedule_.ops[at(instance.op)];
         switch (op.kind) {
             case OpKind::send: {
-                const Message message = data(op.source, instance);
-                requests_.push_back(MPI_REQUEST_NULL);
-                under_way_.push_back(instance);
+                const Message message = to_send_or_receive(op.source, instance, true);
                 check(PMPI_Isend(message.address(), message.count(), message.type(), stage_->ranks[op.peer],
                                  tags_->next(op), stage_->comm, &requests_.back()),
                       "MPI_Isend");
                 break;
             }
             case OpKind::recv: {
-                const Message message = data(op.target, instance);
-                requests_.push_back(MPI_REQUEST_NULL);
-                under_way_.push_back(instance);
+                const Message message = to_send_or_receive(op.target, instance, false);
                 check(PMPI_Irecv(message.address(), message.count(), message.type(), stage_->ranks[op.peer],
                                  tags_->next(op), stage_->comm, &requests_.back()),
                       "MPI_Irecv");
@@ -150,11 +156,64 @@ class Runner::Run {
 
     /// Takes what is at `index` in the list of requests as done.
     void finish(std::size_t index) {
+        if (packed_[index] >= 0) unpack(index);
         progress_.complete(under_way_[index]);
         requests_[index] = requests_.back();
         under_way_[index] = under_way_.back();
+        packed_[index] = packed_.back();
         requests_.pop_back();
         under_way_.pop_back();
+        packed_.pop_back();
+    }
+
+    /// The next request, and the message that it is to be of. Many small pieces are copied to one, or from it
+    /// when the message is there: libraries take longer over a datatype that describes them.
+    Message to_send_or_receive(const Slice& slice, Instance instance, bool sends) {
+        requests_.push_back(MPI_REQUEST_NULL);
+        under_way_.push_back(instance);
+        packed_.push_back(-1);
+        ranges(slice, instance, ranges_);
+        const std::int64_t unit = unit_bytes(slice);
+        std::int64_t units = 0;
+        for (const Range& range : ranges_) units += range.length;
+        const auto pieces = static_cast<std::int64_t>(ranges_.size());
+        if (pieces < 2 || units * unit / pieces > largest_packed_piece) return {base(slice), ranges_, unit};
+        if (free_.empty()) {
+            free_.push_back(static_cast<int>(memory_.size()));
+            memory_.emplace_back();
+        }
+        packed_.back() = free_.back();
+        free_.pop_back();
+        auto& memory = memory_[at(packed_.back())];
+        const auto bytes = static_cast<std::size_t>(units * unit);
+        if (memory.size() < bytes) memory.resize(bytes);
+        if (sends) copy_pieces(base(slice), unit, memory.data(), true);
+        ranges_.assign(1, {0, units});
+        return {memory.data(), ranges_, unit};
+    }
+
+    void unpack(std::size_t index) {
+        const Instance instance = under_way_[index];
+        const Op& op = schedule_.ops[at(instance.op)];
+        if (op.kind == OpKind::recv) {
+            ranges(op.target, instance, ranges_);
+            copy_pieces(base(op.target), unit_bytes(op.target), memory_[at(packed_[index])].data(), false);
+        }
+        free_.push_back(packed_[index]);
+    }
+
+    /// Copies the pieces at `ranges_` to `memory`, or from it.
+    void copy_pieces(char* pieces, std::int64_t unit, std::byte* memory, bool pack) {
+        for (const Range& range : ranges_) {
+            char* piece = pieces + range.offset * unit;
+            const auto bytes = static_cast<std::size_t>(range.length * unit);
+            if (pack) {
+                std::memcpy(memory, piece, bytes);
+            } else {
+                std::memcpy(piece, memory, bytes);
+            }
+            memory += bytes;
+        }
     }
 
     void wait_for_some() {
@@ -246,6 +305,9 @@ class Runner::Run {
     std::vector<Instance> ready_;
     std::vector<MPI_Request> requests_;
     std::vector<Instance> under_way_;  // beside requests_
+    std::vector<int> packed_;          // beside requests_: number in memory_, or -1
+    std::vector<Packed> memory_;       // for messages in many pieces
+    std::vector<int> free_;            // numbers in it that nobody uses
     std::vector<int> done_;
     std::vector<MPI_Status> statuses_;  // beside done_
     std::vector<Range> ranges_;

@@ -18,8 +18,9 @@ namespace isochrone::mpi::executor {
 
 /// The caller's buffers. Contiguous: packing a derived datatype is the caller's affair.
 struct Buffers {
-    const void* input = nullptr;  ///< the same as `output` for an operation in place
+    const void* input = nullptr;
     void* output = nullptr;
+    bool in_place = false;                      ///< the input is where the output will be (MPI_IN_PLACE)
     std::int64_t unit_bytes = 1;                ///< bytes of the unit in which extents count
     MPI_Datatype datatype = MPI_DATATYPE_NULL;  ///< of one unit; reductions only
     MPI_Op op = MPI_OP_NULL;                    ///< reductions only

@@ -192,6 +192,7 @@ void Session::run_on(Handle& kept, const Dispatcher::Decision& decision, const C
         const executor::Buffers buffers{
             .input = request.in_place ? call.output : call.input,
             .output = !collective.rooted || kept.rank == call.root ? call.output : nullptr,
+            .in_place = request.in_place,
             .unit_bytes = request.type->size,
             .datatype = type,
             .op = handle<MPI_Op>(call.op)};
