@@ -13,6 +13,14 @@ namespace isochrone::mpi::interpose {
 /// An MPI handle, or an int in its place, in the width that holds both.
 using Word = std::uintptr_t;
 
+/// Sizes and type of one side of a call that moves blocks.
+struct Part {
+    std::int64_t count = 0;  ///< of every block, where they are alike
+    Word type = 0;
+    const void* counts = nullptr;         ///< of each, else: ints, or 64 bits in calls with large counts
+    const void* displacements = nullptr;  ///< alike; nullptr: blocks follow one another
+};
+
 /// A collective; what it has not is left out.
 struct Call {
     const core::collectives::Collective* collective = nullptr;
@@ -23,6 +31,9 @@ struct Call {
     Word op = 0;
     int root = 0;
     Word comm = 0;
+    Part send = {};  ///< of blocks; reductions: of what is combined, and received
+    Part receive = {};
+    bool large = false;  ///< arrays are of 64 bits
 };
 
 }  // namespace isochrone::mpi::interpose

@@ -79,19 +79,23 @@ START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
         static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX))); \
         static const auto& collective = isochrone::core::collectives::named(ours);    \
         int code = 0;                                                                 \
-        const Call call{.collective = &collective, __VA_ARGS__};                      \
+        Call call{.collective = &collective, __VA_ARGS__};                            \
+        call.large = sizeof(COUNT) > sizeof(int);                                     \
         return improve(call, code) ? code : next() arguments;                         \
     }                                                                                 \
     EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
     parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
 
 #define COUNT int
+#define DISPLACEMENT int
 #define SUFFIX
 #include "interpose/functions.inc"
 #ifdef ISOCHRONE_LARGE_COUNTS
 #undef COUNT
+#undef DISPLACEMENT
 #undef SUFFIX
 #define COUNT std::int64_t
+#define DISPLACEMENT std::intptr_t
 #define SUFFIX _c
 #define LARGE_COUNTS
 #include "interpose/functions.inc"

@@ -150,13 +150,17 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
         request.is_valid = request.is_possible = true;
         return request;
     }
+    if (collective.has_blocks()) {
+        examine_blocks(call, kept, request);
+        return request;
+    }
     const auto type = handle<MPI_Datatype>(call.type);
     if (call.count < 0 || type == MPI_DATATYPE_NULL) return request;
     if (call.count == 0) {
         request.is_valid = true;
         return request;
     }
-    const bool has_output = !collective.reduces || !collective.rooted || kept.rank == call.root;
+    const bool has_output = collective.has_output(kept.rank == call.root);
     if (collective.reduces) {
         // A program that names one buffer twice means the same, though MPI does not allow it.
         request.in_place = has_output && (call.input == MPI_IN_PLACE || call.input == call.output);
@@ -182,16 +186,34 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
     return request;
 }
 
+void Session::examine_blocks(const Call& call, const Handle& kept, Request& request) {
+    const auto& collective = *call.collective;
+    request.blocks = BlocksCall::read(call, kept.rank, kept.size, *types_);
+    if (!request.blocks) return;
+    request.is_valid = true;
+    request.bytes = request.blocks->agreed_bytes(collective);
+    // Of what ranks do not know alike nothing may be decided.
+    request.is_possible = collective.agreed == core::collectives::Agreed::nothing || request.bytes > 0;
+    if (!collective.reduces) return;
+    const auto type = request.blocks->input.datatype;
+    const auto op = handle<MPI_Op>(call.op);
+    request.is_valid = operations_.fit(op, type, types_->is_basic(type), *self_);
+    request.is_possible = request.is_possible && request.is_valid && request.blocks->is_dense();
+    if (request.is_possible) request.question.in_order = !Operations::commutes(op);
+}
+
 void Session::run_on(Handle& kept, const Dispatcher::Decision& decision, const Call& call,
                      const Request& request) {
     const auto& collective = *call.collective;
     const auto type = handle<MPI_Datatype>(call.type);
     if (!collective.has_data) {
         kept.dispatcher->run(decision, call.root, {}, 0);
+    } else if (request.blocks) {
+        run_blocks(*kept.dispatcher, decision, call, *request.blocks, kept.rank, *self_);
     } else if (collective.reduces) {
         const executor::Buffers buffers{
             .input = request.in_place ? call.output : call.input,
-            .output = !collective.rooted || kept.rank == call.root ? call.output : nullptr,
+            .output = collective.has_output(kept.rank == call.root) ? call.output : nullptr,
             .in_place = request.in_place,
             .unit_bytes = request.type->size,
             .datatype = type,
@@ -295,9 +317,12 @@ void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Re
     }
     if (!first) return;
     std::string what(collective.name);
-    if (collective.has_data) what += " of " + std::to_string(request.bytes) + " bytes";
+    if (collective.has_data && collective.agreed != core::collectives::Agreed::nothing)
+        what += " of " + std::to_string(request.bytes) + " bytes";
     if (collective.rooted) {
-        what += (collective.reduces ? " to rank " : " from rank ") + std::to_string(request.question.root);
+        const bool is_to_root =
+            collective.reduces || collective.output == core::collectives::Holds::all_blocks;
+        what += (is_to_root ? " to rank " : " from rank ") + std::to_string(request.question.root);
     }
     const std::string recipe =
         decision.resolved != nullptr ? core::compose::to_text(decision.resolved->recipe) : "native";

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -22,6 +23,7 @@
 #include "executor/dispatcher.hpp"
 #include "executor/groups.hpp"
 #include "interpose/agreement.hpp"
+#include "interpose/blocks.hpp"
 #include "interpose/call.hpp"
 #include "interpose/datatype.hpp"
 #include "interpose/lanes.hpp"
@@ -70,6 +72,7 @@ class Session {
         std::int64_t bytes = 0;
         const Type* type = nullptr;
         bool in_place = false;
+        std::optional<BlocksCall> blocks = {};  ///< of collectives of blocks
     };
 
     /// How many calls of one collective ran how.
@@ -84,6 +87,7 @@ class Session {
     std::string take_plan(const Agreement& agreement);
     void make_communicators();
     [[nodiscard]] Request examine(const Call& call, const Handle& handle);
+    void examine_blocks(const Call& call, const Handle& handle, Request& request);
     void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
                 const Request& request);
     static std::string in_words(const core::collectives::Collective& collective, const Counts& counts);

@@ -12,6 +12,7 @@
 
 #define MOST 3000
 #define COMMS 5
+#define RANKS 16 /* at most */
 
 static uint64_t state;
 static uint64_t digest = 0xcbf29ce484222325u;
@@ -105,6 +106,101 @@ static void combine(const void *left, void *right, int type, int op, int count) 
     }
 }
 
+/* Copies the data of elements, and not what lies in their gaps. */
+static void put(unsigned char *to, const unsigned char *from, int type, int count) {
+    for (size_t i = 0; i < types[type].extent * (size_t)count; i++)
+        if (type != GAPS || i % 8 < 4) to[i] = from[i];
+}
+
+enum { GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, BLOCK_KINDS };
+
+static _Alignas(16) unsigned char sent[MOST * 16], got[MOST * 16], due[MOST * 16], block[MOST * 16];
+
+/* What a rank has for another, of one call. Where it has the same for all, the other is itself. */
+static void block_of(int type, int count, uint64_t seed, int from, int to) {
+    fill(block, type, count, seed + (uint64_t)(from * 1000 + to));
+}
+
+/* One call that moves blocks. All of a communicator draw the same. Returns whether something else was left than should be. */
+static int move_blocks(int kind, MPI_Comm comm, int me, int here, int root, int type, int in_place) {
+    const int is_v = kind % 2 == 1, is_exchange = kind >= ALLTOALL, has_root = kind < ALLGATHER;
+    const int scatters = kind == SCATTER || kind == SCATTERV, is_root = !has_root || me == root;
+    int count[RANKS][RANKS], send_counts[RANKS], send_at[RANKS], counts[RANKS], at[RANKS];
+    const int same = below(3) == 0 ? below(300) : below(20), gap = is_v ? below(3) : 0;
+    for (int s = 0; s < here; s++)
+        for (int d = 0; d < here; d++) count[s][d] = !is_v ? same : below(3) == 0 ? 0 : below(below(4) == 0 ? 250 : 12);
+    for (int s = 0; s < here; s++)
+        for (int d = 0; d < here; d++)
+            if (!is_exchange) /* one length a rank */
+                count[s][d] = count[scatters ? d : s][scatters ? d : s];
+            else if (in_place && d < s)
+                count[s][d] = count[d][s];
+    const uint64_t seed = draw();
+    in_place = in_place && is_root;
+    const size_t extent = types[type].extent;
+    /* Both sides of an exchange; the others use one of them. */
+    int end = 0, send_end = 0;
+    for (int r = 0; r < here; r++) {
+        const int other = here - 1 - r; /* the last block first */
+        const int place = is_v ? other : r;
+        counts[place] = is_exchange ? count[place][me] : count[place][place];
+        at[place] = end;
+        end += counts[place] + gap;
+        send_counts[r] = is_exchange ? count[me][r] : count[r][r];
+        send_at[r] = send_end;
+        send_end += send_counts[r] + gap;
+    }
+    const int own = count[me][me];
+    memset(sent, 0x5a, sizeof sent);
+    memset(got, 0xa5, sizeof got);
+    memset(due, 0xa5, sizeof due);
+    /* Elements of three ints are sent as ints by some. */
+    const int as_ints = type == TRIPLES && me % 2 == 1 && !in_place;
+    const MPI_Datatype handle = types[type].type, own_handle = as_ints ? MPI_INT : handle;
+    const int own_count = as_ints ? 3 * own : own;
+    if (kind == GATHER || kind == GATHERV || kind == ALLGATHER || kind == ALLGATHERV) {
+        block_of(type, own, seed, me, me);
+        put(in_place ? got + extent * (size_t)at[me] : sent, block, type, own);
+    } else if (scatters && is_root) {
+        for (int r = 0; r < here; r++) {
+            block_of(type, send_counts[r], seed, root, r);
+            put(sent + extent * (size_t)send_at[r], block, type, send_counts[r]);
+        }
+    } else if (is_exchange) {
+        for (int r = 0; r < here; r++) {
+            block_of(type, count[me][r], seed, me, r);
+            put(in_place ? got + extent * (size_t)at[r] : sent + extent * (size_t)send_at[r], block, type, count[me][r]);
+        }
+    }
+    if (scatters) {
+        if (in_place) {
+            memcpy(due, got, sizeof due);
+        } else {
+            block_of(type, own, seed, root, me);
+            put(due, block, type, own);
+        }
+    } else if (is_root) {
+        for (int r = 0; r < here; r++) {
+            block_of(type, counts[r], seed, r, is_exchange ? me : r);
+            put(due + extent * (size_t)at[r], block, type, counts[r]);
+        }
+    }
+    const void *from = in_place ? MPI_IN_PLACE : sent;
+    void *to = scatters && in_place ? MPI_IN_PLACE : got;
+    switch (kind) {
+    case GATHER: MPI_Gather(from, own_count, own_handle, got, same, handle, root, comm); break;
+    case GATHERV: MPI_Gatherv(from, own_count, own_handle, got, counts, at, handle, root, comm); break;
+    case SCATTER: MPI_Scatter(sent, same, handle, to, own_count, own_handle, root, comm); break;
+    case SCATTERV: MPI_Scatterv(sent, send_counts, send_at, handle, to, own_count, own_handle, root, comm); break;
+    case ALLGATHER: MPI_Allgather(from, own_count, own_handle, got, same, handle, comm); break;
+    case ALLGATHERV: MPI_Allgatherv(from, own_count, own_handle, got, counts, at, handle, comm); break;
+    case ALLTOALL: MPI_Alltoall(from, same, handle, got, same, handle, comm); break;
+    default: MPI_Alltoallv(from, send_counts, send_at, handle, got, counts, at, handle, comm);
+    }
+    look_at(got, sizeof got);
+    return memcmp(got, due, sizeof due) != 0;
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) return 2;
     MPI_Init(&argc, &argv);
@@ -125,7 +221,7 @@ int main(int argc, char **argv) {
     const MPI_Op bits[] = {MPI_BXOR, MPI_BOR, MPI_SUM};
     const MPI_Op of_bytes[] = {MPI_BXOR, MPI_BOR, MPI_BAND}; /* Open MPI's sums of bytes stop at 255 */
     for (int call = 0; call < atoi(argv[2]); call++) {
-        int kind = below(4), which = below(COMMS), count = below(4) == 0 ? below(MOST) : below(20);
+        int kind = below(8 + BLOCK_KINDS), which = below(COMMS), count = below(4) == 0 ? below(MOST) : below(20);
         int in_place = below(3) == 0, type = below(TYPES), root_draw = below(1 << 20), op_draw = below(3);
         MPI_Comm comm = comms[which];
         int me, here;
@@ -151,10 +247,33 @@ int main(int argc, char **argv) {
             MPI_Barrier(comm);
             continue;
         }
+        const uint64_t kept = state; /* communicators draw as much as they have ranks */
+        if (kind >= 8) {
+            state = seed;
+            const int differs = move_blocks(kind - 8, comm, me, here, root, type, in_place);
+            state = kept;
+            if (differs && wrong++ == 0)
+                fprintf(stderr, "rank %d: call %d, blocks %d, communicator %d, type %d, root %d%s\n", rank, call,
+                        kind - 8, which, type, root, in_place ? ", in place" : "");
+            continue;
+        }
         if (type == TRIPLES || type == GAPS) type = INTS;
         MPI_Op op = type == PAIRS ? composition : type == DOUBLES ? any[op_draw] : type == BYTES ? of_bytes[op_draw] : bits[op_draw];
-        int has_output = kind == 2 || me == root;
+        int has_output = kind != 1 || me == root;
         in_place = in_place && has_output;
+        /* 4: scan, 5: exscan, 6 and 7: reduce_scatter, of equal blocks or not */
+        int counts[RANKS], first = 0;
+        if (kind >= 6) {
+            int all = 0;
+            state = seed;
+            for (int r = 0; r < here; r++) {
+                counts[r] = kind == 6 ? count % 100 : below(2) * below(200);
+                if (r < me) first += counts[r];
+                all += counts[r];
+            }
+            count = all;
+            state = kept;
+        }
 #ifdef MPICH
         /* MPICH 4.0.2 itself crashes in these. */
         if (kind == 1 && types[type].extent * (size_t)count >= 2048) in_place = 0;
@@ -163,13 +282,26 @@ int main(int argc, char **argv) {
         const void *from = in_place ? MPI_IN_PLACE : input;
         if (kind == 1)
             MPI_Reduce(from, output, count, types[type].type, op, root, comm); /* MPICH 4.0 wants one everywhere */
+        else if (kind == 4)
+            MPI_Scan(from, output, count, types[type].type, op, comm);
+        else if (kind == 5)
+            MPI_Exscan(from, output, count, types[type].type, op, comm);
+        else if (kind == 6)
+            MPI_Reduce_scatter_block(from, output, counts[0], types[type].type, op, comm);
+        else if (kind == 7)
+            MPI_Reduce_scatter(from, output, counts, types[type].type, op, comm);
         else
             MPI_Allreduce(from, output, count, types[type].type, op, comm);
-        if (!has_output) continue;
-        fill(wanted, type, count, seed + (uint64_t)(here - 1));
-        for (int from_rank = here - 2; from_rank >= 0; from_rank--) {
+        const int last = kind == 4 ? me : kind == 5 ? me - 1 : here - 1; /* whose operand is combined last */
+        if (!has_output || last < 0) continue;
+        fill(wanted, type, count, seed + (uint64_t)last);
+        for (int from_rank = last - 1; from_rank >= 0; from_rank--) {
             fill(other, type, count, seed + (uint64_t)from_rank);
             combine(other, wanted, type, op_draw, count);
+        }
+        if (kind >= 6) {
+            memmove(wanted, wanted + types[type].extent * (size_t)first, types[type].extent * (size_t)counts[me]);
+            count = counts[me];
         }
         size_t bytes = types[type].extent * (size_t)count;
         if (memcmp(output, wanted, bytes) != 0 && wrong++ == 0)

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "interpose/blocks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "interpose/handle.hpp"
+
+namespace isochrone::mpi::interpose {
+
+using core::collectives::Agreed;
+using core::collectives::Collective;
+using core::collectives::Holds;
+
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// An array of the program's, of int or, in calls with large counts, of 64 bits.
+std::vector<std::int64_t> read_array(const void* array, int length, bool large) {
+    std::vector<std::int64_t> result(at(length));
+    for (int i = 0; i < length; ++i) {
+        result[at(i)] =
+            large ? static_cast<const std::int64_t*>(array)[i] : static_cast<const int*>(array)[i];
+    }
+    return result;
+}
+
+/// Fills in one side. False: the library's own would refuse it.
+bool read_side(const Call& call, const Part& part, void* buffer, int blocks, Types& types, Side& side) {
+    side.is_used = true;
+    side.buffer = buffer;
+    side.datatype = handle<MPI_Datatype>(part.type);
+    side.blocks = blocks;
+    side.count = part.count;
+    if (side.datatype == MPI_DATATYPE_NULL || part.count < 0) return false;
+    std::int64_t elements = part.count * blocks;
+    if (part.counts != nullptr) {
+        side.counts = read_array(part.counts, blocks, call.large);
+        if (std::any_of(side.counts.begin(), side.counts.end(), [](std::int64_t count) { return count < 0; }))
+            return false;
+        if (part.displacements != nullptr)
+            side.displacements = read_array(part.displacements, blocks, call.large);
+        elements = std::accumulate(side.counts.begin(), side.counts.end(), std::int64_t{0});
+    }
+    // Where there is nothing, there may be no buffer.
+    char nothing = 0;
+    side.type = types.find(elements == 0 && buffer == nullptr ? &nothing : buffer, elements, side.datatype);
+    std::int64_t bytes = 0;
+    return side.type != nullptr && !__builtin_mul_overflow(elements, side.type->size, &bytes);
+}
+
+}  // namespace
+
+std::int64_t Side::block_bytes(int block) const {
+    return (counts.empty() ? count : counts[at(block)]) * type->size;
+}
+
+std::int64_t Side::bytes() const {
+    if (counts.empty()) return count * blocks * type->size;
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) * type->size;
+}
+
+bool Side::is_contiguous() const {
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < displacements.size(); ++i) {
+        if (counts[i] > 0 && displacements[i] != next) return false;
+        next += counts[i];
+    }
+    return true;
+}
+
+std::optional<BlocksCall> BlocksCall::read(const Call& call, int rank, int size, Types& types) {
+    const Collective& collective = *call.collective;
+    const bool is_root = !collective.rooted || rank == call.root;
+    const bool has_input = collective.has_input(is_root);
+    const bool has_output = collective.has_output(is_root);
+    // Only a scatter's output may be in place; of all others it is the input.
+    const bool is_scatter = collective.rooted && collective.output == Holds::own_block;
+    const bool input_in_place = has_input && call.input == MPI_IN_PLACE;
+    const bool output_in_place = has_output && call.output == MPI_IN_PLACE;
+    if ((input_in_place && (is_scatter || !is_root)) || (output_in_place && (!is_scatter || !is_root)))
+        return {};
+    BlocksCall result;
+    result.in_place = input_in_place || output_in_place;
+    const auto blocks = [&](Holds holds) { return holds == Holds::all_blocks ? size : 1; };
+    if (collective.reduces) {
+        // One list of counts: of what all combine, and of what each has of it.
+        void* const from = input_in_place ? call.output : const_cast<void*>(call.input);
+        if (!read_side(call, call.send, from, size, types, result.input)) return {};
+        Part own{.count = call.send.count, .type = call.send.type};
+        if (!result.input.counts.empty()) own.count = result.input.counts[at(rank)];
+        if (!read_side(call, own, call.output, 1, types, result.output)) return {};
+        return result;
+    }
+    if (has_input && !input_in_place &&
+        !read_side(call, call.send, const_cast<void*>(call.input), blocks(collective.input), types,
+                   result.input))
+        return {};
+    if (has_output && !output_in_place &&
+        !read_side(call, call.receive, call.output, blocks(collective.output), types, result.output))
+        return {};
+    return result;
+}
+
+bool BlocksCall::is_dense() const {
+    const Type& type = *input.type;
+    return type.dense && type.begin == 0 && type.extent == type.size;
+}
+
+std::int64_t BlocksCall::agreed_bytes(const Collective& collective) const {
+    if (collective.agreed == Agreed::nothing) return 0;
+    if (collective.agreed == Agreed::block) return (output.is_used ? output : input).block_bytes(0);
+    // All ranks have the list of those that are sent, or received.
+    const Side& all = collective.output == Holds::all_blocks ? output : input;
+    return all.bytes() / all.blocks;
+}
+
+/// Calls act(block's address in the program's memory, elements, offset in the copy, bytes, number).
+template <class Act>
+void PackedSide::each_block(Act&& act) {
+    std::int64_t offset = 0;
+    for (int block = 0; block < side_.blocks; ++block) {
+        const std::int64_t count = side_.counts.empty() ? side_.count : side_.counts[at(block)];
+        const std::int64_t first = side_.displacements.empty()
+                                       ? (side_.counts.empty() ? block * count : offset / side_.type->size)
+                                       : side_.displacements[at(block)];
+        const std::int64_t bytes = count * side_.type->size;
+        if (bytes > 0)
+            act(static_cast<char*>(side_.buffer) + first * side_.type->extent, count, offset, bytes, block);
+        offset += bytes;
+    }
+}
+
+PackedSide::PackedSide(const Side& side, Self& self, int rank, Fill fill, bool contiguous, bool copy)
+    : side_(side), self_(self) {
+    if (!side.is_used || side.bytes() == 0) return;
+    const bool is_dense = side.type->dense && side.type->extent == side.type->size;
+    if (!copy && is_dense && (!contiguous || side.is_contiguous())) return;
+    if (!copy && side.counts.empty()) {
+        whole_.emplace(side.buffer, side.count * side.blocks, side.datatype, *side.type, self,
+                       fill != Fill::none);
+        return;
+    }
+    copy_ = std::make_unique_for_overwrite<char[]>(at(side.bytes()));
+    if (fill == Fill::none) return;
+    each_block([&](char* address, std::int64_t count, std::int64_t offset, std::int64_t bytes, int block) {
+        if (fill == Fill::own && block != rank) return;
+        Packed packed(address, count, side.datatype, *side.type, self, true);
+        std::memcpy(copy_.get() + offset, packed.data(), at(bytes));
+    });
+}
+
+void* PackedSide::data() {
+    if (copy_) return copy_.get();
+    if (whole_) return whole_->data();
+    return side_.is_used && side_.bytes() > 0 ? static_cast<char*>(side_.buffer) + side_.type->begin
+                                              : nullptr;
+}
+
+std::vector<std::int64_t> PackedSide::displacements() const {
+    if (copy_ || whole_ || side_.is_contiguous()) return {};
+    std::vector<std::int64_t> result(side_.displacements);
+    for (std::int64_t& displacement : result) displacement *= side_.type->extent;
+    return result;
+}
+
+void PackedSide::unpack() {
+    if (whole_) whole_->unpack();
+    if (!copy_) return;
+    each_block([&](char* address, std::int64_t count, std::int64_t offset, std::int64_t bytes, int) {
+        Packed packed(address, count, side_.datatype, *side_.type, self_, false);
+        std::memcpy(packed.data(), copy_.get() + offset, at(bytes));
+        packed.unpack();
+    });
+}
+
+void PackedSide::abandon() {
+    if (whole_) whole_->abandon();
+    static_cast<void>(copy_.release());
+}
+
+namespace {
+
+/// The sizes of a call as collectives::extents gives them, in units of so many bytes.
+core::schedule::Extents sizes_of(const Collective& collective, const BlocksCall& blocks, bool is_root,
+                                 int rank, std::int64_t unit) {
+    core::schedule::Extents result{.counts = {}, .input_displacements = {}, .output_displacements = {}};
+    const Side& in = blocks.input;
+    const Side& out = blocks.output;
+    if (collective.agreed == Agreed::block) {
+        const Side& some = out.is_used ? out : in;
+        result.counts = {some.block_bytes(0) / unit};
+    } else {
+        // What is in place is as long as its place.
+        const auto add = [&](Holds holds, const Side& side, const Side& place) {
+            const Side& known = side.is_used ? side : place;
+            if (holds == Holds::own_block) {
+                result.counts.push_back(known.block_bytes(known.blocks == 1 ? 0 : rank) / unit);
+            } else {
+                for (int block = 0; block < known.blocks; ++block)
+                    result.counts.push_back(known.block_bytes(block) / unit);
+            }
+        };
+        if (collective.has_input(is_root)) add(collective.input, in, out);
+        if (collective.has_output(is_root)) add(collective.output, out, in);
+    }
+    const Side& all = collective.output == Holds::all_blocks ? out : in;
+    if (all.is_used) result.total = all.bytes() / unit;
+    return result;
+}
+
+}  // namespace
+
+void run_blocks(executor::Dispatcher& dispatcher, const executor::Dispatcher::Decision& decision,
+                const Call& call, const BlocksCall& blocks, int rank, Self& self) {
+    const Collective& collective = *call.collective;
+    const bool is_root = !collective.rooted || rank == call.root;
+    if (collective.reduces) {
+        const Type& type = *blocks.input.type;
+        dispatcher.run(decision, call.root,
+                       {.input = blocks.input.buffer,
+                        .output = blocks.output.buffer,
+                        .in_place = blocks.in_place,
+                        .unit_bytes = type.size,
+                        .datatype = blocks.input.datatype,
+                        .op = handle<MPI_Op>(call.op)},
+                       sizes_of(collective, blocks, is_root, rank, type.size));
+        return;
+    }
+    // A program that names one buffer twice, though MPI does not allow it, has its input copied.
+    const bool is_one_buffer =
+        blocks.input.is_used && blocks.output.is_used && blocks.input.buffer == blocks.output.buffer;
+    using Fill = PackedSide::Fill;
+    const Fill kept = !blocks.in_place ? Fill::none : collective.is_exchange() ? Fill::all : Fill::own;
+    // What a broadcast brings is one message.
+    const bool is_message = collective.down == core::algorithms::bcast_table;
+    PackedSide input(blocks.input, self, rank, Fill::all, false, is_one_buffer);
+    PackedSide output(blocks.output, self, rank, kept, is_message);
+    try {
+        auto sizes = sizes_of(collective, blocks, is_root, rank, 1);
+        sizes.input_displacements = input.displacements();
+        sizes.output_displacements = output.displacements();
+        dispatcher.run(decision, call.root,
+                       {.input = input.data(), .output = output.data(), .in_place = blocks.in_place},
+                       std::move(sizes));
+    } catch (...) {
+        input.abandon();
+        output.abandon();
+        throw;
+    }
+    output.unpack();
+}
+
+}  // namespace isochrone::mpi::interpose
