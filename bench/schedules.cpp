@@ -3,17 +3,16 @@
 // What the schedule of one rank costs: time to build it, operations, dependencies, and memory. Prints JSON.
 //
 //   cmake --preset release && cmake --build --preset release
-//   g++ -std=c++20 -O2 -I native/core bench/schedules.cpp build/release/native/libisochrone_core.a -o
-//   build/schedules build/schedules > bench/schedules.json
+//   g++ -std=c++20 -O2 -I native/core bench/schedules.cpp build/release/native/libisochrone_core.a \
+//       -o build/schedules
+//   build/schedules > bench/schedules.json
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
-#include "compose/alltoallv.hpp"
 #include "compose/compose.hpp"
-#include "compose/gatherv.hpp"
 
 namespace {
 
@@ -78,21 +77,19 @@ int main(int argc, char** argv) {
             measure(name, recipe, size, [&] { return compose::schedule_of(resolved, layout, 0, 0); });
         };
         for (const auto& collective : collectives::all()) {
-            for (const auto& row : collective.across()) of(collective.name.data(), std::string(row.name));
-        }
-        of("bcast", "hierarchical(machine=binomial,rack=binomial,node=flat)");
-        of("allreduce", "hierarchical(machine=ring,rack=binomial,node=flat)");
-        const std::vector<algorithms::trees::Tree> trees(3, algorithms::trees::binomial);
-        measure("gatherv", "hierarchical", size, [&] {
-            return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, 0);
-        });
-        measure("gatherv", "hierarchical, a leader", size, [&] {
-            return compose::hierarchical_gatherv(layout, {0, 1, 2}, trees, 0, size - 1);
-        });
-        if (size <= 1024) {
-            measure("alltoallv", "hierarchical", size, [&] {
-                return compose::hierarchical_alltoallv(layout, {0, 1, 2}, 0);
-            });
+            const bool is_exchange = collective.is_exchange() && !collective.reduces;
+            for (const auto& row : collective.across()) {
+                if (row.equal_only && collective.agreed != collectives::Agreed::block) continue;
+                of(collective.name.data(), std::string(row.name));
+            }
+            if (collective.up == nullptr && collective.down == nullptr) continue;
+            const std::string inside = is_exchange ? "pairwise" : "binomial";
+            const std::string across = is_exchange ? "pairwise"
+                                       : collective.name == "allgather"
+                                           ? "ring"
+                                           : std::string(collective.across()[0].name);
+            of(collective.name.data(),
+               "hierarchical(machine=" + across + ",rack=" + inside + ",node=" + inside + ")");
         }
     }
     std::printf("\n]\n");
