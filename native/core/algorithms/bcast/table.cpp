@@ -6,6 +6,8 @@
 #include "algorithms/algorithm.hpp"
 #include "algorithms/bcast/along.hpp"
 #include "algorithms/bcast/scatter_allgather.hpp"
+#include "algorithms/bcast/scatter_rd_allgather.hpp"
+#include "algorithms/bcast/split_binary.hpp"
 
 namespace isochrone::core::algorithms {
 namespace {
@@ -18,6 +20,14 @@ constexpr auto table = std::to_array<Algorithm>({
     {"pipeline", "a pipeline", "large messages: every link is busy with another segment",
      "Wadsworth and Chen, IPDPS 2008, section 2; van de Geijn's pipelined chain", 0, 32768,
      bcast::along<trees::chain>},
+    {"chains",
+     "chains side by side",
+     "large messages: a pipeline whose depth is divided, where the root can feed several",
+     "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3; k-chain tree",
+     4,
+     32768,
+     bcast::along<trees::chains>,
+     {2, 4, 8}},
     {"binary", "a binary tree", "medium and large messages in segments, where a chain is too deep",
      "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 0, bcast::along<trees::binary>},
     {"binomial", "a binomial tree", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0,
@@ -30,6 +40,12 @@ constexpr auto table = std::to_array<Algorithm>({
      0,
      bcast::along<trees::knomial>,
      {4, 8}},
+    {"split_binary", "a split binary tree",
+     "medium and large messages: inner ranks send three halves, not two wholes",
+     "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3", 0, 65536, bcast::split_binary},
+    {"scatter_rd_allgather", "a scatter and an allgather by doubling",
+     "medium messages: scatter_allgather in fewer rounds, with partners farther away",
+     "Thakur et al., IJHPCA 19, 2005, section 4.4", 0, 0, bcast::scatter_rd_allgather},
     {"scatter_allgather",
      "a scatter and an allgather",
      "large messages: every rank sends each byte about once",
