@@ -41,7 +41,7 @@ def test_a_recipe_that_follows_no_grammar_is_shown_as_it_stands(recipe: str) -> 
 
 
 def test_an_unknown_algorithm_keeps_its_name() -> None:
-    assert describe_recipe("wavefront/3") == "the algorithm “wavefront” (3)"
+    assert describe_recipe("wavefront/3") == "the algorithm “wavefront” (k = 3)"
 
 
 @pytest.mark.parametrize(

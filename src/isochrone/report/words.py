@@ -61,7 +61,7 @@ def describe_algorithm(algorithm: str) -> str:
     """An algorithm's text form in words: `knomial/4` is "a k-nomial tree (k = 4)"."""
     name, _, number = algorithm.partition("/")
     words = _algorithms().get(name.replace("-", "_"), f"the algorithm “{name}”")
-    return f"{words} ({'k = ' if name == 'knomial' else ''}{number})" if number else words
+    return f"{words} (k = {number})" if number else words
 
 
 def describe_recipe(recipe: str) -> str:

@@ -6,6 +6,7 @@
 #include "algorithms/allreduce/along.hpp"
 #include "algorithms/allreduce/rabenseifner.hpp"
 #include "algorithms/allreduce/recursive_doubling.hpp"
+#include "algorithms/allreduce/recursive_multiplying.hpp"
 #include "algorithms/allreduce/ring.hpp"
 
 namespace isochrone::core::algorithms {
@@ -29,8 +30,12 @@ constexpr auto table = std::to_array<Algorithm>({
      {4, 8}},
     {"recursive_doubling", "recursive doubling", "small messages: as few rounds as can be",
      "Thakur et al., IJHPCA 19, 2005, section 4.6", 0, 0, allreduce::recursive_doubling},
+    {"recursive_multiplying", "recursive multiplying",
+     "small messages where sending costs little beside the latency",
+     "Ruefenacht et al., Parallel Computing 69, 2017; recursive multiplying", 4, 0,
+     allreduce::recursive_multiplying},
     {.name = "rabenseifner",
-     .words = "Rabenseifner's halving and doubling",
+     .words = "Rabenseifner's algorithm",
      .good_for = "large messages: few rounds, and every rank sends each byte about twice",
      .source = "Rabenseifner, ICCS 2004; Thakur et al., IJHPCA 19, 2005, section 4.6",
      .append = allreduce::rabenseifner,

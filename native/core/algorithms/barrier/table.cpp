@@ -6,6 +6,7 @@
 #include "algorithms/allreduce/along.hpp"
 #include "algorithms/allreduce/recursive_doubling.hpp"
 #include "algorithms/barrier/dissemination.hpp"
+#include "algorithms/barrier/double_ring.hpp"
 
 namespace isochrone::core::algorithms {
 namespace {
@@ -19,7 +20,13 @@ constexpr auto table = std::to_array<Algorithm>({
     {"recursive_doubling", "recursive doubling", "powers of two: as few rounds as can be",
      "Thakur et al., IJHPCA 19, 2005, section 4.6", 0, 0, allreduce::recursive_doubling},
     {"dissemination", "dissemination", "any number of ranks: as few rounds as can be",
-     "Hensgen et al., Int. J. Parallel Programming 17, 1988; Bruck", 0, 0, barrier::dissemination},
+     "Hensgen et al., Int. J. Parallel Programming 17, 1988; n-way: Hoefler et al., IPDPS 2006", 2, 0,
+     barrier::dissemination},
+    {"knomial", "a k-nomial tree", "as few messages as can be, where sending costs little beside the latency",
+     "Ruefenacht et al., Parallel Computing 69, 2017; k-nomial trees", 4, 0,
+     allreduce::along<trees::knomial>},
+    {"double_ring", "a double ring", "few ranks: only neighbours talk, one at a time",
+     "Open MPI, double ring", 0, 0, barrier::double_ring},
 });
 
 }  // namespace

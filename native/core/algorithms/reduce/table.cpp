@@ -4,6 +4,7 @@
 #include <array>
 
 #include "algorithms/reduce/along.hpp"
+#include "algorithms/reduce/rabenseifner.hpp"
 
 namespace isochrone::core::algorithms {
 namespace {
@@ -18,7 +19,7 @@ constexpr auto table = std::to_array<Algorithm>({
     {"chains",
      "chains side by side",
      "large messages: a pipeline whose depth is divided, where the root can take several",
-     "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3; k-chain tree",
+     "Open MPI, chain with a fan-out",
      4,
      32768,
      reduce::along<trees::chains>,
@@ -29,6 +30,10 @@ constexpr auto table = std::to_array<Algorithm>({
      .source = "Pjesivac-Grbovic et al., Cluster Computing 10, 2007, section 3",
      .append = reduce::along<trees::binary>,
      .commutative_only = true},
+    {"in_order_binary", "a binary tree in the order of ranks",
+     "medium and large messages in segments, where operands may not change places",
+     "Open MPI, in-order binary tree, with the first rank on top instead of the last", 0, 0,
+     reduce::along<trees::in_order_binary>},
     {"binomial", "a binomial tree", "small messages", "Thakur et al., IJHPCA 19, 2005, section 4.5", 0, 0,
      reduce::along<trees::binomial>},
     {"knomial",
@@ -39,6 +44,12 @@ constexpr auto table = std::to_array<Algorithm>({
      0,
      reduce::along<trees::knomial>,
      {4, 8}},
+    {.name = "rabenseifner",
+     .words = "Rabenseifner's algorithm",
+     .good_for = "large messages: few rounds, and all take part in combining",
+     .source = "Rabenseifner, ICCS 2004; Thakur et al., IJHPCA 19, 2005, section 4.5",
+     .append = reduce::rabenseifner,
+     .commutative_only = true},
 });
 
 }  // namespace
