@@ -104,6 +104,9 @@ TEST(EveryAlgorithm, IsProvedForEveryGroupSizeAndRoot) {
                 proof.expect(name, root);
                 proof.expect(name + "@7", root);
                 proof.expect("ordered(" + name + ")@3", root);
+                if (row.tree == nullptr) return;
+                proof.expect("depth_first(" + name + ")", root);
+                proof.expect("breadth_first(" + name + ")@3", root);
             });
         }
     }

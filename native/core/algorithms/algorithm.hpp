@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "algorithms/group.hpp"
+#include "algorithms/trees/tree.hpp"
 #include "schedule/builder.hpp"
 
 namespace isochrone::core::algorithms {
@@ -50,6 +51,7 @@ struct Algorithm {
     std::array<int, 4> tuned{};       ///< parameters that tuning tries; zeros, or none at all: its default
     bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
     bool commutative_only = false;    ///< reductions: combines operands in an order of its own
+    trees::Tree tree = nullptr;       ///< a tree along which it runs that may be laid over the network
 };
 
 using Table = std::span<const Algorithm>;
