@@ -63,6 +63,7 @@ nb::list algorithm_rows() {
             entry["tuned_parameters"] = tuned;
             entry["quadratic_messages"] = row.quadratic_messages;
             entry["commutative_only"] = row.commutative_only;
+            entry["mappable"] = row.tree != nullptr;
             rows.append(entry);
         }
     }

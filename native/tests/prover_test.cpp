@@ -90,6 +90,35 @@ TEST(TheProver, FindsAWrongOrderOfOperands) {
     EXPECT_TRUE(prove::prove({first, second}, claims, {.commutative = false, .groups = {}}));
 }
 
+TEST(TheProver, FindsAResultThatRanksCombineInDifferentWays) {
+    // All send what they have to all.
+    const auto adds = [](int rank, bool is_left_first) {
+        Builder b(3, rank);
+        std::vector<int> operands(3, schedule::input_buffer);
+        for (int other = 0; other < 3; ++other) {
+            if (other == rank) continue;
+            b.send(other, b.whole(schedule::input_buffer));
+            operands[static_cast<std::size_t>(other)] = b.scratch();
+            b.recv(other, b.whole(operands[static_cast<std::size_t>(other)]));
+        }
+        b.copy(b.whole(operands[2]), b.whole(output_buffer));
+        if (is_left_first) {  // (0 + 1) + 2
+            const int sum = b.scratch();
+            b.copy(b.whole(operands[1]), b.whole(sum));
+            b.reduce(b.whole(operands[0]), b.whole(sum));
+            b.reduce(b.whole(sum), b.whole(output_buffer));
+        } else {  // 0 + (1 + 2)
+            b.reduce(b.whole(operands[1]), b.whole(output_buffer));
+            b.reduce(b.whole(operands[0]), b.whole(output_buffer));
+        }
+        return b.finish();
+    };
+    const auto claims = collectives::claims(collectives::named("allreduce"), {.size = 3, .total = 2});
+    EXPECT_EQ(failure_of({adds(0, true), adds(1, true), adds(2, true)}, claims), "");
+    EXPECT_EQ(failure_of({adds(0, true), adds(1, true), adds(2, false)}, claims),
+              "rank 2, unit 0 is combined in another way than rank 0, unit 0");
+}
+
 TEST(TheProver, FindsASliceThatIsSentWhileItIsWritten) {
     auto root = rank_of_two(0, [](Builder& b) {
         b.send(1, b.whole(output_buffer));

@@ -41,8 +41,8 @@ std::string resolving_error_of(const std::string& text) {
 TEST(ARecipe, ReadsAsItIsWritten) {
     for (const std::string text :
          {"native", "binomial", "knomial/4", "chain@65536", "knomial/3@8", "ordered(binomial)",
-          "ordered(knomial/7)@1024", "hierarchical(machine=flat)",
-          "hierarchical(machine=binomial,node=chain,socket=native)",
+          "ordered(knomial/7)@1024", "depth_first(knomial/4)", "breadth_first(binomial)@512",
+          "hierarchical(machine=flat)", "hierarchical(machine=binomial,node=chain,socket=native)",
           "hierarchical(group-1=knomial/4,l3=scatter_allgather)@1099511627776",
           "hierarchical(machine=ring,node=knomial/4+flat,socket=flat+knomial/8)@64"}) {
         EXPECT_EQ(compose::to_text(parse_recipe(text)), text);
@@ -58,6 +58,8 @@ TEST(ARecipe, HasTheMeaningOfItsText) {
     EXPECT_EQ(recipe.parts[1], (compose::Part{"node", {"native", 0}, {}}));
     EXPECT_EQ(parse_recipe("native"), Recipe{});
     EXPECT_EQ(parse_recipe("ordered(chain)").kind, Recipe::Kind::ordered);
+    EXPECT_EQ(parse_recipe("depth_first(binomial)").kind, Recipe::Kind::depth_first);
+    EXPECT_EQ(parse_recipe("breadth_first(binomial)").kind, Recipe::Kind::breadth_first);
     EXPECT_EQ(parse_recipe("chain").kind, Recipe::Kind::flat);
 }
 
@@ -140,6 +142,8 @@ TEST(ARecipeThatDoesNotFit, IsRefusedWithTheReason) {
               "level 'machine' is not inside the one named before it");
     EXPECT_EQ(resolving_error_of("hierarchical(machine=native,level-1=flat)"),
               "'native' can only stand at the innermost level of a recipe");
+    EXPECT_EQ(resolving_error_of("depth_first(scatter_allgather)"),
+              "a broadcast 'scatter_allgather' has no tree to lay over the network");
     EXPECT_EQ(resolving_error_of("ordered(native)"),
               "'native' can only stand at the innermost level of a recipe");
 }

@@ -5,6 +5,7 @@
 
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
+#include "schedule/extents.hpp"
 #include "support/random_layout.hpp"
 
 namespace isochrone::tests {
@@ -139,8 +140,34 @@ TEST(EveryAlgorithm, IsProvedForEveryGroupSizeAndRoot) {
                 proof.expect(name + "@7", root);
                 proof.expect("ordered(" + name + ")", root);
                 proof.expect("ordered(" + name + ")@3", root);
+                if (row.tree == nullptr) return;
+                proof.expect("depth_first(" + name + ")", root);
+                proof.expect("breadth_first(" + name + ")@3", root);
             });
         }
+    }
+}
+
+TEST(EveryBroadcast, BringsEachByteOnce) {
+    std::mt19937_64 random(6);
+    const auto& bcast = collectives::named("bcast");
+    for (const Algorithm& row : bcast.across()) {
+        on_every_size(bcast, 1, random, [&](const place::Layout& layout, int root) {
+            const std::string name(row.name);
+            const auto resolved = compose::resolve(bcast, compose::parse_recipe(name), layout);
+            for (int rank = 0; rank < layout.size; ++rank) {
+                const auto schedule = compose::schedule_of(resolved, layout, rank, root);
+                schedule::Extents extents;
+                extents.total = 1000;
+                schedule::Resolver resolver(schedule, extents);
+                std::int64_t received = 0;
+                for (const auto& op : schedule.ops) {
+                    if (op.kind == schedule::OpKind::recv) received += resolver.length(op.target, false, 0);
+                }
+                EXPECT_EQ(received, rank == root ? 0 : extents.total)
+                    << name << ", rank " << rank << " of " << layout.size << ", root " << root;
+            }
+        });
     }
 }
 

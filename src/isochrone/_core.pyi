@@ -17,7 +17,7 @@ class Algorithm(TypedDict):
     ``default_segment`` (bytes) for one that is not segmented unless the recipe says so.
     ``tuned_parameters`` are those that tuning tries, if not the default alone. With ``quadratic_messages``
     the number of messages grows with the square of the group. With ``commutative_only`` operands are
-    combined in an order of its own.
+    combined in an order of its own. What is ``mappable`` runs along a tree that can be laid over the network.
     """
 
     collective: str
@@ -30,6 +30,7 @@ class Algorithm(TypedDict):
     tuned_parameters: list[int]
     quadratic_messages: bool
     commutative_only: bool
+    mappable: bool
 
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.

@@ -18,6 +18,14 @@ from isochrone.report.words import (
         ("binomial", "a binomial tree"),
         ("knomial/4", "a k-nomial tree (k = 4)"),
         ("pipeline@65536", "a pipeline, in segments of 64 KiB"),
+        (
+            "depth_first(knomial/4)",
+            "a k-nomial tree (k = 4) laid over the map, its longest paths on the shortest links",
+        ),
+        (
+            "breadth_first(binary)@8",
+            "a binary tree laid over the map, what the root sends on the shortest links, in segments of 8 B",
+        ),
         ("ordered(chain)@8192", "a chain over the ranks in the order of the map, in segments of 8 KiB"),
         (
             "hierarchical(machine=chain,node=native)@65536",
@@ -41,7 +49,7 @@ def test_a_recipe_that_follows_no_grammar_is_shown_as_it_stands(recipe: str) -> 
 
 
 def test_an_unknown_algorithm_keeps_its_name() -> None:
-    assert describe_recipe("wavefront/3") == "the algorithm “wavefront” (3)"
+    assert describe_recipe("wavefront/3") == "the algorithm “wavefront” (k = 3)"
 
 
 @pytest.mark.parametrize(

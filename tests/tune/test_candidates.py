@@ -79,7 +79,7 @@ def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], 
         assert len(set(near)) == len(near)
         for text in near:
             other = Form.of(text)
-            assert (other.levels, other.ordered) == (form.levels, form.ordered)
+            assert (other.levels, other.order) == (form.levels, form.order)
             algorithms = sum(a != b for a, b in zip(form.algorithms, other.algorithms, strict=True))
             assert algorithms + (form.segment_bytes != other.segment_bytes) == 1
             assert _core.predict("bcast", layout, text, layout.size - 1, size) > 0
@@ -123,6 +123,14 @@ def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> 
     assert _core.predict("bcast", layout, best, 0, 1048576) < _core.predict(
         "bcast", layout, "binomial", 0, 1048576
     )
+
+
+@pytest.mark.parametrize("order", ["depth_first", "breadth_first"])
+def test_only_trees_are_laid_over_the_network(order: str) -> None:
+    layout = _layout(4, 2, 4)
+    near = neighbours(layout, f"{order}(binomial)", (0,), 512, 20)
+    assert f"{order}(knomial/4)" in near
+    assert not any("scatter" in recipe for recipe in near)
 
 
 def test_what_is_best_for_the_sizes_beside_it_is_tried_too():

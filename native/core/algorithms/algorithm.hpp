@@ -12,6 +12,7 @@
 #include "algorithms/blocks.hpp"
 #include "algorithms/group.hpp"
 #include "algorithms/passage.hpp"
+#include "algorithms/trees/tree.hpp"
 #include "schedule/builder.hpp"
 
 namespace isochrone::core::algorithms {
@@ -57,6 +58,7 @@ struct Algorithm {
     bool quadratic_messages = false;  ///< messages grow with the square of the group: nothing for large ones
     bool commutative_only = false;    ///< reductions: combines operands in an order of its own
     bool equal_only = false;          ///< exchanges: all blocks have to have the same length
+    trees::Tree tree = nullptr;       ///< a tree along which it runs that may be laid over the network
 };
 
 using Table = std::span<const Algorithm>;

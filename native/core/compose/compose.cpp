@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "compose/exchange.hpp"
+#include "compose/mapping.hpp"
 #include "compose/tiers.hpp"
 #include "place/window.hpp"
 #include "schedule/builder.hpp"
@@ -54,6 +55,10 @@ bool has_consecutive_groups(const std::vector<int>& group_of) {
         seen.push_back(group_of[rank]);
     }
     return true;
+}
+
+bool is_mapped(Recipe::Kind kind) {
+    return kind == Recipe::Kind::depth_first || kind == Recipe::Kind::breadth_first;
 }
 
 class Composer {
@@ -215,8 +220,13 @@ class Composer {
 
     [[nodiscard]] algorithms::Group everybody() const {
         algorithms::Group group;
-        if (resolved_.recipe.kind == Recipe::Kind::ordered) {
+        const Recipe::Kind kind = resolved_.recipe.kind;
+        if (kind == Recipe::Kind::ordered) {
             group.ranks = tree_order(layout_, top_);
+        } else if (is_mapped(kind)) {
+            const auto& [algorithm, parameter] = resolved_.up.front();
+            group.ranks = mapped(layout_, algorithm->tree, parameter, top_,
+                                 kind == Recipe::Kind::depth_first ? Walk::depth_first : Walk::breadth_first);
         } else {
             group.ranks.resize(at(layout_.size));
             std::iota(group.ranks.begin(), group.ranks.end(), 0);
@@ -281,7 +291,7 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
                                             "' are no runs of consecutive ranks, whose order is to be kept");
             }
             resolved.levels.push_back(level);
-        } else if (in_order && recipe.kind == Recipe::Kind::ordered) {
+        } else if (in_order && recipe.kind != Recipe::Kind::flat) {
             throw std::invalid_argument("the order of the tree is not that of ranks, which is to be kept");
         }
         Setting up;
@@ -301,6 +311,10 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
             }
         } else if (is_across) {
             up = find_setting(collective, collective.across(), part.choice, in_order);
+            if (is_mapped(recipe.kind) && up.algorithm->tree == nullptr) {
+                throw std::invalid_argument("a " + std::string(collective.words) + " '" +
+                                            part.choice.algorithm + "' has no tree to lay over the network");
+            }
         } else {
             if (collective.up != nullptr)
                 up = find_setting(collective, collective.up(), part.choice, in_order);

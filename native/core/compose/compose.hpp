@@ -43,7 +43,8 @@ struct Resolved {
 /// line, if an algorithm or level is not known, levels are out of order, the first does not hold all ranks,
 /// blocks that are not one message are to go in segments, `native` stands at a level other than the innermost
 /// named one (the library's own works on fixed groups; the leaders of outer levels depend on the root) or in
-/// a phase up, or operands cannot be combined in rank order where `in_order` asks for it.
+/// a phase up, an algorithm has no tree to lay over the network, or operands cannot be combined in rank order
+/// where `in_order` asks for it.
 [[nodiscard]] Resolved resolve(const collectives::Collective& collective, const Recipe& recipe,
                                const place::Layout& layout, bool in_order = false);
 

@@ -55,6 +55,21 @@ class Reader {
     std::size_t position_ = 0;
 };
 
+struct Order {
+    std::string_view name;
+    Recipe::Kind kind;
+};
+
+constexpr Order orders[] = {{"ordered", Recipe::Kind::ordered},
+                            {"depth_first", Recipe::Kind::depth_first},
+                            {"breadth_first", Recipe::Kind::breadth_first}};
+
+const Order* find_order(std::string_view name) {
+    const auto* found =
+        std::find_if(std::begin(orders), std::end(orders), [&](const Order& o) { return o.name == name; });
+    return found == std::end(orders) ? nullptr : found;
+}
+
 Choice read_choice(Reader& reader, std::string name) {
     Choice choice{std::move(name)};
     if (reader.take('/')) choice.parameter = static_cast<int>(reader.number(1'000'000));
@@ -86,8 +101,8 @@ Recipe parse_recipe(std::string_view text) {
             if (recipe.parts.size() > most_levels) reader.fail("too many levels");
         } while (reader.take(','));
         reader.expect(')');
-    } else if (first == "ordered") {
-        recipe.kind = Recipe::Kind::ordered;
+    } else if (const auto* order = find_order(first)) {
+        recipe.kind = order->kind;
         reader.expect('(');
         recipe.parts.push_back({"", read_choice(reader, reader.name()), {}});
         reader.expect(')');
@@ -112,7 +127,9 @@ std::string to_text(const Recipe& recipe) {
         parts += to_text(part.choice);
         if (!part.down.algorithm.empty()) parts += "+" + to_text(part.down);
     }
-    if (recipe.kind == Recipe::Kind::ordered) parts = "ordered(" + parts + ")";
+    for (const Order& order : orders) {
+        if (recipe.kind == order.kind) parts = std::string(order.name) + "(" + parts + ")";
+    }
     if (recipe.kind == Recipe::Kind::hierarchical) parts = "hierarchical(" + parts + ")";
     if (recipe.segment_bytes > 0) parts += "@" + std::to_string(recipe.segment_bytes);
     return parts;

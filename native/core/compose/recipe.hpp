@@ -3,8 +3,9 @@
 // Recipes: which algorithms, at which levels, in segments of which size. Users, plans and tests write them as
 // text:
 //
-//   recipe    = "native" | algorithm [ "@" bytes ] | "ordered(" algorithm ")" [ "@" bytes ]
+//   recipe    = "native" | algorithm [ "@" bytes ] | order "(" algorithm ")" [ "@" bytes ]
 //             | "hierarchical(" level "=" way { "," level "=" way } ")" [ "@" bytes ]
+//   order     = "ordered" | "depth_first" | "breadth_first"
 //   way       = algorithm [ "+" algorithm ]
 //   algorithm = name [ "/" number ]
 //
@@ -27,7 +28,7 @@ struct Choice {
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// What runs at one level; `level` is empty in flat and ordered recipes.
+/// What runs at one level; `level` is empty but in hierarchical recipes.
 struct Part {
     std::string level;
     Choice choice;
@@ -38,10 +39,12 @@ struct Part {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
-        native,        ///< the library's own on the whole communicator
-        flat,          ///< one algorithm among all ranks in rank order
-        ordered,       ///< one algorithm among all ranks in the order of the tree, depth first from the root
-        hierarchical,  ///< one algorithm a level
+        native,         ///< the library's own on the whole communicator
+        flat,           ///< one algorithm among all ranks in rank order
+        ordered,        ///< one algorithm among all ranks in the order of the tree, depth first from the root
+        depth_first,    ///< one tree laid over the network (mapping.hpp), its longest paths first
+        breadth_first,  ///< ... those nearest to the root first
+        hierarchical,   ///< one algorithm a level
     };
     Kind kind = Kind::native;
     std::vector<Part> parts;         ///< outermost level first

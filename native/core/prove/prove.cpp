@@ -16,6 +16,14 @@ using namespace schedule;
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
+/// Follows two operands that were combined, so that contents say how: a b + c + is (a + b) + c.
+constexpr Atom combined{-1, -1};
+
+Contents operands(Contents contents) {
+    std::erase(contents, combined);
+    return contents;
+}
+
 /// A started operation that waits for its other side.
 struct Waiting {
     int rank;
@@ -158,6 +166,7 @@ class World {
                     if (contents[i].empty() || right[i].empty())
                         throw Failure(rank.describe(first.instance) + " combines nothing");
                     contents[i].insert(contents[i].end(), right[i].begin(), right[i].end());
+                    contents[i].push_back(combined);
                 }
             }
             target.write(second.use, contents);
@@ -213,6 +222,10 @@ std::string text(const Contents& contents) {
     return result.empty() ? " nothing" : result;
 }
 
+std::string unit_of(std::size_t rank, std::size_t unit) {
+    return "rank " + std::to_string(rank) + ", unit " + std::to_string(unit);
+}
+
 }  // namespace
 
 std::optional<std::string> prove(const std::vector<Schedule>& schedules, const std::vector<Claim>& claims,
@@ -220,12 +233,13 @@ std::optional<std::string> prove(const std::vector<Schedule>& schedules, const s
     try {
         World world(schedules, claims, options);
         world.run();
+        std::map<Contents, std::pair<std::size_t, std::size_t>> first_with;  // rank and unit
         for (std::size_t r = 0; r < claims.size(); ++r) {
             const Memory& output = world.rank(r).output();
             for (std::size_t i = 0; i < claims[r].expected.size(); ++i) {
                 Contents expected = claims[r].expected[i];
                 if (expected.empty()) continue;
-                Contents found = output[i];
+                Contents found = operands(output[i]);
                 if (options.commutative) {
                     std::sort(expected.begin(), expected.end());
                     std::sort(found.begin(), found.end());
@@ -234,9 +248,12 @@ std::optional<std::string> prove(const std::vector<Schedule>& schedules, const s
                     found.erase(std::unique(found.begin(), found.end()), found.end());
                 }
                 if (expected != found) {
-                    return "rank " + std::to_string(r) + ", unit " + std::to_string(i) + " holds" +
-                           text(output[i]) + " and not" + text(claims[r].expected[i]);
+                    return unit_of(r, i) + " holds" + text(operands(output[i])) + " and not" +
+                           text(claims[r].expected[i]);
                 }
+                const auto [rank, unit] = first_with.try_emplace(claims[r].expected[i], r, i).first->second;
+                if (!options.idempotent && world.rank(rank).output()[unit] != output[i])
+                    return unit_of(r, i) + " is combined in another way than " + unit_of(rank, unit);
             }
         }
         return std::nullopt;

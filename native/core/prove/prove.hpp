@@ -4,8 +4,9 @@
 // unit of each buffer holds what it was made from. Every send is taken as synchronous (it ends only when the
 // receive does), library collectives hold all their ranks until the last has come, and things happen in an
 // order that a seed chooses. Found are: a unit with the wrong contents, contributions combined twice, never,
-// or in a forbidden order; messages whose lengths differ at the two ends; slices used while a message or an
-// operation writes them; counts used before they are known; and deadlock.
+// or in a forbidden order; results that ranks should have alike, but that are combined in different ways, so
+// that floating-point numbers would differ in their last bits; messages whose lengths differ at the two ends;
+// slices used while a message or an operation writes them; counts used before they are known; and deadlock.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@ struct Atom {
 };
 
 /// What a unit holds: nothing known (empty), a copy of one contribution, or a combination in this order.
+/// Claims say nothing of which operands are combined first.
 using Contents = std::vector<Atom>;
 using Memory = std::vector<Contents>;
 

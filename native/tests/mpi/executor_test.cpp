@@ -68,6 +68,11 @@ TEST(EveryBroadcast, LeavesTheBytesOfTheLibrarysOwn) {
                 expect_like_library(communicator, name, bytes, root, 1);
                 expect_like_library(communicator, name + "@" + segment, bytes, root, 2);
                 expect_like_library(communicator, "ordered(" + name + ")@" + segment, bytes, root, 3);
+                if (row.tree != nullptr) {
+                    expect_like_library(communicator, "depth_first(" + name + ")", bytes, root, 6);
+                    expect_like_library(communicator, "breadth_first(" + name + ")@" + segment, bytes, root,
+                                        7);
+                }
                 expect_like_library(communicator, "hierarchical(machine=" + name + ",level-2=binomial)",
                                     bytes, root, 4);
                 expect_like_library(

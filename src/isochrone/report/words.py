@@ -28,12 +28,17 @@ _LEVEL_NOUNS = {
     "rank": ("rank", "ranks"),
 }
 
+_ORDERS = {
+    "ordered": "over the ranks in the order of the map",
+    "depth_first": "laid over the map, its longest paths on the shortest links",
+    "breadth_first": "laid over the map, what the root sends on the shortest links",
+}
 _DIVISION = re.compile(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?")
 _ROOT = "root in "
 _ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
 _RECIPE = re.compile(
     rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
-    rf"|ordered\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
+    rf"|(?P<order>ordered|depth_first|breadth_first)\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
     rf"|hierarchical\((?P<steps>[\w-]+={_ALGORITHM}(?:,[\w-]+={_ALGORITHM})*)\)(?:@(?P<steps_segment>\d+))?"
 )
 
@@ -61,7 +66,7 @@ def describe_algorithm(algorithm: str) -> str:
     """An algorithm's text form in words: `knomial/4` is "a k-nomial tree (k = 4)"."""
     name, _, number = algorithm.partition("/")
     words = _algorithms().get(name.replace("-", "_"), f"the algorithm “{name}”")
-    return f"{words} ({'k = ' if name == 'knomial' else ''}{number})" if number else words
+    return f"{words} (k = {number})" if number else words
 
 
 def describe_recipe(recipe: str) -> str:
@@ -78,7 +83,7 @@ def describe_recipe(recipe: str) -> str:
         return describe_algorithm(match["flat"]) + _segment_words(match["flat_segment"])
     if match["ordered"]:
         ordered = describe_algorithm(match["ordered"])
-        return f"{ordered} over the ranks in the order of the map{_segment_words(match['ordered_segment'])}"
+        return f"{ordered} {_ORDERS[match['order']]}{_segment_words(match['ordered_segment'])}"
     steps = [
         (level, algorithm) for level, _, algorithm in (s.partition("=") for s in match["steps"].split(","))
     ]

@@ -24,6 +24,8 @@ SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
+MAPPED = ("depth_first", "breadth_first")
+"""How a tree is laid over the network."""
 LARGEST_QUADRATIC = 128
 """Ranks beyond which what sends as many messages as their square, among all or in segments, is no
 candidate.
@@ -56,18 +58,26 @@ def _segmented() -> frozenset[str]:
     return frozenset(row["name"] for row in _broadcasts() if row["default_segment"])
 
 
+@cache
+def _mappable() -> frozenset[str]:
+    """Algorithms whose trees can be laid over the network."""
+    return frozenset(row["name"] for row in _broadcasts() if row["mappable"])
+
+
 def _uses(form: Form, names: frozenset[str]) -> bool:
     return any(algorithm.partition("/")[0] in names for algorithm in form.algorithms)
 
 
 @dataclass(frozen=True)
 class Form:
-    """A recipe in parts. `levels` is empty for a flat one, which is run in tree order if `ordered`."""
+    """A recipe in parts. `levels` is empty for a flat one, which may have an order of ranks: "ordered", or
+    one of `MAPPED`.
+    """
 
     levels: tuple[str, ...]
     algorithms: tuple[str, ...]
     segment_bytes: int = 0
-    ordered: bool = False
+    order: str = ""
 
     def text(self) -> str:
         """The recipe as plans write it."""
@@ -77,7 +87,7 @@ class Form:
             )
             recipe = f"hierarchical({parts})"
         else:
-            recipe = f"ordered({self.algorithms[0]})" if self.ordered else self.algorithms[0]
+            recipe = f"{self.order}({self.algorithms[0]})" if self.order else self.algorithms[0]
         return f"{recipe}@{self.segment_bytes}" if self.segment_bytes else recipe
 
     @staticmethod
@@ -88,8 +98,8 @@ class Form:
         kind, opened, inside = recipe.removesuffix(")").partition("(")
         if not opened:
             return Form((), (recipe,), segment_bytes)
-        if kind == "ordered":
-            return Form((), (inside,), segment_bytes, ordered=True)
+        if kind != "hierarchical":
+            return Form((), (inside,), segment_bytes, kind)
         levels, algorithms = zip(*(part.split("=") for part in inside.split(",")), strict=True)
         return Form(levels, algorithms, segment_bytes)
 
@@ -127,8 +137,9 @@ def candidates(
     """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
 
     Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree
-    order; flat in rank order. `native` is not among them: it is measured always. They are searched from the
-    first root and ranked by the dearest: what leaves levels out may be lucky from one of them.
+    order; small messages along a tree laid over the network; flat in rank order. `native` is not among them:
+    it is measured always. They are searched from the first root and ranked by the dearest: what leaves levels
+    out may be lucky from one of them.
     """
     prices = _Prices(layout, roots, size_bytes, most_segments)
     segments = segments_for(size_bytes, most_segments)
@@ -180,6 +191,7 @@ class _Prices:
         self._roots = roots
         self._size_bytes = size_bytes
         self._prices: dict[tuple[Form, int], float] = {}
+        self._messages: dict[Form, int] = {}
 
     def first(self, form: Form) -> float:
         """From the first root."""
@@ -201,14 +213,29 @@ class _Prices:
         return self._prices[form, root]
 
     def _has_too_many_messages(self, form: Form) -> bool:
-        """Whether it sends as many messages as the square of the ranks, and these are many; or that in
-        segments, and more of them than a tree may send.
+        """Whether it sends as many messages as the square of the ranks, and these are many; or in segments
+        more of them than a tree may send.
         """
-        if not _uses(form, _quadratic()) or (form.levels and not form.segment_bytes):
-            return False
-        segments = self._size_bytes / (form.segment_bytes or self._size_bytes or 1)
-        too_many = segments > 1 and segments * self._layout.size > self._most_segments
-        return too_many or self._layout.size > LARGEST_QUADRATIC
+        if not form.segment_bytes:
+            return not form.levels and self._is_large() and _uses(form, _quadratic())
+        if self._is_large() and _uses(form, _quadratic()):
+            return True
+        segments = self._size_bytes / form.segment_bytes
+        most = self._most_segments * self._layout.size
+        return segments > 1 and segments * self._messages_of_a_segment(form) > most
+
+    def _is_large(self) -> bool:
+        return self._layout.size > LARGEST_QUADRATIC
+
+    def _messages_of_a_segment(self, form: Form) -> int:
+        whole = replace(form, segment_bytes=0)
+        if whole not in self._messages:
+            self._messages[whole] = sum(
+                operation["kind"] == "send"
+                for rank in range(self._layout.size)
+                for operation in _core.schedule("bcast", self._layout, whole.text(), rank, self._roots[0])
+            )
+        return self._messages[whole]
 
 
 def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
@@ -270,11 +297,14 @@ def _starts(levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:
             if len(kept) > 1:
                 yield Form(kept, (first,) * len(kept), segment)
                 yield Form(kept, (*(first,) * (len(kept) - 1), "native"), segment)
-        yield Form((), (first,), segment, ordered=True)
+        yield Form((), (first,), segment, "ordered")
         if large:
             # A descent that starts from trees in segments does not come to these.
             for name in sorted(_quadratic()):
-                yield Form((), (name,), 0, ordered=True)
+                yield Form((), (name,), 0, "ordered")
+        else:
+            for order in MAPPED:
+                yield Form((), (first,), segment, order)
     yield Form((), (first,), segment)
 
 
@@ -303,5 +333,12 @@ def _neighbourhoods(form: Form, segments: Sequence[int]) -> Iterable[list[Form]]
 
 
 def _meant(forms: Iterable[Form]) -> list[Form]:
-    """Without those that say no segment and would be cut all the same."""
-    return [form for form in forms if form.segment_bytes or not _uses(form, _segmented())]
+    """Without those that say no segment and would be cut all the same, and those that have no tree to lay
+    over the network.
+    """
+    return [
+        form
+        for form in forms
+        if (form.segment_bytes or not _uses(form, _segmented()))
+        and (form.order not in MAPPED or _uses(form, _mappable()))
+    ]

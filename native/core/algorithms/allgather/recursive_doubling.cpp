@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "algorithms/allgather/recursive_doubling.hpp"
 
-#include "algorithms/allreduce/fold.hpp"
+#include "algorithms/reduce/fold.hpp"
 
 namespace isochrone::core::algorithms::allgather {
 
 // In round k members that are 2^k apart exchange what they have. Where members are no power of two, some
 // stand aside: their neighbour takes their blocks first, and gives them all at the end.
 void recursive_doubling(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
-    const allreduce::Fold fold(group);
+    const reduce::Fold fold(group);
     const auto of_run = [&](int first, int length) {
         std::vector<int> ranks;
         for (int number = first; number < first + length; ++number) {
@@ -21,13 +21,13 @@ void recursive_doubling(schedule::Builder& builder, const Group& group, Data& da
     };
     const int relative = group.relative();
     if (fold.me() < 0) {
-        const int neighbour = group.rank_at(relative + 1);
+        const int neighbour = group.rank_at(relative - 1);
         builder.send(neighbour, data.blocks.of(builder, group.part_at(relative)));
         builder.recv(neighbour, data.blocks.of(builder, group.all()));
         return;
     }
     if (fold.is_paired()) {
-        builder.recv(group.rank_at(relative - 1), data.blocks.of(builder, group.part_at(relative - 1)));
+        builder.recv(group.rank_at(relative + 1), data.blocks.of(builder, group.part_at(relative + 1)));
     }
     for (int distance = 1; distance < fold.size(); distance *= 2) {
         const int have = fold.me() / distance * distance;
@@ -35,7 +35,7 @@ void recursive_doubling(schedule::Builder& builder, const Group& group, Data& da
         builder.send(peer, of_run(have, distance));
         builder.recv(peer, of_run(have ^ distance, distance));
     }
-    if (fold.is_paired()) builder.send(group.rank_at(relative - 1), data.blocks.of(builder, group.all()));
+    if (fold.is_paired()) builder.send(group.rank_at(relative + 1), data.blocks.of(builder, group.all()));
 }
 
 }  // namespace isochrone::core::algorithms::allgather

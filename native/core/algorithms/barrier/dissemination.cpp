@@ -3,17 +3,22 @@
 
 namespace isochrone::core::algorithms::barrier {
 
-// In round k each member tells the one 2^k after it that all it has heard of have begun: then each has heard
-// of the 2^(k+1) - 1 before it.
-void dissemination(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
+// In round i each member tells the k - 1 that are one, two, ... times k^i after it that all it has heard of
+// have begun: then each has heard of the k^(i+1) - 1 before it.
+void dissemination(schedule::Builder& builder, const Group& group, Data& data, int radix) {
     const int size = group.size();
     const int me = group.relative();
-    for (int distance = 1; distance < size; distance *= 2) {
-        const int heard = builder.scratch();
-        builder.send(group.rank_at(me + distance), builder.whole(data.value));
-        builder.recv(group.rank_at(me + size - distance), builder.whole(heard));
-        builder.reduce(builder.whole(data.value), builder.whole(heard));
-        data.value = heard;
+    for (long run = 1; run < size; run *= radix) {
+        std::vector<int> heard;
+        for (long distance = run; distance < size && distance < run * radix; distance += run) {
+            heard.push_back(builder.scratch());
+            builder.send(group.rank_at(static_cast<int>(me + distance)), builder.whole(data.value));
+            builder.recv(group.rank_at(static_cast<int>(me + size - distance)), builder.whole(heard.back()));
+        }
+        for (const int other : heard) {
+            builder.reduce(builder.whole(data.value), builder.whole(other));
+            data.value = other;
+        }
     }
     data.settle(builder);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Reduction along a tree: receive from the children and combine, send to the parent. In trees whose subtrees
-// are runs of members, all but the binary one, operands keep the order of the members.
+// are runs of members, all but the complete binary one, operands keep the order of the members.
 #pragma once
 
 #include "algorithms/reduce/combine.hpp"

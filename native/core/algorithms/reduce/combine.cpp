@@ -49,24 +49,32 @@ void combine(schedule::Builder& builder, const Group& group, Data& data, std::ve
     data.settle(builder);
 }
 
-void Exchange::with(int member, bool sends) {
-    // Not where the value is: that is still being sent.
-    int& temporary = temporary_[temporary_[0] >= 0 && temporary_[0] == data_.value ? 1 : 0];
-    if (temporary < 0) temporary = builder_.scratch();
-    const bool theirs_is_left = member < group_.relative();
-    const bool is_read_only =
-        data_.value != data_.result && data_.value != temporary_[0] && data_.value != temporary_[1];
-    if (theirs_is_left && is_read_only) data_.settle(builder_);
-    const auto own = builder_.whole(data_.value);
-    const auto theirs = builder_.whole(temporary);
-    if (sends) builder_.send(group_.rank_at(member), own);
-    builder_.recv(group_.rank_at(member), theirs);
-    if (theirs_is_left) {
-        builder_.reduce(theirs, own);
-    } else {
-        builder_.reduce(own, theirs);
-        data_.value = temporary;
+void Exchange::with(const std::vector<int>& others) {
+    const auto is_temporary = [&](int buffer) {
+        return std::find(temporaries_.begin(), temporaries_.end(), buffer) != temporaries_.end();
+    };
+    // The lowest value is only read, every other one makes room for what is combined so far.
+    const bool is_read_only = data_.value != data_.result && !is_temporary(data_.value);
+    if (others.front() < group_.relative() && is_read_only) data_.settle(builder_);
+    std::vector<int> operands;
+    for (const int temporary : temporaries_) {
+        // Not where the value is: that is still being sent.
+        if (temporary != data_.value && operands.size() < others.size()) operands.push_back(temporary);
     }
+    while (operands.size() < others.size()) {
+        temporaries_.push_back(builder_.scratch());
+        operands.push_back(temporaries_.back());
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        const int other = group_.rank_at(others[i]);
+        builder_.send(other, builder_.whole(data_.value));
+        builder_.recv(other, builder_.whole(operands[i]));
+    }
+    const auto own = std::lower_bound(others.begin(), others.end(), group_.relative()) - others.begin();
+    operands.insert(operands.begin() + own, data_.value);
+    for (std::size_t i = 1; i < operands.size(); ++i)
+        builder_.reduce(builder_.whole(operands[i - 1]), builder_.whole(operands[i]));
+    data_.value = operands.back();
 }
 
 }  // namespace isochrone::core::algorithms::reduce

@@ -13,20 +13,20 @@ namespace isochrone::core::algorithms::reduce {
 /// ascending order after it. Several messages are under way while one is combined.
 void combine(schedule::Builder& builder, const Group& group, Data& data, std::vector<int> members);
 
-/// Exchanges values with another member, or with `sends` false only receives; both end with the same bits,
-/// since the lower member's value is the left operand on both.
+/// Exchanges values among a few members. All end with the same bits, since all combine from the lowest
+/// member's value to the highest's.
 class Exchange {
   public:
     Exchange(schedule::Builder& builder, const Group& group, Data& data)
         : builder_(builder), group_(group), data_(data) {}
-    /// `member` counts from the root.
-    void with(int member, bool sends = true);
+    /// The other members count from the root, and ascend.
+    void with(const std::vector<int>& others);
 
   private:
     schedule::Builder& builder_;
     const Group& group_;
     Data& data_;
-    int temporary_[2] = {-1, -1};
+    std::vector<int> temporaries_;
 };
 
 }  // namespace isochrone::core::algorithms::reduce

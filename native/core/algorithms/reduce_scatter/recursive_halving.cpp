@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "algorithms/reduce_scatter/recursive_halving.hpp"
 
-#include "algorithms/allreduce/fold.hpp"
+#include "algorithms/reduce/fold.hpp"
 
 namespace isochrone::core::algorithms::reduce_scatter {
 
 // In each round the members of two halves exchange what belongs to the other half, and go on with their own.
 // Where members are no power of two, some stand aside: their neighbour works for both.
 void recursive_halving(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
-    const allreduce::Fold fold(group);
+    const reduce::Fold fold(group);
     fold.in(builder, group, data);
     const int relative = group.relative();
     const int result = data.writable(builder);
     if (fold.me() < 0) {
-        builder.recv(group.rank_at(relative + 1), data.blocks.in(result, builder, group.part_at(relative)));
+        builder.recv(group.rank_at(relative - 1), data.blocks.in(result, builder, group.part_at(relative)));
         data.value = result;
         return;
     }
@@ -40,8 +40,8 @@ void recursive_halving(schedule::Builder& builder, const Group& group, Data& dat
         data.value = result;
     }
     if (fold.is_paired()) {
-        builder.send(group.rank_at(relative - 1),
-                     data.blocks.in(data.value, builder, group.part_at(relative - 1)));
+        builder.send(group.rank_at(relative + 1),
+                     data.blocks.in(data.value, builder, group.part_at(relative + 1)));
     }
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Groups that are no power of two, for algorithms that need one: before these, the first of each of as many
-// pairs as there are members too many gives its value to the second, and gets the result from it in the end.
+// Groups that are no power of two, for algorithms that need one: before these, the second of each of as many
+// pairs as there are members too many gives its value to the first, and gets the result from it in the end.
+// The root is a first, so it goes on always.
 #pragma once
 
 #include "algorithms/algorithm.hpp"
 
-namespace isochrone::core::algorithms::allreduce {
+namespace isochrone::core::algorithms::reduce {
 
 class Fold {
   public:
-    explicit Fold(const Group& group);
+    /// With a radix beyond 2 as many go on as a digit times a power of the radix says: always more than half.
+    explicit Fold(const Group& group, int radix = 2);
 
-    /// Number of those that go on, a power of two.
+    /// Number of those that go on: for radix 2 a power of two.
     [[nodiscard]] int size() const { return size_; }
     /// This member's number among them, or -1: it waits for the result.
     [[nodiscard]] int me() const;
@@ -33,4 +35,4 @@ class Fold {
     int pairs_ = 0;
 };
 
-}  // namespace isochrone::core::algorithms::allreduce
+}  // namespace isochrone::core::algorithms::reduce
