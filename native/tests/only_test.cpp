@@ -79,8 +79,8 @@ TEST(APlanOfWhichSomeIsKept, HasTheSameRulesThereAndIsNativeElsewhere) {
         for (const std::string collective : {"allreduce", "bcast"}) {
             for (std::int64_t bytes = 0; bytes <= 22; ++bytes) {
                 const bool stays = std::any_of(kept.begin(), kept.end(), [&](const auto& one) {
-                    return (one.collective.empty() || one.collective == collective) && one.min_bytes <= bytes &&
-                           bytes <= one.max_bytes;
+                    return (one.collective.empty() || one.collective == collective) &&
+                           one.min_bytes <= bytes && bytes <= one.max_bytes;
                 });
                 const auto* before = select::find_rule(select::rules_for(plan, collective, shape), bytes);
                 const auto* after = select::find_rule(select::rules_for(less, collective, shape), bytes);

@@ -19,8 +19,8 @@ std::string why_no_rule(const Plan& plan, std::string_view collective, const std
     return "this shape was not measured: " + shape;
 }
 
-/// A binomial tree in rank order: which operands come together follows from the number of ranks alone, not from
-/// where they are, the root, the segments, or what comes in first.
+/// A binomial tree in rank order: which operands come together follows from the number of ranks alone, not
+/// from where they are, the root, the segments, or what comes in first.
 Choice in_one_order(const collectives::Collective& collective, const place::Layout& layout) {
     const compose::Recipe recipe = compose::parse_recipe("binomial");
     try {

@@ -28,7 +28,8 @@ struct Kept {
 /// Throws std::invalid_argument, in one line, for anything else, or if it names nothing.
 [[nodiscard]] std::vector<Kept> parse_kept(std::string_view text);
 
-/// Makes all messages of a plan native that are not among those to keep. Rules are cut where a size in them is.
+/// Makes all messages of a plan native that are not among those to keep. Rules are cut where a size in them
+/// is.
 void keep_only(Plan& plan, const std::vector<Kept>& kept);
 
 }  // namespace isochrone::core::select

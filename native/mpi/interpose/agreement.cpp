@@ -133,8 +133,8 @@ std::string as_text(const Agreement& agreement, const std::vector<std::string>& 
     append(all, agreement.topology);
     append(all, agreement.only);
     std::string flags;
-    for (const bool flag : {agreement.explain, agreement.check, agreement.threads, agreement.reproducible,
-                            agreement.summary}) {
+    for (const bool flag :
+         {agreement.explain, agreement.check, agreement.threads, agreement.reproducible, agreement.summary}) {
         flags += flag ? '1' : '0';
     }
     append(all, flags);
@@ -194,7 +194,8 @@ class Chair {
         if (!complaint.empty()) {
             // It may hold what the user has written.
             std::replace_if(
-                complaint.begin(), complaint.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+                complaint.begin(), complaint.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
+                '?');
             std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", complaint.c_str());
         }
         return result;

@@ -321,18 +321,20 @@ Tally& Session::tally_of(Handle& kept, const Dispatcher::Decision& decision) {
     return *tally;
 }
 
-/// Once for a communicator, where a reduction is the library's own though it was to run in one order. The least
-/// and the largest, with their places, are the same in any order.
+/// Once for a communicator, where a reduction is the library's own though it was to run in one order. The
+/// least and the largest, with their places, are the same in any order.
 void Session::say_that_order_may_differ(Handle& kept, const Call& call, const std::string& why) const {
     const auto op = handle<MPI_Op>(call.op);
-    if (!call.collective->reduces || why.empty() || kept.has_said_order || op == MPI_MAXLOC || op == MPI_MINLOC)
+    if (!call.collective->reduces || why.empty() || kept.has_said_order || op == MPI_MAXLOC ||
+        op == MPI_MINLOC)
         return;
     kept.has_said_order = true;
     if (kept.rank != 0) return;
-    std::fprintf(stderr,
-                 "isochrone: %s: it cannot run in the one order of ISOCHRONE_REPRODUCIBLE, and the MPI library's "
-                 "own runs: %s\n",
-                 std::string(call.collective->name).c_str(), why.c_str());
+    std::fprintf(
+        stderr,
+        "isochrone: %s: it cannot run in the one order of ISOCHRONE_REPRODUCIBLE, and the MPI library's "
+        "own runs: %s\n",
+        std::string(call.collective->name).c_str(), why.c_str());
 }
 
 Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world) {

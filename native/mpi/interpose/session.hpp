@@ -57,8 +57,8 @@ class Session {
     [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
     [[nodiscard]] const core::place::Layout& world() const { return world_; }
     [[nodiscard]] const Tallies& tallies() const { return tallies_; }
-    /// Where the ranks of a communicator are; nothing if it has others than the world's, or is between two groups.
-    /// Local. Throws comm::Error.
+    /// Where the ranks of a communicator are; nothing if it has others than the world's, or is between two
+    /// groups. Local. Throws comm::Error.
     [[nodiscard]] std::optional<core::place::Layout> layout_of(MPI_Comm comm) const;
 
   private:
@@ -68,7 +68,7 @@ class Session {
         int rank = 0;
         int size = 1;
         int lane = Lanes::none;
-        std::string why_not;  ///< it is not improved; empty for one rank, where nothing is to be done
+        std::string why_not;          ///< it is not improved; empty for one rank, where nothing is to be done
         bool has_said_order = false;  ///< that reductions are not in one order
         std::set<const executor::Dispatcher::Decision*> explained;  ///< decisions that have been said
         std::map<const executor::Dispatcher::Decision*, Tally*> tallies;
