@@ -103,8 +103,8 @@ def test_a_reduction_that_cannot_have_one_order_is_told(
     bench: Bench, sums: Path, hosts: Path, tmp_path: Path, what: str, why: str
 ) -> None:
     line = (
-        "isochrone: allreduce: it cannot run in the one order of ISOCHRONE_REPRODUCIBLE, and the MPI library's "
-        f"own runs: {why}"
+        "isochrone: allreduce: it cannot run in the one order of ISOCHRONE_REPRODUCIBLE, and the MPI "
+        f"library's own runs: {why}"
     )
     plan = _plan(bench, tmp_path / "plan", "aabb", "flat", "flat")
     for reproducible, lines in ("1", {line}), ("0", set[str]()):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs build on an installed isochrone by CMake and by pkg-config, follow a plan without a preload, and ask
-what it says.
+"""Programs build on an installed isochrone by CMake and by pkg-config, follow a plan without a preload, and
+ask what it says.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def _call(*words: str | Path, **environment: str) -> str:
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     launcher = request.param
     compiler = launcher.replace("mpiexec", "mpicc")
-    missing = [tool for tool in (launcher, compiler, "cmake", "ninja", "pkg-config") if not shutil.which(tool)]
+    tools = (launcher, compiler, "cmake", "ninja", "pkg-config")
+    missing = [tool for tool in tools if not shutil.which(tool)]
     if missing:
         if os.environ.get("CI") == "true":
             pytest.fail(f"{missing} are missing")
