@@ -39,7 +39,8 @@ def run(
     that the plan has rules for. A plan that does not hold here is reported in one line, and the program runs
     without it. At the end rank 0 says what ran by recipes, and about how much time that saved.
     ISOCHRONE_EXPLAIN=1 makes it say which recipe ran for what; ISOCHRONE=off takes the preload out.
-    With --json, print what would be run, and do not run it. In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
+    With --json, print what would be run, and do not run it.
+    In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
     """
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.launch.preload import execute, prepare
