@@ -64,7 +64,12 @@ endforeach()
 isochrone_mpi_sources(_sources interpose)
 if(_sources AND NOT ISOCHRONE_SMPI)
     add_library(isochrone_mpi SHARED ${_sources})
-    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings ${CMAKE_DL_LIBS})
+    add_library(isochrone::mpi ALIAS isochrone_mpi)
+    set_target_properties(isochrone_mpi PROPERTIES EXPORT_NAME mpi)
+    target_include_directories(isochrone_mpi INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    # A program that is linked with it has it before the MPI library, whose names it takes.
+    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings ${CMAKE_DL_LIBS}
+        INTERFACE "$<INSTALL_INTERFACE:MPI::MPI_C>")
     # The preload lives inside programs that it knows nothing of: it shows no symbol but MPI's, and brings its own C++
     # runtime, since the program's may be older.
     target_link_options(isochrone_mpi PRIVATE -static-libstdc++ -static-libgcc

@@ -91,8 +91,12 @@ def launched(
     argv = [*before, bench.launcher, *(["--oversubscribe"] if is_openmpi(bench) else [])]
     for number, context in enumerate(contexts):
         argv += [":"] * (number > 0) + [str(word) for word in context]
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return ended(argv, {**os.environ, **root, **environment}, most_s)
+    defaults = {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "ISOCHRONE_SUMMARY": "0",
+    }
+    return ended(argv, {**os.environ, **defaults, **environment}, most_s)
 
 
 def ended(

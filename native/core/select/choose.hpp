@@ -21,6 +21,9 @@ struct Choice {
 [[nodiscard]] std::string shape_for(const collectives::Collective& collective, const place::Layout& layout,
                                     int root);
 
+/// Whether a collective combines operands in the one order of a reproducible plan, so that no rule counts.
+[[nodiscard]] bool has_one_order(const Plan& plan, const collectives::Collective& collective);
+
 /// What the plan says for a collective of `size_bytes`; `root` is 0 where it has none. `in_order`: operands
 /// have to be combined in rank order. It depends only on what is equal on all ranks, so all choose alike.
 /// Never fails on account of the plan: a recipe that does not fit the layout gives native, and says why.

@@ -21,7 +21,8 @@ struct Rule {
     std::int64_t min_bytes = 0;
     std::int64_t max_bytes = 0;  ///< inclusive
     compose::Recipe recipe;
-    double speedup = 0;  ///< measured, over the library's own
+    double speedup = 0;     ///< measured, over the library's own
+    bool left_out = false;  ///< it had a recipe, and the user wants the library's own here
 };
 
 struct Plan {
@@ -30,6 +31,8 @@ struct Plan {
     std::string mpi_abi;
     std::vector<std::string> level_names;  ///< that the rules use, outermost first; empty: the topology's
     std::vector<Rule> rules;  ///< by collective, shape and size, ascending; no two hold for one message
+    /// All reductions run in one order that depends on the number of ranks only, whatever the rules say.
+    bool reproducible = false;
 };
 
 /// Reads the text of a plan.json. Throws std::invalid_argument with one line that says what is wrong with it,

@@ -21,6 +21,11 @@ Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
     const auto found = answers_.find(question);
     if (found != answers_.end()) return found->second;
     Answers made;
+    if (core::select::has_one_order(plan_, *question.collective)) {
+        made.has_recipes = true;
+        made.decisions.resize(1);
+        return answers_.emplace(question, std::move(made)).first->second;
+    }
     const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
     made.rules = core::select::rules_for(plan_, question.collective->name, shape);
     made.has_recipes = std::any_of(made.rules.begin(), made.rules.end(),

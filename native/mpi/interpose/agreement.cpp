@@ -39,9 +39,10 @@ struct Here {
     std::uint64_t magic = interpose::magic;
     std::uint64_t library = 0;  ///< digest of what must be equal on all ranks
     std::int32_t threads = 0;
+    std::int32_t gpu = 0;  ///< whether a GPU's runtime is loaded
     std::int32_t place_length = 0;
     /// The list of CPUs is what may be long: every second one of a thousand takes 2.5 kB.
-    std::array<char, 4072> place{};
+    std::array<char, 4068> place{};
 };
 
 /// From rank 0 to each.
@@ -92,6 +93,7 @@ Here introduce() {
     int level = MPI_THREAD_SINGLE;
     check(PMPI_Query_thread(&level), "MPI_Query_thread");
     here.threads = level == MPI_THREAD_MULTIPLE ? 1 : 0;
+    here.gpu = gpu_runtime_is_loaded() ? 1 : 0;
     std::string place = comm::place_text();
     place.resize(std::min(place.size(), here.place.size()));
     here.place_length = static_cast<std::int32_t>(place.size());
@@ -129,8 +131,13 @@ std::string as_text(const Agreement& agreement, const std::vector<std::string>& 
     std::string all;
     append(all, agreement.plan);
     append(all, agreement.topology);
-    append(all, std::string{agreement.explain ? '1' : '0', agreement.check ? '1' : '0',
-                            agreement.threads ? '1' : '0'});
+    append(all, agreement.only);
+    std::string flags;
+    for (const bool flag :
+         {agreement.explain, agreement.check, agreement.threads, agreement.reproducible, agreement.summary}) {
+        flags += flag ? '1' : '0';
+    }
+    append(all, flags);
     for (const auto& place : places) append(all, place);
     return all;
 }
@@ -139,10 +146,13 @@ Agreement from_text(std::string_view all) {
     Agreement agreement;
     agreement.plan = take(all);
     agreement.topology = take(all);
+    agreement.only = take(all);
     const std::string flags = take(all);
     agreement.explain = flags[0] == '1';
     agreement.check = flags[1] == '1';
     agreement.threads = flags[2] == '1';
+    agreement.reproducible = flags[3] == '1';
+    agreement.summary = flags[4] == '1';
     std::vector<std::string> places;
     while (!all.empty()) places.push_back(take(all));
     agreement.places = comm::places_of(places);
@@ -167,9 +177,12 @@ class Chair {
             std::vector<std::string> places;
             Agreement agreement{.plan = std::move(inputs.plan),
                                 .topology = std::move(inputs.topology),
+                                .only = std::move(inputs.only),
                                 .places = {},
                                 .explain = inputs.explain,
-                                .check = inputs.check};
+                                .check = inputs.check,
+                                .reproducible = inputs.reproducible,
+                                .summary = inputs.summary};
             for (const Here& here : heard_) {
                 places.emplace_back(here.place.data(), static_cast<std::size_t>(here.place_length));
                 agreement.threads = agreement.threads || here.threads != 0;
@@ -179,6 +192,10 @@ class Chair {
             if (complaint.empty()) result = as_text(agreement, places);
         }
         if (!complaint.empty()) {
+            // It may hold what the user has written.
+            std::replace_if(
+                complaint.begin(), complaint.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
+                '?');
             std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", complaint.c_str());
         }
         return result;
@@ -214,17 +231,24 @@ class Chair {
             if (take_back(requests[static_cast<std::size_t>(rank - 1)])) missing.push_back(rank);
         }
         if (missing.empty()) return true;
-        absent_ = who(missing, size_) + " not loaded this preload";
+        absent_ = who(missing, size_) + " not loaded this preload, or turned it off";
         return false;
     }
 
     [[nodiscard]] std::string compare() const {
         std::vector<int> others;
-        for (int rank = 1; rank < size_; ++rank) {
-            if (heard_[static_cast<std::size_t>(rank)].library != heard_[0].library) others.push_back(rank);
+        std::vector<int> with_gpu;
+        for (int rank = 0; rank < size_; ++rank) {
+            const Here& here = heard_[static_cast<std::size_t>(rank)];
+            if (here.library != heard_[0].library) others.push_back(rank);
+            if (here.gpu != 0) with_gpu.push_back(rank);
         }
-        if (others.empty()) return {};
-        return who(others, size_) + " another MPI library, or another version of this preload, than rank 0";
+        if (!others.empty()) {
+            return who(others, size_) +
+                   " another MPI library, or another version of this preload, than rank 0";
+        }
+        if (with_gpu.empty()) return {};
+        return who(with_gpu, size_) + " loaded a GPU's runtime, so buffers may be memory of a GPU";
     }
 
     int size_;
@@ -250,8 +274,8 @@ std::int64_t ask_rank_0(int rank, int tag) {
         }
         if (rank == 1 && plan_is_asked_for()) {
             std::fprintf(stderr,
-                         "isochrone: rank 0 has not loaded this preload: the MPI library's own collectives "
-                         "run\n");
+                         "isochrone: rank 0 has not loaded this preload, or turned it off: the MPI library's "
+                         "own collectives run\n");
         }
         return 0;
     }

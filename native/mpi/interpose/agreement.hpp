@@ -28,9 +28,12 @@ namespace isochrone::mpi::interpose {
 struct Agreement {
     std::string plan;                 ///< text
     std::string topology;             ///< text
+    std::string only;                 ///< which recipes are to run; empty: all
     std::vector<comm::Place> places;  ///< of all ranks
     bool explain = false;
     bool check = false;
+    bool reproducible = false;
+    bool summary = false;
     bool threads = false;  ///< whether several threads of any rank may be in collectives at once
 };
 

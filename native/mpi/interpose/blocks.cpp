@@ -114,7 +114,8 @@ std::int64_t BlocksCall::agreed_bytes(const Collective& collective) const {
     if (collective.agreed == Agreed::block) return (output.is_used ? output : input).block_bytes(0);
     // All ranks have the list of those that are sent, or received.
     const Side& all = collective.output == Holds::all_blocks ? output : input;
-    return all.bytes() / all.blocks;
+    // Rounded up: what holds anything has a size.
+    return (all.bytes() + all.blocks - 1) / all.blocks;
 }
 
 /// Calls act(block's address in the program's memory, elements, offset in the copy, bytes, number).

@@ -13,11 +13,16 @@
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "comm/library.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
+
+/// Named by the program; empty: the environment tells.
+std::string plan_file;
+std::string topology_file;
 
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
@@ -27,6 +32,10 @@ std::string variable(const char* name) {
 bool is_on(const char* name) {
     const std::string value = variable(name);
     return !value.empty() && value != "0";
+}
+
+std::string or_else(const std::string& named, const char* name) {
+    return named.empty() ? variable(name) : named;
 }
 
 /// A plan or a topology. Only what is a file in a folder: a pipe may never end, and neither does a device.
@@ -80,11 +89,28 @@ Inputs read_inputs() {
     Inputs inputs;
     inputs.explain = is_on("ISOCHRONE_EXPLAIN");
     inputs.check = is_on("ISOCHRONE_CHECK");
-    if (const std::string path = variable("ISOCHRONE_PLAN"); !path.empty()) {
+    inputs.reproducible = is_on("ISOCHRONE_REPRODUCIBLE");
+    inputs.summary = is_on("ISOCHRONE_SUMMARY");
+    inputs.only = variable("ISOCHRONE_ONLY");
+    if (const std::string path = or_else(plan_file, "ISOCHRONE_PLAN"); !path.empty()) {
+        const std::string whether = variable("ISOCHRONE");
+        if (!whether.empty() && whether != "on" && whether != "1") {
+            inputs.complaint = "ISOCHRONE is '" + whether.substr(0, 60) + "', and neither on nor off";
+        }
         inputs.plan = read_file(path, inputs.complaint);
-        inputs.topology = read_file(variable("ISOCHRONE_TOPOLOGY"), inputs.complaint);
+        inputs.topology = read_file(or_else(topology_file, "ISOCHRONE_TOPOLOGY"), inputs.complaint);
     }
     return inputs;
+}
+
+void name_files(std::string plan, std::string topology) {
+    plan_file = std::move(plan);
+    topology_file = std::move(topology);
+}
+
+bool is_turned_off() {
+    const std::string value = variable("ISOCHRONE");
+    return value == "off" || value == "0";
 }
 
 void check_belongs(const core::select::Plan& plan, const core::topology::Topology& topology) {
@@ -119,7 +145,7 @@ bool is_rank_0_of_launcher() {
     return true;
 }
 
-bool plan_is_asked_for() { return !variable("ISOCHRONE_PLAN").empty(); }
+bool plan_is_asked_for() { return !or_else(plan_file, "ISOCHRONE_PLAN").empty(); }
 
 bool is_of_this_library() {
 #if defined(OPEN_MPI)

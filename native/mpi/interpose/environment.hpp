@@ -11,16 +11,26 @@
 
 namespace isochrone::mpi::interpose {
 
-/// What ISOCHRONE_PLAN and ISOCHRONE_TOPOLOGY name, and what ISOCHRONE_EXPLAIN and ISOCHRONE_CHECK ask for.
+/// What the variables of the environment name and ask for, each here by its own name.
 struct Inputs {
     std::string plan;       ///< text; empty: no plan was given
     std::string topology;   ///< text
-    std::string complaint;  ///< one line, if a file that was named cannot be read
+    std::string complaint;  ///< if a file that was named cannot be read, or a variable is neither on nor off
+    std::string only;       ///< which recipes are to run, see select/only.hpp; empty: all
     bool explain = false;
-    bool check = false;  ///< whether ranks compare what they ask for before each collective
+    bool check = false;         ///< whether ranks compare what they ask for before each collective
+    bool reproducible = false;  ///< whether reductions run in one order
+    bool summary = false;       ///< whether rank 0 says at the end what ran
 };
 
 [[nodiscard]] Inputs read_inputs();
+
+/// From now on these take the place of what ISOCHRONE_PLAN and ISOCHRONE_TOPOLOGY name.
+void name_files(std::string plan, std::string topology);
+
+/// Whether ISOCHRONE is "off" or "0": then this library does nothing on this rank. Such a rank is to the
+/// others like one without this library.
+[[nodiscard]] bool is_turned_off();
 
 /// Throws std::invalid_argument, in one line, if the plan was made for another topology, MPI library or ABI
 /// than are here.
@@ -34,7 +44,7 @@ void check_belongs(const core::select::Plan& plan, const core::topology::Topolog
 /// be said while MPI cannot be asked.
 [[nodiscard]] bool is_rank_0_of_launcher();
 
-/// Whether ISOCHRONE_PLAN is set.
+/// Whether ISOCHRONE_PLAN is set, or a plan was named.
 [[nodiscard]] bool plan_is_asked_for();
 
 /// Whether the MPI library of this program has the handles that this preload was built for. May be asked at

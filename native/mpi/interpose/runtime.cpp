@@ -44,7 +44,7 @@ int end_session(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/
 /// MPI_Session_init, and what calls neither name of MPI_Init. A session of ours cannot be opened then: that
 /// is collective over the world, and the first collective need not be, nor need there be a world.
 void say_that_start_was_not_seen() {
-    if (start_was_seen.exchange(true) || !plan_is_asked_for()) return;
+    if (start_was_seen.exchange(true) || is_turned_off() || !plan_is_asked_for()) return;
     if (!is_of_this_library()) {
         say_that_library_is_another();
     } else if (is_rank_0_of_launcher()) {
@@ -68,6 +68,7 @@ int fail(MPI_Comm comm, const std::exception& error) {
 
 void started() noexcept {
     start_was_seen = true;
+    if (is_turned_off()) return;
     const Inside guard;
     if (!is_of_this_library()) {
         if (plan_is_asked_for()) say_that_library_is_another();
@@ -84,6 +85,19 @@ void started() noexcept {
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", error.what());
     }
+}
+
+Session* open_session() noexcept { return session.load(std::memory_order_acquire); }
+
+void start_on(const char* plan, const char* topology) noexcept {
+    try {
+        name_files(plan, topology);
+    } catch (const std::exception& error) {
+        // The others find this rank missing.
+        std::fprintf(stderr, "isochrone: %s\n", error.what());
+        return;
+    }
+    started();
 }
 
 bool is_open(const Session* which) noexcept { return session.load() == which; }

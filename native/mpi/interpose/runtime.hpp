@@ -13,6 +13,12 @@ void started() noexcept;
 
 class Session;
 
+/// The session that is open, or nullptr.
+Session* open_session() noexcept;
+
+/// As started(), on a plan and a topology of these names. Collective over MPI_COMM_WORLD.
+void start_on(const char* plan, const char* topology) noexcept;
+
 /// Whether this is the session that is open now.
 bool is_open(const Session* session) noexcept;
 

@@ -2,6 +2,7 @@
 #include "interpose/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "interpose/handle.hpp"
 #include "interpose/runtime.hpp"
 #include "select/fit.hpp"
+#include "select/only.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -25,11 +27,18 @@ std::string Session::take_plan(const Agreement& agreement) {
         auto topology = core::topology::parse(agreement.topology);
         check_belongs(plan_, topology);
         core::select::use_names_of(plan_, topology);
+        plan_.reproducible = agreement.reproducible;
         std::vector<core::topology::Place> ranks;
         for (const auto& place : agreement.places) ranks.push_back({place.host, place.cpus, place.signature});
         world_ = core::place::match(topology, ranks);
     } catch (const std::invalid_argument& error) {
         return error.what();
+    }
+    if (agreement.only.empty()) return {};
+    try {
+        core::select::keep_only(plan_, core::select::parse_kept(agreement.only));
+    } catch (const std::invalid_argument& error) {
+        return std::string("ISOCHRONE_ONLY: ") + error.what();
     }
     return {};
 }
@@ -44,11 +53,15 @@ std::unique_ptr<Session> Session::open() {
     if (session->rank_ != 0) session->take_plan(*agreement);
     session->explain_ = agreement->explain;
     session->check_ = agreement->check;
+    session->summary_ = agreement->summary;
     session->threads_ = agreement->threads;
     // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
     if (session->rank_ == 0) {
         const auto misfit = core::select::misfit(session->plan_, session->world_);
-        if (!misfit.empty()) std::fprintf(stderr, "isochrone: %s\n", misfit.c_str());
+        if (!misfit.empty()) {
+            const char* yet = agreement->reproducible ? "; reductions run in one order all the same" : "";
+            std::fprintf(stderr, "isochrone: %s%s\n", misfit.c_str(), yet);
+        }
     }
     int is_ready = 1;
     try {
@@ -91,6 +104,9 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
                          " by the plan's recipes, " + std::to_string(counts.planned_native) + own +
                          "as the plan says, " + std::to_string(counts.not_measured) + own +
                          "as nothing was measured";
+    if (counts.left_out > 0) {
+        result += ", " + std::to_string(counts.left_out) + own + "as ISOCHRONE_ONLY leaves them out";
+    }
     if (counts.refused > 0) {
         result += ", " + std::to_string(counts.refused) + own + "as the recipe cannot run here";
     }
@@ -98,14 +114,23 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
 }
 
 Session::~Session() {
-    if (explain_ && rank_ == 0) {
+    if (rank_ == 0) say_what_ran();
+    for (Handle* handle : handles_) delete handle;
+}
+
+void Session::say_what_ran() {
+    if (explain_) {
         for (const auto& collective : core::collectives::all()) {
             const auto found = counts_.find(&collective);
             if (found == counts_.end()) continue;
             std::fprintf(stderr, "isochrone: %s\n", in_words(collective, found->second).c_str());
         }
+        if (counts_.empty()) {
+            std::fprintf(stderr, "isochrone: rank 0 has called no collective that a plan can be for\n");
+        }
     }
-    for (Handle* handle : handles_) delete handle;
+    if (!summary_) return;
+    for (const auto& line : tallies_.lines()) std::fprintf(stderr, "isochrone: %s\n", line.c_str());
 }
 
 Session::Done Session::run(const Call& call) {
@@ -113,7 +138,10 @@ Session::Done Session::run(const Call& call) {
     const auto comm = handle<MPI_Comm>(call.comm);
     if (comm == MPI_COMM_NULL) return {};
     Handle& kept = handle_of(comm);
-    if (!kept.dispatcher) return {};
+    if (!kept.dispatcher) {
+        if (plan_.reproducible) say_that_order_may_differ(kept, call, kept.why_not);
+        return {};
+    }
     const bool has_root = call.root >= 0 && call.root < kept.size;
     const bool may_have_recipe =
         explain_ || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
@@ -134,11 +162,22 @@ Session::Done Session::run(const Call& call) {
             return {true, MPI_ERR_ARG};
         }
     }
-    if (!request.is_possible) return {};
+    if (!request.is_possible) {
+        if (plan_.reproducible && request.is_valid && request.bytes > 0) {
+            say_that_order_may_differ(kept, call, "the elements of its datatype have gaps");
+        }
+        return {};
+    }
     const auto& decision = kept.dispatcher->decide(request.question, request.bytes);
     if (explain_) count(kept, decision, request);
-    if (decision.resolved == nullptr) return {};
+    if (decision.resolved == nullptr) {
+        if (plan_.reproducible) say_that_order_may_differ(kept, call, decision.reason);
+        return {};
+    }
+    Tally& tally = tally_of(kept, decision);
+    const auto begin = std::chrono::steady_clock::now();
     run_on(kept, decision, call, request);
+    tally.add(std::chrono::steady_clock::now() - begin);
     return {true, MPI_SUCCESS};
 }
 
@@ -182,7 +221,7 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
     const Type& about = *request.type;
     request.is_possible = request.is_possible && request.is_valid && about.dense && about.begin == 0 &&
                           about.extent == about.size;
-    if (request.is_possible) request.question.in_order = !Operations::commutes(op);
+    if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
     return request;
 }
 
@@ -199,7 +238,7 @@ void Session::examine_blocks(const Call& call, const Handle& kept, Request& requ
     const auto op = handle<MPI_Op>(call.op);
     request.is_valid = operations_.fit(op, type, types_->is_basic(type), *self_);
     request.is_possible = request.is_possible && request.is_valid && request.blocks->is_dense();
-    if (request.is_possible) request.question.in_order = !Operations::commutes(op);
+    if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
 }
 
 void Session::run_on(Handle& kept, const Dispatcher::Decision& decision, const Call& call,
@@ -257,30 +296,68 @@ Session::Handle& Session::handle_of(MPI_Comm comm) {
 
 std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
     auto handle = std::make_unique<Handle>();
+    handle->rank = comm::rank_in(comm);
+    auto here = in_world(comm);
+    if (!here) {
+        handle->why_not = "its communicator has ranks of another world, or is between two groups";
+        return handle;
+    }
+    handle->size = static_cast<int>(here->size());
+    if (handle->size == 1) return handle;
+    auto layout = world_.restricted_to(*here);
+    handle->dispatcher = std::make_unique<Dispatcher>(
+        std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)]() mutable {
+            return open_lane(comm, handle, std::move(here));
+        });
+    return handle;
+}
+
+std::optional<core::place::Layout> Session::layout_of(MPI_Comm comm) const {
+    const auto here = in_world(comm);
+    if (!here) return {};
+    return world_.restricted_to(*here);
+}
+
+/// The number in the world of each rank; nothing where they have none.
+std::optional<std::vector<int>> Session::in_world(MPI_Comm comm) const {
     int is_inter = 0;
     check(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
-    if (is_inter != 0) return handle;
+    if (is_inter != 0) return {};
     const int size = comm::size_of(comm);
-    handle->size = size;
-    handle->rank = comm::rank_in(comm);
-    if (size == 1) return handle;
     MPI_Group group = MPI_GROUP_NULL;
     check(PMPI_Comm_group(comm, &group), "MPI_Comm_group");
     std::vector<int> here(static_cast<std::size_t>(size));
     std::iota(here.begin(), here.end(), 0);
-    std::vector<int> in_world(here.size());
-    const int code = PMPI_Group_translate_ranks(group, size, here.data(), world_group_, in_world.data());
+    std::vector<int> result(here.size());
+    const int code = PMPI_Group_translate_ranks(group, size, here.data(), world_group_, result.data());
     PMPI_Group_free(&group);
     check(code, "MPI_Group_translate_ranks");
     // Ranks of another world (spawned, or connected) have no known place. Each side misses the other's, so
     // all agree.
-    if (std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) != in_world.end()) return handle;
-    auto layout = world_.restricted_to(in_world);
-    handle->dispatcher = std::make_unique<Dispatcher>(
-        std::move(layout), plan_, [this, comm, &handle = *handle, in_world = std::move(in_world)]() mutable {
-            return open_lane(comm, handle, std::move(in_world));
-        });
-    return handle;
+    if (std::find(result.begin(), result.end(), MPI_UNDEFINED) != result.end()) return {};
+    return result;
+}
+
+Tally& Session::tally_of(Handle& kept, const Dispatcher::Decision& decision) {
+    Tally*& tally = kept.tallies[&decision];
+    if (tally == nullptr) tally = &tallies_.of(decision);
+    return *tally;
+}
+
+/// Once for a communicator, where a reduction is the library's own though it was to run in one order. The
+/// least and the largest, with their places, are the same in any order.
+void Session::say_that_order_may_differ(Handle& kept, const Call& call, const std::string& why) const {
+    const auto op = handle<MPI_Op>(call.op);
+    if (!call.collective->reduces || why.empty() || kept.has_said_order || op == MPI_MAXLOC ||
+        op == MPI_MINLOC)
+        return;
+    kept.has_said_order = true;
+    if (kept.rank != 0) return;
+    std::fprintf(
+        stderr,
+        "isochrone: %s: it cannot run in the one order of ISOCHRONE_REPRODUCIBLE, and the MPI library's "
+        "own runs: %s\n",
+        std::string(call.collective->name).c_str(), why.c_str());
 }
 
 Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world) {
@@ -309,6 +386,8 @@ void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Re
             ++counts.recipes;
         } else if (decision.rule == nullptr) {
             ++counts.not_measured;
+        } else if (decision.rule->left_out) {
+            ++counts.left_out;
         } else if (decision.rule->recipe.kind == core::compose::Recipe::Kind::native) {
             ++counts.planned_native;
         } else {

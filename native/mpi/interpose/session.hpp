@@ -28,6 +28,7 @@
 #include "interpose/datatype.hpp"
 #include "interpose/lanes.hpp"
 #include "interpose/operation.hpp"
+#include "interpose/tally.hpp"
 #include "place/layout.hpp"
 #include "select/plan.hpp"
 
@@ -54,6 +55,13 @@ class Session {
     /// own. Throws comm::Error.
     Done run(const Call& call);
 
+    [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
+    [[nodiscard]] const core::place::Layout& world() const { return world_; }
+    [[nodiscard]] const Tallies& tallies() const { return tallies_; }
+    /// Where the ranks of a communicator are; nothing if it has others than the world's, or is between two
+    /// groups. Local. Throws comm::Error.
+    [[nodiscard]] std::optional<core::place::Layout> layout_of(MPI_Comm comm) const;
+
   private:
     /// What is kept for a communicator.
     struct Handle {
@@ -61,7 +69,10 @@ class Session {
         int rank = 0;
         int size = 1;
         int lane = Lanes::none;
+        std::string why_not;          ///< it is not improved; empty for one rank, where nothing is to be done
+        bool has_said_order = false;  ///< that reductions are not in one order
         std::set<const executor::Dispatcher::Decision*> explained;  ///< decisions that have been said
+        std::map<const executor::Dispatcher::Decision*, Tally*> tallies;
     };
 
     /// What a call asks for, as far as all ranks know it alike, and where its data are on this one.
@@ -79,6 +90,7 @@ class Session {
     struct Counts {
         std::uint64_t recipes = 0;
         std::uint64_t planned_native = 0;
+        std::uint64_t left_out = 0;  ///< of the plan's, by the user
         std::uint64_t not_measured = 0;
         std::uint64_t refused = 0;  ///< the plan has a recipe that cannot run here
     };
@@ -90,9 +102,13 @@ class Session {
     void examine_blocks(const Call& call, const Handle& handle, Request& request);
     void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
                 const Request& request);
+    [[nodiscard]] Tally& tally_of(Handle& handle, const executor::Dispatcher::Decision& decision);
+    void say_that_order_may_differ(Handle& handle, const Call& call, const std::string& why) const;
+    void say_what_ran();
     static std::string in_words(const core::collectives::Collective& collective, const Counts& counts);
     static int forget(MPI_Comm comm, int key, void* handle, void* session);
     Handle& handle_of(MPI_Comm comm);
+    [[nodiscard]] std::optional<std::vector<int>> in_world(MPI_Comm comm) const;
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
     void count(Handle& handle, const executor::Dispatcher::Decision& decision, const Request& request);
@@ -101,6 +117,7 @@ class Session {
     core::place::Layout world_;
     bool explain_ = false;
     bool check_ = false;
+    bool summary_ = false;
     bool threads_ = false;
     int rank_ = 0;
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
@@ -110,6 +127,7 @@ class Session {
     std::unique_ptr<Types> types_;
     Operations operations_;
     std::unique_ptr<Lanes> lanes_;
+    Tallies tallies_;
     int key_ = MPI_KEYVAL_INVALID;
     std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
     std::unordered_set<Handle*> handles_;

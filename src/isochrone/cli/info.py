@@ -17,8 +17,12 @@ from isochrone.cli.options import AsJson, print_json
 SETTINGS = {
     "ISOCHRONE_PLAN": "the plan that a program runs on; set by: isochrone run",
     "ISOCHRONE_TOPOLOGY": "the topology that the plan is for; set by: isochrone run",
+    "ISOCHRONE": "off: programs run as without a plan",
     "ISOCHRONE_EXPLAIN": "1: rank 0 says which recipe ran for what, and why",
     "ISOCHRONE_CHECK": "1: before each collective, ranks compare what they ask for",
+    "ISOCHRONE_ONLY": "which recipes run, such as bcast:1K-64K,allreduce; the rest is the MPI library's own",
+    "ISOCHRONE_REPRODUCIBLE": "1: reductions give the same bits for any placement and plan",
+    "ISOCHRONE_SUMMARY": "1: rank 0 says at the end what ran and what it saved; set by: isochrone run",
     "ISOCHRONE_MPI": "the MPI library to build for: a name of `isochrone mpi list`, or an mpicc",
     "ISOCHRONE_DEBUG": "1: show where an error came from",
     "XDG_CACHE_HOME": "where the folder of native builds is",

@@ -44,8 +44,12 @@ class Start:
     withheld: frozenset[str] = frozenset()
 
 
-def prepare(line: LaunchLine, plan: Path) -> Start:
-    """The command line that runs a program on a plan, or without it where that cannot be."""
+def prepare(line: LaunchLine, plan: Path, summary: bool = True) -> Start:
+    """The command line that runs a program on a plan, or without it where that cannot be.
+
+    Args:
+        summary: rank 0 says at the end what ran, unless ISOCHRONE_SUMMARY says otherwise.
+    """
     environment = launch_environment(line)
     try:
         if line.family is Family.SIMGRID:
@@ -53,6 +57,7 @@ def prepare(line: LaunchLine, plan: Path) -> Start:
                 "simulated programs cannot be preloaded", todo="link libisochrone_mpi into them"
             )
         settings = settings_for(library_of(line), plan, line.programs)
+        settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
         argv = with_variables(line, settings)
     except IsochroneError as error:
         plain = (str(line.executable), *line.argv[1:])
@@ -90,7 +95,11 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     for program in programs:
         check_program(program, library)
     preload = build_for(library).preload
-    settings = {name: value for name, value in os.environ.items() if name.startswith("ISOCHRONE_")}
+    settings = {
+        name: value
+        for name, value in os.environ.items()
+        if name == "ISOCHRONE" or name.startswith("ISOCHRONE_")
+    }
     for name in _OWN_SETTINGS:
         settings.pop(name, None)
     # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
@@ -171,8 +180,12 @@ def _options(line: LaunchLine, variables: Mapping[str, str]) -> list[str]:
         return [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
     if line.family is Family.HYDRA:
         return [word for name, value in variables.items() for word in ("-genv", name, value)]
-    if any("," in value for value in variables.values()):
-        raise IsochroneError("srun cannot pass on values with commas", todo="move the plan to another folder")
+    with_commas = sorted(name for name, value in variables.items() if "," in value)
+    if with_commas:
+        raise IsochroneError(
+            f"srun cannot pass on values with commas: {', '.join(with_commas)}",
+            todo="move the plan to another folder, and write ISOCHRONE_ONLY with blanks",
+        )
     pairs = [f"{name}={value}" for name, value in variables.items()]
     return ["--export=" + ",".join([_export(line), *pairs])]
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What recipes have done on this rank: how often they ran, how long that took, and what it is thought to have
+// saved. Calls that go to the MPI library are not looked at.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "executor/dispatcher.hpp"
+
+namespace isochrone::mpi::interpose {
+
+/// Of one recipe, where one rule holds. Any thread may add.
+class Tally {
+  public:
+    void add(std::chrono::nanoseconds time) {
+        calls_.fetch_add(1, std::memory_order_relaxed);
+        nanoseconds_.fetch_add(time.count(), std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+    [[nodiscard]] double seconds() const {
+        return 1e-9 * static_cast<double>(nanoseconds_.load(std::memory_order_relaxed));
+    }
+
+  private:
+    std::atomic<std::uint64_t> calls_ = 0;
+    std::atomic<std::int64_t> nanoseconds_ = 0;
+};
+
+class Tallies {
+  public:
+    /// That of a decision which is not the library's own. The reference stays good. Takes a lock.
+    Tally& of(const executor::Dispatcher::Decision& decision);
+
+    struct Sum {
+        std::uint64_t calls = 0;
+        double seconds = 0;  ///< in them, with the time in which they waited for other ranks
+        double saved_s = 0;  ///< seconds * (measured speedup - 1); nothing where none was measured
+    };
+    /// Of one collective, or of all for nullptr.
+    [[nodiscard]] Sum sum(const core::collectives::Collective* collective) const;
+
+    /// In words, a line for each collective and recipe, and one for all if there are several.
+    [[nodiscard]] std::vector<std::string> lines() const;
+
+  private:
+    using Key = std::tuple<const core::collectives::Collective*, std::string, const core::select::Rule*>;
+
+    static void add(Sum& sum, const Key& key, const Tally& tally);
+
+    mutable std::mutex mutex_;  // guards the map
+    std::map<Key, Tally> tallies_;
+};
+
+}  // namespace isochrone::mpi::interpose
