@@ -44,13 +44,17 @@ class MadeUpTarget:
     simulated: bool = True
     cores: int | None = None
     truth: dict[str, list[int]] | None = None
-    baselines: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     rank_count: int | None = None
     plan_over_native: dict[int, float] = field(default_factory=dict)
     asked: list[list[tuple[int, int, tuple[str, ...]]]] = field(default_factory=list)
     calls: int = 0
     fails_after: int | None = None
     seed_from: int = 0
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """What the library can be told to use."""
+        return self.told
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Writes the benchmark that is asked for."""
@@ -69,18 +73,18 @@ class MadeUpTarget:
                 runs = recipe
                 if recipe == "plan":
                     text = Path(given["--plan"]).read_text()
-                    runs, _ = _core.choose(text, "bcast", layout, case.root, case.size_bytes)
+                    runs, _ = _core.choose(text, case.collective, layout, case.root, case.size_bytes)
                 once = self.time_s(case.size_bytes, case.root, runs)
                 if recipe == "plan" and runs != "native" and case.size_bytes in self.plan_over_native:
                     native_s = self.time_s(case.size_bytes, case.root, "native")
                     once = self.plan_over_native[case.size_bytes] * native_s
-                key = BenchKey(case.size_bytes, case.root, recipe)
+                key = BenchKey(case.size_bytes, case.root, recipe, case.collective)
                 self.calls += work.repetitions
                 times[key] = once * random.lognormal(0, self.noise, work.repetitions)
         assert plan is None or plan.fingerprint == self.topology.fingerprint
         places = tuple(self.topology.places[place] for place in self.topology.ranks)
         mpi = MpiLibrary("mpich", "5.0", "mpich")
-        write_bench(given["--output"], Bench("bcast", places, mpi, "clock", 0.0, False, True, times, 1.0))
+        write_bench(given["--output"], Bench(places, mpi, "clock", 0.0, False, True, times, 1.0))
 
 
 @pytest.fixture
@@ -238,4 +242,4 @@ def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topo
     assert plan.recipe(shape, sizes[2]) == "native"
     assert plan.recipe(shape, sizes[1]) not in ("native", None)
     assert plan.recipe(shape, sizes[1] + 1) is None
-    assert {size for size, _ in bench.cases} == set(sizes)
+    assert {case.size_bytes for case in bench.cases} == set(sizes)
