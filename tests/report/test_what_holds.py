@@ -32,7 +32,7 @@ def everything(facts: Facts) -> list[str]:
 def say_nothing_of_speed(facts: Facts) -> bool:
     told = everything(facts)
     return (
-        facts.comparison is None
+        not facts.comparisons
         and json.loads(told[2])["broadcast"] is None
         and not any(word in text for text in told[:2] for word in ("× on average", "All sizes", "least 1."))
     )

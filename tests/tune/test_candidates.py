@@ -86,7 +86,9 @@ def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], 
 
 
 def test_neighbours_have_every_size_of_segment() -> None:
-    near = neighbours("bcast", _layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0)
+    near = neighbours(
+        "bcast", _layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0
+    )
     assert {Form.of(text).segment_bytes for text in near} == {0, 8192, 16384, 65536, 131072, 262144}
 
 

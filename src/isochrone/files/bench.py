@@ -17,7 +17,6 @@ from isochrone.files.place import MpiLibrary, Place, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_lines, write_lines
 
-
 BCAST = "bcast"
 """The collective of whatever names none: files had no other once."""
 
@@ -28,6 +27,10 @@ class BenchCase(NamedTuple):
     size_bytes: int
     root: int
     collective: str = BCAST
+
+    def key(self, recipe: str) -> BenchKey:
+        """Of the times of a recipe."""
+        return BenchKey(self.size_bytes, self.root, recipe, self.collective)
 
 
 class BenchKey(NamedTuple):
@@ -52,9 +55,8 @@ class Bench:
         start: how starts were aligned: ``clock`` or ``barrier``.
         oversubscribed: whether some host had more ranks than CPUs.
         sync_error_s: how far apart the starts may be.
-        slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one case that
-            have equally many repetitions took turns, so that index k is the same turn in
-            each.
+        slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one case
+            that have equally many repetitions took turns, so that index k is the same turn in each.
         elapsed_s: time that it took; None where it did not come to its end.
         calls: how many collectives were run, with those that did not count; None like ``elapsed_s``.
     """
@@ -125,7 +127,7 @@ def read_bench(path: Path | str) -> Bench:
         raise IsochroneError(
             f"{len(places)} places for {header['ranks']} ranks", f"{path}:{number}", make_again("bench")
         )
-    common = header.get("collective", BCAST)
+    common = str(header.get("collective", BCAST))
     times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
     elapsed_s: float | None = None
     calls: int | None = None

@@ -110,7 +110,7 @@ class LabTarget:
             f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
         )
 
-    def baselines(self, collective: str) -> Sequence[str]:  # noqa: ARG002 - the same for all
+    def baselines(self, collective: str) -> Sequence[str]:
         """All that the library can be told to use for a collective."""
         return EVERYTHING_TOLD
 

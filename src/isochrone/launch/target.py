@@ -13,7 +13,6 @@ from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import Talk, run_program
 from isochrone.launch.registry import library_of
 
-
 EVERYTHING_TOLD = ("native:*",)
 """The baselines of a library that the benchmark asks what it can be told."""
 
@@ -65,7 +64,7 @@ class LocalTarget:
         self.truth: dict[str, list[int]] | None = None
         self.rank_count = self._line.ranks
 
-    def baselines(self, collective: str) -> Sequence[str]:  # noqa: ARG002 - the same for all
+    def baselines(self, collective: str) -> Sequence[str]:
         """All that the library can be told to use for a collective."""
         return EVERYTHING_TOLD
 

@@ -104,8 +104,8 @@ def tune(
     """Makes a plan for collectives on all ranks of the target, and the benchmark that verifies it.
 
     The first of the collectives is tuned at all sizes, the others at every third, on one root of each shape:
-    so that they take together about as long as the first. Both files are written at the end, when all is measured. What was measured before an interruption is not
-    measured again, until ``rounds.forget_rounds`` is called.
+    so that all the others take about half as long as it. Both files are written at the end, when all is
+    measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds`` is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -294,7 +294,9 @@ class _Tuning:
         )
         return (best, *(recipe for recipe in near if recipe not in measured))
 
-    def _decided(self, recipes: dict[_Spot, tuple[str, ...]]) -> tuple[dict[_Row, list[Decision]], MpiLibrary]:
+    def _decided(
+        self, recipes: dict[_Spot, tuple[str, ...]]
+    ) -> tuple[dict[_Row, list[Decision]], MpiLibrary]:
         """What is best for each size of each collective and shape, proven against the library's own; and
         which library that is.
         """

@@ -2,12 +2,10 @@
 """Which recipes are worth measuring: a search through all that the grammar allows, priced by the PLogP
 simulator.
 
-A recipe for a tree of L levels is one algorithm a level and a segment size, far too many to price them all.
-So each
-family is searched by coordinate descent: from a start, one part after the other is replaced by the best
-choice for it
-while the others stay, until nothing gets better. The model only has to be right about what is *not* worth
-measuring.
+A recipe for a tree of L levels is an algorithm for each way of a level and a segment size, far too many to
+price them all. So each family is searched by coordinate descent: from a start, one part after the other is
+replaced by the best choice for it while the others stay, until nothing gets better. The model only has to be
+right about what is *not* worth measuring.
 """
 
 from __future__ import annotations
@@ -82,14 +80,10 @@ def _segmented(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
 def _dividing(collective: str) -> tuple[str, ...]:
     """Algorithms that divide the message among the ranks, as far as the table tells."""
     (table,) = _ways(collective, True)
-    return tuple(
-        sorted(row["name"] for row in table if row["quadratic_messages"] or row["commutative_only"])
-    )
+    return tuple(sorted(row["name"] for row in table if row["quadratic_messages"] or row["commutative_only"]))
 
 
-def _uses(
-    form: Form, collective: str, names: Callable[[str, bool], tuple[frozenset[str], ...]]
-) -> bool:
+def _uses(form: Form, collective: str, names: Callable[[str, bool], tuple[frozenset[str], ...]]) -> bool:
     return any(
         algorithm.partition("/")[0] in few
         for at, ways in enumerate(form.algorithms)
@@ -173,8 +167,9 @@ def candidates(
     """Up to `most` recipes for a collective, the cheapest by the model first, one or more of each family.
 
     Families: hierarchical on all levels, on fewer of them, with the library's own innermost where that can
-    be; flat in tree order; flat in rank order. `native` is not among them: it is measured always. They are searched from the
-    first root and ranked by the dearest: what leaves levels out may be lucky from one of them.
+    be; flat in tree order; flat in rank order. `native` is not among them: it is measured always.
+    They are searched from the first root and ranked by the dearest: what leaves levels out may be lucky from
+    one of them.
     """
     prices = _Prices(collective, layout, roots, size_bytes, most_segments)
     segments = segments_for(size_bytes, most_segments)
@@ -250,9 +245,7 @@ class _Prices:
     def _of(self, form: Form, root: int) -> float:
         if (form, root) not in self._prices:
             dear = self._has_too_many_messages(form)
-            price = (
-                inf if dear else _price(self._collective, self._layout, form, root, self._size_bytes)
-            )
+            price = inf if dear else _price(self._collective, self._layout, form, root, self._size_bytes)
             self._prices[form, root] = price
         return self._prices[form, root]
 
@@ -310,7 +303,9 @@ def of_next_sizes(best: Mapping[int, str], most_segments: int = MOST_SEGMENTS) -
     return found
 
 
-def predicted_s(collective: str, layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
+def predicted_s(
+    collective: str, layout: _core.Layout, recipe: str, root: int, size_bytes: int
+) -> float | None:
     """The model's time for a recipe; None for the library's own, which has none."""
     return None if recipe in NATIVE else _core.predict(collective, layout, recipe, root, size_bytes)
 
@@ -350,9 +345,7 @@ def may_be_native_inside(collective: str) -> bool:
     return not table_row(collective)["up"]
 
 
-def _descend(
-    collective: str, form: Form, segments: Sequence[int], price: Callable[[Form], float]
-) -> Form:
+def _descend(collective: str, form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:
     """Replaces one part after the other by its best choice until a round changes nothing."""
     improved = True
     while improved:
@@ -372,8 +365,11 @@ def _neighbourhoods(collective: str, form: Form, segments: Sequence[int]) -> Ite
             continue
         for way, names in enumerate(level_algorithms(collective, position == 0)):
             chosen = [
-                (*form.algorithms[:position], (*ways[:way], name, *ways[way + 1 :]))
-                + form.algorithms[position + 1 :]
+                (
+                    *form.algorithms[:position],
+                    (*ways[:way], name, *ways[way + 1 :]),
+                    *form.algorithms[position + 1 :],
+                )
                 for name in names
             ]
             yield _meant(collective, (replace(form, algorithms=algorithms) for algorithms in chosen))

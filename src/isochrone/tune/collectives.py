@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from isochrone import _core
@@ -46,6 +46,17 @@ def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ..
 def words(name: str) -> str:
     """What a sentence calls a collective; of one that this version does not know, its name."""
     return next((row["words"] for row in _core.collectives() if row["name"] == name), name)
+
+
+def is_rooted(name: str) -> bool:
+    """Whether a collective has a root; one that this version does not know may have."""
+    return next((row["rooted"] for row in _core.collectives() if row["name"] == name), True)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Collectives in the order of the table, and those that this version does not know after them."""
+    table = [row["name"] for row in _core.collectives()]
+    return sorted(names, key=lambda name: (table.index(name) if name in table else len(table), name))
 
 
 def sizes_of(name: str, sizes_bytes: Sequence[int]) -> tuple[int, ...]:
