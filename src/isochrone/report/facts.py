@@ -40,8 +40,9 @@ class Check:
 @dataclass(frozen=True, eq=False)
 class Facts:
     """A survey, read and compared. `comparisons` has one for each collective that was timed. `plan`, `bench`
-    and `survey` are None where their files are missing, or are not shown: then `not_shown` has a sentence that
-    says why, by the name of the file. `findings` is None where the measurements do not tell what is slow.
+    and `survey` are None where their files are missing, or are not shown: then `not_shown` has a sentence
+    that says why, by the name of the file. `findings` is None where the measurements do not tell what is
+    slow.
     """
 
     folder: Path

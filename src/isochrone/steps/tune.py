@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -36,19 +37,18 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
-from isochrone.steps.bench import PATIENCE_S, SIZES_BYTES
+from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import TUNING
 from isochrone.steps.rounds import Rounds
 from isochrone.tune.candidates import (
     MOST_SEGMENTS,
     candidates,
-    level_algorithms,
     neighbours,
     of_next_sizes,
     predicted_s,
 )
-from isochrone.tune.collectives import collective, grids, sizes_of, words
-from isochrone.tune.effort import calls_of, effort_for, shares_of
+from isochrone.tune.collectives import collective, grids, sizes_of
+from isochrone.tune.effort import effort_for, shares_of
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import (
     NATIVE,
@@ -68,10 +68,6 @@ SIMULATED_MESSAGES = 16384
 MANY_RANKS, MANY_WITH_NOISE = 128, 16
 """Beyond these, simulating all that a library can be told to use takes longer than all the rest, with noise
 because of its repetitions: then every fifth size tells."""
-CALL_S = 3e-4
-"""Around one call of a benchmark: agreeing on its start, and waiting for that."""
-ROUNDS = 4
-"""Benchmarks that a case is in, each of which has patience of its own."""
 _log = logging.getLogger(__name__)
 
 
@@ -105,7 +101,8 @@ def tune(
 
     The first of the collectives is tuned at all sizes, the others at every third, on one root of each shape:
     so that all the others take about half as long as it. Both files are written at the end, when all is
-    measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds`` is called.
+    measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds``
+    is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -174,7 +171,6 @@ class _Tuning:
 
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
-        self._say_how_long()
         recipes = self._priced()
         if self._effort.screen:
             recipes = self._screened(recipes)
@@ -189,24 +185,10 @@ class _Tuning:
             for size in self._sizes_bytes[name]
         ]
 
-    def _say_how_long(self) -> None:
-        """What the calls take, by the model. Of simulated ones it is not known what they take to simulate."""
-        if self._target.simulated or not self._spots():
-            return
-        calls = calls_of(self._effort)
-        expected_s = dict.fromkeys(self._sizes_bytes, 0.0)
-        for spot in self._spots():
-            recipe = level_algorithms(spot.collective)[0][0]
-            root = spot.shape.tuned[0]
-            price_s = _core.predict(spot.collective, self._layout, recipe, root, spot.size_bytes)
-            case_s = min(calls * (price_s + CALL_S), ROUNDS * PATIENCE_S)
-            expected_s[spot.collective] += case_s * len(spot.shape.tuned)
-        shares = ", ".join(f"{words(name)} {format_time(taken)}" for name, taken in expected_s.items())
-        _log.info(
-            "tuning takes about %s by the model, where each rank has a core: %s",
-            format_time(sum(expected_s.values())),
-            shares,
-        )
+    def _say_how_long(self, screening_s: float) -> None:
+        """What the rounds after the first take, by the calls that they make and what those of the first took."""
+        share = self._shares.of("screen")
+        _log.info("tuning takes about %s more", format_time(screening_s * (1 - share) / share))
 
     def _plan(self, decisions: Mapping[_Row, Sequence[Decision]], mpi: MpiLibrary) -> Plan:
         return Plan(
@@ -260,7 +242,9 @@ class _Tuning:
     def _screened(self, recipes: dict[_Spot, tuple[str, ...]]) -> dict[_Spot, tuple[str, ...]]:
         """The best of the candidates and of what is near the best of them."""
         effort = self._effort
+        begin = time.monotonic()
         bench = self._measure("screening", recipes, effort.screen, 0, self._shares.of("screen"))
+        self._say_how_long(time.monotonic() - begin)
         near = _best_of_next_sizes(recipes, bench, self._most_segments)
         if not effort.neighbours:
             best = self._finalists(recipes, bench)

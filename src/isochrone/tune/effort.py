@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,3 @@ def shares_of(effort: Effort, baselines: int) -> Shares:
     confirm = (1 + finalists) * effort.confirm * effort.roots
     verify = (2 + baselines) * effort.verify
     return Shares(screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify)
-
-
-def calls_of(effort: Effort, baselines: int = 7) -> int:
-    """How often something is called for one collective, size and root in all rounds; `baselines` is what
-    libraries can be told to use, more or less.
-    """
-    return sum(asdict(shares_of(replace(effort, roots=1), baselines)).values())

@@ -133,8 +133,8 @@ def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST
 def without_unconfirmed(
     decisions: Sequence[Decision], bench: Bench, root: int, exact: bool, collective: str = BCAST
 ) -> list[Decision]:
-    """The decisions for one collective and shape, with the library's own in the place of the recipes that were
-    not proven faster once more.
+    """The decisions for one collective and shape, with the library's own in the place of the recipes that
+    were not proven faster once more.
 
     Args:
         bench: times of the plan and of the library's own, at every size that has a recipe.
