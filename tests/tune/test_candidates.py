@@ -9,7 +9,9 @@ from zlib import crc32
 import pytest
 
 from isochrone import _core
+from isochrone.errors import UsageError
 from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours, of_next_sizes
+from isochrone.tune.collectives import grids, parse_collectives, sizes_of
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -66,6 +68,44 @@ def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size
     for recipe in found:
         assert recipe == _core.parse_recipe(recipe)
         assert _core.predict("bcast", layout, recipe, layout.size - 1, size) > 0
+
+
+@pytest.mark.parametrize("collective", [row["name"] for row in _core.collectives()])
+def test_every_collective_has_candidates_that_can_run(collective: str) -> None:
+    layout = _layout(3, 2, 3)
+    for size in sizes_of(collective, [1, 65536]):
+        found = candidates(collective, layout, (0,), size, 6)
+        assert found
+        assert any(Form.of(recipe, collective).levels for recipe in found)
+        for recipe in found:
+            assert recipe == _core.parse_recipe(recipe)
+            assert Form.of(recipe, collective).text() == recipe
+            assert _core.predict(collective, layout, recipe, 0, size) > 0
+            for near in neighbours(collective, layout, recipe, (0,), size, 2):
+                assert _core.predict(collective, layout, near, 0, size) > 0
+
+
+def test_what_goes_up_and_down_may_do_so_by_two_algorithms() -> None:
+    layout = _layout(3, 2, 3)
+    near = neighbours("allreduce", layout, "hierarchical(machine=flat,node=flat+binomial)", (0,), 64, 99)
+    assert "hierarchical(machine=flat,node=flat)" in near
+    assert not any("native" in recipe for recipe in near)
+
+
+def test_the_collectives_after_the_first_have_fewer_sizes_that_they_can_have() -> None:
+    sizes = (1, 13, 64, 511, 2048)
+    assert grids(("bcast", "allreduce", "barrier"), sizes) == {
+        "bcast": sizes,
+        "allreduce": (8, 512),
+        "barrier": (0,),
+    }
+
+
+@pytest.mark.parametrize("text", ["bcast,nonsense", "", "bcast,,barrier"])
+def test_a_collective_that_there_is_not_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(UsageError, match="is no collective; use some of bcast, ") as refused:
+        parse_collectives(text)
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

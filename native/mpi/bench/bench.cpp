@@ -169,8 +169,7 @@ class Bench {
             std::vector<Candidate> candidates;
             std::size_t expected = done;
             for (const auto& recipe : one.recipes) {
-                candidates.emplace_back(recipe, one, rank_, library_, communicator_.get(),
-                                        dispatcher_.get());
+                candidates.emplace_back(recipe, one, rank_, library_, communicator_.get(), dispatcher_.get());
                 expected += static_cast<std::size_t>(rounds(recipe));
             }
             // What a library sets up in its first call on a communicator is no part of any other call.

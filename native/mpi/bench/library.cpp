@@ -39,13 +39,9 @@ struct Own {
     void (*tell_simgrid)(const std::string& name);
 };
 
-constexpr std::array<std::string_view, 7> mpich_bcasts = {"binomial",
-                                                          "nb",
-                                                          "smp",
-                                                          "scatter_recursive_doubling_allgather",
-                                                          "scatter_ring_allgather",
-                                                          "pipelined_tree",
-                                                          "tree"};
+constexpr std::array<std::string_view, 7> mpich_bcasts = {
+    "binomial",       "nb",  "smp", "scatter_recursive_doubling_allgather", "scatter_ring_allgather",
+    "pipelined_tree", "tree"};
 constexpr std::array<std::string_view, 4> mpich_reduces = {"binomial", "nb", "smp", "reduce_scatter_gather"};
 constexpr std::array<std::string_view, 9> mpich_allreduces = {"nb",
                                                               "smp",
@@ -144,8 +140,8 @@ void Library::prepare(const Collective& collective, const std::string& /*name*/)
 
 void Library::apply(const Collective& collective, const std::string& name) {
     // All simulated ranks share the choice; those that set it later in the same call set it to the same.
-    own(collective).tell_simgrid(
-        name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
+    own(collective)
+        .tell_simgrid(name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
 }
 
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {
@@ -210,7 +206,8 @@ std::string upper(std::string_view text) {
 }
 
 /// MPICH's number for an algorithm; 0: it has none of that name. Descriptions list "name   - Force ..." by
-/// ascending number, in some versions without anything between two of them. Versions differ in what they have.
+/// ascending number, in some versions without anything between two of them. Versions differ in what they
+/// have.
 int mpich_number(const std::string& description, std::string_view name) {
     constexpr std::string_view mark = "- Force";
     int number = 0;

@@ -15,8 +15,8 @@ namespace isochrone::mpi::bench {
 
 struct Case {
     const core::collectives::Collective* collective = nullptr;
-    std::int64_t bytes = 0;  ///< that all ranks know alike: 0 where the collective has no data
-    int root = 0;            ///< 0 where the collective has none
+    std::int64_t bytes = 0;            ///< that all ranks know alike: 0 where the collective has no data
+    int root = 0;                      ///< 0 where the collective has none
     std::vector<std::string> recipes;  ///< as written
 };
 

@@ -186,7 +186,9 @@ class _Tuning:
         ]
 
     def _say_how_long(self, screening_s: float) -> None:
-        """What the rounds after the first take, by the calls that they make and what those of the first took."""
+        """What the rounds after the first take: by the calls that they make, and what those of the first
+        took.
+        """
         share = self._shares.of("screen")
         _log.info("tuning takes about %s more", format_time(screening_s * (1 - share) / share))
 
