@@ -44,28 +44,53 @@ void check_rank(const place::Layout& layout, int rank) {
     }
 }
 
+nb::list table_rows(const collectives::Collective& collective, algorithms::Table (*table)()) {
+    nb::list rows;
+    if (table == nullptr) return rows;
+    for (const auto& row : table()) {
+        nb::dict entry;
+        entry["collective"] = decoded(collective.name);
+        entry["name"] = decoded(row.name);
+        entry["words"] = decoded(row.words);
+        entry["good_for"] = decoded(row.good_for);
+        entry["source"] = decoded(row.source);
+        entry["default_parameter"] = row.default_parameter;
+        entry["default_segment"] = row.default_segment;
+        nb::list tuned;
+        for (const int parameter : row.tuned) {
+            if (parameter != 0) tuned.append(parameter);
+        }
+        entry["tuned_parameters"] = tuned;
+        entry["quadratic_messages"] = row.quadratic_messages;
+        entry["commutative_only"] = row.commutative_only;
+        entry["equal_only"] = row.equal_only;
+        entry["mappable"] = row.tree != nullptr;
+        rows.append(entry);
+    }
+    return rows;
+}
+
 nb::list algorithm_rows() {
     nb::list rows;
+    for (const auto& collective : collectives::all()) rows.extend(table_rows(collective, collective.across));
+    return rows;
+}
+
+nb::list collective_rows() {
+    nb::list rows;
     for (const auto& collective : collectives::all()) {
-        for (const auto& row : collective.across()) {
-            nb::dict entry;
-            entry["collective"] = decoded(collective.name);
-            entry["name"] = decoded(row.name);
-            entry["words"] = decoded(row.words);
-            entry["good_for"] = decoded(row.good_for);
-            entry["source"] = decoded(row.source);
-            entry["default_parameter"] = row.default_parameter;
-            entry["default_segment"] = row.default_segment;
-            nb::list tuned;
-            for (const int parameter : row.tuned) {
-                if (parameter != 0) tuned.append(parameter);
-            }
-            entry["tuned_parameters"] = tuned;
-            entry["quadratic_messages"] = row.quadratic_messages;
-            entry["commutative_only"] = row.commutative_only;
-            entry["mappable"] = row.tree != nullptr;
-            rows.append(entry);
-        }
+        nb::dict entry;
+        entry["name"] = decoded(collective.name);
+        entry["words"] = decoded(collective.words);
+        entry["rooted"] = collective.rooted;
+        entry["reduces"] = collective.reduces;
+        entry["has_data"] = collective.has_data;
+        entry["has_blocks"] = collective.has_blocks();
+        entry["knows_sizes"] = collective.agreed != collectives::Agreed::nothing;
+        entry["up"] = table_rows(collective, collective.up);
+        entry["across"] = table_rows(collective, collective.across);
+        entry["down"] = table_rows(collective, collective.down);
+        rows.append(entry);
     }
     return rows;
 }
@@ -135,6 +160,7 @@ NB_MODULE(_core, m) {
     });
 
     m.def("algorithms", &algorithm_rows, "The rows of the tables of algorithms.");
+    m.def("collectives", &collective_rows, "The rows of the table of collectives.");
     m.def(
         "parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
         "text"_a,
@@ -146,11 +172,12 @@ NB_MODULE(_core, m) {
         .def_ro("group_of", &place::Layout::group_of, "[level][rank]: the number of the rank's group.")
         .def(
             "shape",
-            [](const place::Layout& layout, int root) {
-                check_rank(layout, root);
-                return place::shape(layout, root);
+            [](const place::Layout& layout, std::optional<int> root) {
+                if (!root) return place::shape(layout);
+                check_rank(layout, *root);
+                return place::shape(layout, *root);
             },
-            "root"_a, "The shape as the rules of plans name it.")
+            "root"_a = nb::none(), "The shape as the rules of plans name it.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
 
     m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),

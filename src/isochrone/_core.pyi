@@ -32,6 +32,23 @@ class Algorithm(TypedDict):
     commutative_only: bool
     mappable: bool
 
+class Collective(TypedDict):
+    """A row of the table of collectives; for type checkers only.
+
+    ``words`` is what a sentence calls it. Without ``has_data`` its messages are empty. ``up``, ``across`` and
+    ``down`` are the tables of algorithms of its phases; empty: it has no such phase. A flat recipe is all
+    across, and so is the outermost level of a hierarchical one.
+    """
+
+    name: str
+    words: str
+    rooted: bool
+    reduces: bool
+    has_data: bool
+    up: list[Algorithm]
+    across: list[Algorithm]
+    down: list[Algorithm]
+
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.
 
@@ -47,7 +64,10 @@ class Operation(TypedDict):
     after: list[int]
 
 def algorithms() -> list[Algorithm]:
-    """The rows of the tables of algorithms."""
+    """The rows of the tables of algorithms that work across a group, of all collectives."""
+
+def collectives() -> list[Collective]:
+    """The rows of the table of collectives."""
 
 def parse_recipe(text: str) -> str:
     """The recipe as Isochrone writes it. The error line says what is wrong at which character."""
@@ -67,8 +87,8 @@ class Layout:
     def group_of(self) -> list[list[int]]:
         """[level][rank]: the number of the rank's group."""
 
-    def shape(self, root: int) -> str:
-        """The shape as the rules of plans name it."""
+    def shape(self, root: int | None = None) -> str:
+        """The shape as the rules of plans name it; without ``root`` that of collectives that have none."""
 
     def restricted_to(self, ranks: Sequence[int]) -> Layout:
         """The layout of some of the ranks, in this order."""

@@ -12,6 +12,7 @@ import pytest
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
+    BenchCase,
     BenchKey,
     Case,
     Evidence,
@@ -57,18 +58,16 @@ PLAN = Plan(
 )
 
 WORK = Work(
-    collective="bcast",
     repetitions=10,
     warmup=2,
     seed=1,
-    cases=(Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",))),
+    cases=(Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",), "barrier")),
     rival_repetitions=5,
     patience_s=2.5,
     least_repetitions=3,
 )
 
 BENCH = Bench(
-    collective="bcast",
     places=TOPOLOGY.places,
     mpi=MpiLibrary("Open MPI", "3.1", "libmpi.so.40"),
     start="clock",
@@ -205,9 +204,45 @@ def test_times_are_grouped_by_size_root_and_recipe_in_the_order_of_repetitions(t
     path.write_text("\n".join([header, *reversed(times), end]))
     bench = read_bench(path)
     assert bench.slowest_s[BenchKey(1024, 0, "native")].tolist() == [3.0, 1.0, 2.0]
-    assert bench.cases == ((1024, 0),)
-    assert set(bench.recipes(1024, 0)) == {"native", "plan"}
+    assert bench.cases == (BenchCase(1024, 0),)
+    assert set(bench.recipes(BenchCase(1024, 0))) == {"native", "plan"}
     assert (bench.elapsed_s, bench.ranks, bench.simulated) == (2.0, 4, True)
+
+
+def test_times_of_several_collectives_are_kept_apart(tmp_path):
+    times = {
+        BenchKey(8, 0, "native", name): np.array([seconds])
+        for name, seconds in (("bcast", 1.0), ("allreduce", 2.0))
+    }
+    write_bench(tmp_path / "bench.jsonl", replace(BENCH, slowest_s=times))
+    bench = read_bench(tmp_path / "bench.jsonl")
+    assert bench.collectives == ("bcast", "allreduce")
+    assert {key.collective: values.tolist() for key, values in bench.slowest_s.items()} == {
+        "bcast": [1.0],
+        "allreduce": [2.0],
+    }
+    assert list(bench.of("allreduce")) == [BenchKey(8, 0, "native", "allreduce")]
+
+
+@pytest.mark.parametrize("named", ["reduce", None], ids=["in the header", "nowhere"])
+def test_files_whose_cases_name_no_collective_are_of_one(tmp_path, named):
+    work, path = tmp_path / "work.json", tmp_path / "bench.jsonl"
+    write_work(work, replace(WORK, cases=WORK.cases[:1]))
+    common = {} if named is None else {"collective": named}
+
+    def forget(document):
+        document |= common
+        for case in document["cases"]:
+            del case["collective"]
+
+    change(work, forget)
+    write_bench(path, BENCH)
+    header, *times = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in times:
+        line.pop("collective", None)
+    path.write_text("".join(json.dumps(line) + "\n" for line in [header | common, *times]))
+    assert [case.collective for case in read_work(work).cases] == [named or "bcast"]
+    assert read_bench(path).collectives == (named or "bcast",)
 
 
 def test_a_bench_that_was_cut_off_keeps_what_it_has(tmp_path):

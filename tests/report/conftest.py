@@ -31,7 +31,7 @@ from isochrone.files import (
     write_survey,
     write_topology,
 )
-from isochrone.report.comparison import compare
+from isochrone.report.comparison import compare_all
 from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
 
@@ -119,7 +119,7 @@ class Made:
             tree=merge_tree(dendrogram(self.measurements).linkage, self.topology),
             plan=self.plan,
             bench=self.bench,
-            comparison=compare(self.bench.slowest_s, self.bench.collective),
+            comparisons=compare_all(self.bench),
             survey=self.survey,
             findings=findings,
             not_shown={},
@@ -241,7 +241,7 @@ def _bench(places: list[Place], generator: np.random.Generator) -> Bench:
                 times[BenchKey(size, 0, recipe)] = (
                     native_s / gain * disturbance * generator.lognormal(0, 0.02, 20)
                 )
-    return Bench("bcast", tuple(places), MPI, "clock", 3e-7, False, True, times, 12.5, _provenance("survey"))
+    return Bench(tuple(places), MPI, "clock", 3e-7, False, True, times, 12.5, _provenance("survey"))
 
 
 MACHINES = {"laptop": LAPTOP, "cluster": CLUSTER, "large": LARGE, "uneven": UNEVEN}

@@ -4,7 +4,7 @@ import pytest
 
 from isochrone.files import BenchKey
 from isochrone.report.comparison import compare
-from isochrone.report.headline import broadcast_sentence
+from isochrone.report.headline import collective_sentence
 
 
 def times(median_s: float, seed: int, count: int = 20) -> np.ndarray:
@@ -26,7 +26,7 @@ def test_the_speedup_from_a_size_up_counts_only_sizes_that_are_proven_faster() -
     size, mean = comparison.faster_from
     assert size == 1 << 18
     assert mean == pytest.approx(2.0, rel=0.02)
-    sentence = broadcast_sentence(comparison)
+    sentence = collective_sentence(comparison)
     assert sentence is not None
     assert "is faster than the library's own from 256 KiB: " in sentence
     assert sentence.endswith("× on average.")
@@ -36,13 +36,13 @@ def test_the_speedup_from_a_size_up_counts_only_sizes_that_are_proven_faster() -
 
 
 def test_a_slower_plan_is_said_to_be_slower() -> None:
-    sentence = broadcast_sentence(compare(bench({1024: 0.5, 1 << 20: 2.0}), "bcast"))
+    sentence = collective_sentence(compare(bench({1024: 0.5, 1 << 20: 2.0}), "bcast"))
     assert sentence is not None
     assert "slower at 1 KiB" in sentence
 
 
 def test_no_gain_is_said_to_be_none() -> None:
-    sentence = broadcast_sentence(compare(bench({1024: 1.0, 4096: 1.0}), "bcast"))
+    sentence = collective_sentence(compare(bench({1024: 1.0, 4096: 1.0}), "bcast"))
     assert sentence == "No gain for broadcast was proven: with the plan it is as fast as the library's own."
 
 
@@ -92,7 +92,7 @@ def test_a_broadcast_to_nobody_takes_no_time_and_is_not_compared() -> None:
     comparison = compare({BenchKey(8, 0, "native"): zeros, BenchKey(8, 0, "plan"): zeros}, "bcast")
     assert comparison is not None
     assert comparison.compared == ()
-    assert broadcast_sentence(comparison) is None
+    assert collective_sentence(comparison) is None
 
 
 def test_nothing_of_the_librarys_own_is_nothing_to_compare_with() -> None:

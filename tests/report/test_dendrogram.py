@@ -124,7 +124,7 @@ def test_names_do_not_overlap_and_are_all_on_the_paper(
 
 
 def test_the_printed_tree_says_which_groups_and_hosts_it_has(survey_of: Callable, tmp_path: Path) -> None:
-    facts = replace(survey_of("large").facts(), comparison=None)
+    facts = replace(survey_of("large").facts(), comparisons=())
     write_figures(facts, tmp_path)
     text = (tmp_path / "dendrogram.svg").read_text()
     for words in ("4 nodes", "8 sockets", "128 L3 groups", "within one L3 group", "within the machine"):

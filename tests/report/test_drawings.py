@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from isochrone.report.boxes import draw
 from isochrone.report.chartdata import blocks, chart_data, colour_range_s
 from isochrone.report.mergetree import merge_tree
-from isochrone.report.plots.broadcast import broadcast
+from isochrone.report.plots.collective import collective
 from isochrone.report.structure import branches, nesting_words
 from isochrone.report.ticks import time_ticks
 
@@ -136,10 +136,10 @@ def test_no_line_is_drawn_over_sizes_that_were_not_measured(survey_of: Callable)
         if not key.recipe.startswith("native:") or key.size_bytes in told
     }
     facts = replace(made, bench=replace(made.bench, slowest_s=times)).facts()
-    data = chart_data(facts)["broadcast"]
+    data = chart_data(facts)["collectives"]["broadcast"]
     assert isinstance(data, dict)
     assert [size for size, time in zip(sizes, data["rival_us"], strict=True) if time] == sorted(told)
-    figure = broadcast(facts)
+    figure = collective(facts.comparisons[0])
     assert figure is not None
     (line,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "Best selectable"]
     drawn = np.isfinite(np.asarray(line.get_ydata(), dtype=float))
@@ -148,7 +148,7 @@ def test_no_line_is_drawn_over_sizes_that_were_not_measured(survey_of: Callable)
 
 
 def test_no_line_of_the_broadcast_figure_runs_through_a_legend(survey_of: Callable) -> None:
-    figure = broadcast(survey_of("cluster").facts())
+    figure = collective(survey_of("cluster").facts().comparisons[0])
     assert figure is not None
     FigureCanvasAgg(figure).draw()
     for axes in figure.axes:

@@ -16,7 +16,7 @@ from isochrone.files import BenchKey, Evidence, Plan, Rule
 from isochrone.report import read_facts, summary_lines, survey_document
 from isochrone.report.comparison import compare
 from isochrone.report.facts import Facts
-from isochrone.report.headline import accuracy_sentence, broadcast_sentence, key_figures
+from isochrone.report.headline import accuracy_sentence, collective_sentence, key_figures
 from isochrone.report.page import page
 
 EVIDENCE = Evidence(1e-4, 1e-4 / 1.5, 1.5, (1.4, 1.6), 20)
@@ -32,7 +32,7 @@ def everything(facts: Facts) -> list[str]:
 def say_nothing_of_speed(facts: Facts) -> bool:
     told = everything(facts)
     return (
-        facts.comparison is None
+        not facts.comparisons
         and json.loads(told[2])["broadcast"] is None
         and not any(word in text for text in told[:2] for word in ("× on average", "All sizes", "least 1."))
     )
@@ -47,7 +47,7 @@ def test_a_verification_that_was_cut_off_gives_no_figures_but_says_what_to_do(
     for text in everything(facts):
         assert "The verification (bench.jsonl) was cut off before its end" in text
         assert "`isochrone tune`" in text
-    assert "All sizes" in Reader(page(made.facts())).text
+    assert "mean of all sizes" in Reader(page(made.facts())).text
 
 
 def test_a_plan_for_another_topology_is_not_shown_as_if_it_held(survey_of: Callable, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_what_disagrees_is_said_with_its_share(survey_of: Callable) -> None:
 def test_that_all_ranks_are_on_one_host_confirms_nothing(survey_of: Callable) -> None:
     facts = with_agreement(survey_of("laptop"), {"node": NODE})
     assert accuracy_sentence(facts) is None
-    assert [name for name, _, _ in key_figures(facts)][3:] == ["Broadcast", "All sizes"]
+    assert [name for name, _, _ in key_figures(facts)][3:] == ["Broadcast"]
     assert "Nothing is known of this machine to compare with" in Reader(page(facts)).text
 
 
@@ -236,7 +236,7 @@ def comparison_of(*speedups: float) -> Any:
 def test_the_headline_agrees_with_the_plan(
     recipes: tuple[str, ...], speedups: tuple[float, ...], sentence: str
 ) -> None:
-    assert broadcast_sentence(comparison_of(*speedups), plan_with(*recipes)) == sentence
+    assert collective_sentence(comparison_of(*speedups), plan_with(*recipes)) == sentence
 
 
 def test_report_gives_programs_the_same_figures_as_survey(

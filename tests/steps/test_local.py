@@ -3,19 +3,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from isochrone import _core
 from isochrone.errors import IsochroneError
-from isochrone.files import Case
+from isochrone.files import Case, read_plan
 from isochrone.launch.target import LocalTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
+from isochrone.tune.collectives import sizes_of
 
 LIBRARIES = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
 """With the words that bind ranks to cores."""
@@ -44,6 +49,44 @@ def test_ranks_of_one_small_machine_are_one_group(
     topology = detect(tmp_path / "measurements.jsonl", tmp_path / "topology.json")
     assert len(topology.ranks) == ranks
     assert [(level.name, len(level.groups)) for level in topology.levels] == [("node", 1)]
+
+
+def test_every_collective_is_timed_and_checked_against_the_librarys_own(tmp_path: Path, library: str) -> None:
+    measurements, topology = tmp_path / "measurements.jsonl", tmp_path / "topology.json"
+    target = LocalTarget([f"mpiexec.{library}", "-n", "3"])
+    probe(target, measurements)
+    detect(measurements, topology)
+    cases = [
+        Case(size, root, ("native", row["across"][0]["name"], "native:*"), row["name"])
+        for row in _core.collectives()
+        for size in sizes_of(row["name"], [8, 20_000])
+        for root in ((0, 2) if row["rooted"] else (0,))
+    ]
+    cases.append(Case(13, 1, ("native", "binomial"), "reduce"))
+    bench = run_bench(target, work_for(target, cases, 2), tmp_path / "bench.jsonl", topology)
+    assert {case.collective for case in bench.cases} == {row["name"] for row in _core.collectives()}
+    assert len(bench.cases) == len(cases)
+    assert any(key.recipe.startswith("native:") for key in bench.of("allreduce"))
+
+
+def test_allreduce_and_barrier_are_tuned_by_one_command(tmp_path: Path, library: str) -> None:
+    folder, launcher = tmp_path / "survey", [f"mpiexec.{library}", "-n", "4"]
+    folder.mkdir()
+    probe(LocalTarget(launcher), folder / "measurements.jsonl")
+    detect(folder / "measurements.jsonl", folder / "topology.json")
+    words = ["tune", "-t", str(folder), "--collectives", "allreduce,barrier", "--json", "--", *launcher]
+    done = subprocess.run(
+        [sys.executable, "-m", "isochrone", *words],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found["collectives"]) == {"allreduce", "barrier"}
+    assert [size["size_bytes"] for size in found["collectives"]["barrier"]["sizes"]] == [0]
+    assert {rule["collective"] for rule in found["rules"]} == {"allreduce", "barrier"}
+    assert read_plan(folder / "plan.json").rules
 
 
 def test_work_for_another_number_of_ranks_is_refused_by_whoever_was_started(

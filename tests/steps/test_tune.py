@@ -44,13 +44,18 @@ class MadeUpTarget:
     simulated: bool = True
     cores: int | None = None
     truth: dict[str, list[int]] | None = None
-    baselines: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     rank_count: int | None = None
     plan_over_native: dict[int, float] = field(default_factory=dict)
     asked: list[list[tuple[int, int, tuple[str, ...]]]] = field(default_factory=list)
     calls: int = 0
     fails_after: int | None = None
     seed_from: int = 0
+    price: Callable[[str, int, int, str], float] | None = None
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """What the library can be told to use."""
+        return self.told
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Writes the benchmark that is asked for."""
@@ -69,18 +74,20 @@ class MadeUpTarget:
                 runs = recipe
                 if recipe == "plan":
                     text = Path(given["--plan"]).read_text()
-                    runs, _ = _core.choose(text, "bcast", layout, case.root, case.size_bytes)
+                    runs, _ = _core.choose(text, case.collective, layout, case.root, case.size_bytes)
                 once = self.time_s(case.size_bytes, case.root, runs)
+                if self.price is not None:
+                    once = self.price(case.collective, case.root, case.size_bytes, runs)
                 if recipe == "plan" and runs != "native" and case.size_bytes in self.plan_over_native:
                     native_s = self.time_s(case.size_bytes, case.root, "native")
                     once = self.plan_over_native[case.size_bytes] * native_s
-                key = BenchKey(case.size_bytes, case.root, recipe)
+                key = BenchKey(case.size_bytes, case.root, recipe, case.collective)
                 self.calls += work.repetitions
                 times[key] = once * random.lognormal(0, self.noise, work.repetitions)
         assert plan is None or plan.fingerprint == self.topology.fingerprint
         places = tuple(self.topology.places[place] for place in self.topology.ranks)
         mpi = MpiLibrary("mpich", "5.0", "mpich")
-        write_bench(given["--output"], Bench("bcast", places, mpi, "clock", 0.0, False, True, times, 1.0))
+        write_bench(given["--output"], Bench(places, mpi, "clock", 0.0, False, True, times, 1.0))
 
 
 @pytest.fixture
@@ -153,6 +160,34 @@ def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, ex
 
     chosen = _tune(topology_file, MadeUpTarget(topology, time_s, exact), SIZES)
     assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
+
+
+def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
+    topology = read_topology(topology_file)
+    layout = layout_of(topology, topology_file)
+    target = MadeUpTarget(topology, lambda *_: 1.0)
+    names = [row["name"] for row in _core.collectives()]
+
+    def price(collective: str, root: int, size_bytes: int, recipe: str) -> float:
+        by = "binomial" if recipe == "native" else recipe
+        return _core.predict(collective, layout, by, root, size_bytes) * (3 if recipe == "native" else 1)
+
+    target.price = price
+    files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+    plan, bench = tune(target, topology_file, *files, SIZES, collectives=names)
+    assert set(bench.collectives) == set(names)
+    text = files[0].read_text()
+    for row in _core.collectives():
+        name = row["name"]
+        rules = [rule for rule in plan.rules if rule.collective == name]
+        assert any(rule.recipe != "native" for rule in rules), name
+        assert all(("root in" in rule.shape) == row["rooted"] for rule in rules)
+        size = rules[0].min_bytes
+        recipe, reason = _core.choose(text, name, layout, 0, size)
+        assert recipe != "native", reason
+        assert recipe == _core.parse_recipe(rules[0].recipe)
+        if not row["has_data"]:
+            assert [(rule.min_bytes, rule.max_bytes) for rule in rules] == [(0, 0)]
 
 
 def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:
@@ -238,4 +273,4 @@ def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topo
     assert plan.recipe(shape, sizes[2]) == "native"
     assert plan.recipe(shape, sizes[1]) not in ("native", None)
     assert plan.recipe(shape, sizes[1] + 1) is None
-    assert {size for size, _ in bench.cases} == set(sizes)
+    assert {case.size_bytes for case in bench.cases} == set(sizes)

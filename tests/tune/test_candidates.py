@@ -9,7 +9,9 @@ from zlib import crc32
 import pytest
 
 from isochrone import _core
+from isochrone.errors import UsageError
 from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours, of_next_sizes
+from isochrone.tune.collectives import grids, parse_collectives, sizes_of
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -60,7 +62,7 @@ SHAPES = [(3, 2, 5), (7, 1, 3), (1, 2, 4), (4, 2, 4), (2, 1, 1), (1, 1, 5)]
 @pytest.mark.parametrize("size", [1, 4099, 65536, 4194304])
 def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size: int) -> None:
     layout = _layout(*shape)
-    found = candidates(layout, (0,), size, 6)
+    found = candidates("bcast", layout, (0,), size, 6)
     assert 1 <= len(found) <= 6
     assert len(set(found)) == len(found)
     for recipe in found:
@@ -68,14 +70,52 @@ def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size
         assert _core.predict("bcast", layout, recipe, layout.size - 1, size) > 0
 
 
+@pytest.mark.parametrize("collective", [row["name"] for row in _core.collectives()])
+def test_every_collective_has_candidates_that_can_run(collective: str) -> None:
+    layout = _layout(3, 2, 3)
+    for size in sizes_of(collective, [1, 65536]):
+        found = candidates(collective, layout, (0,), size, 6)
+        assert found
+        assert any(Form.of(recipe, collective).levels for recipe in found)
+        for recipe in found:
+            assert recipe == _core.parse_recipe(recipe)
+            assert Form.of(recipe, collective).text() == recipe
+            assert _core.predict(collective, layout, recipe, 0, size) > 0
+            for near in neighbours(collective, layout, recipe, (0,), size, 2):
+                assert _core.predict(collective, layout, near, 0, size) > 0
+
+
+def test_what_goes_up_and_down_may_do_so_by_two_algorithms() -> None:
+    layout = _layout(3, 2, 3)
+    near = neighbours("allreduce", layout, "hierarchical(machine=flat,node=flat+binomial)", (0,), 64, 99)
+    assert "hierarchical(machine=flat,node=flat)" in near
+    assert not any("native" in recipe for recipe in near)
+
+
+def test_the_collectives_after_the_first_have_fewer_sizes_that_they_can_have() -> None:
+    sizes = (1, 13, 64, 511, 2048)
+    assert grids(("bcast", "allreduce", "barrier"), sizes) == {
+        "bcast": sizes,
+        "allreduce": (8, 512),
+        "barrier": (0,),
+    }
+
+
+@pytest.mark.parametrize("text", ["bcast,nonsense", "", "bcast,,barrier"])
+def test_a_collective_that_there_is_not_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(UsageError, match="is no collective; use some of bcast, ") as refused:
+        parse_collectives(text)
+    assert "\n" not in str(refused.value)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("size", [1, 4099, 65536, 4194304])
 def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], size: int) -> None:
     layout = _layout(*shape)
-    for recipe in candidates(layout, (0,), size, 6):
+    for recipe in candidates("bcast", layout, (0,), size, 6):
         form = Form.of(recipe)
         assert form.text() == recipe
-        near = neighbours(layout, recipe, (0, layout.size - 1), size, 4)
+        near = neighbours("bcast", layout, recipe, (0, layout.size - 1), size, 4)
         assert len(set(near)) == len(near)
         for text in near:
             other = Form.of(text)
@@ -86,7 +126,9 @@ def test_neighbours_differ_in_one_part_and_can_run(shape: tuple[int, int, int], 
 
 
 def test_neighbours_have_every_size_of_segment() -> None:
-    near = neighbours(_layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0)
+    near = neighbours(
+        "bcast", _layout(4, 2, 4), "hierarchical(machine=flat,node=chain)@32768", (0,), 1048576, 0
+    )
     assert {Form.of(text).segment_bytes for text in near} == {0, 8192, 16384, 65536, 131072, 262144}
 
 
@@ -105,7 +147,7 @@ def test_what_costs_the_same_has_one_order_in_all_processes(
             return crc32(f"{salt} {form.text()}".encode())
 
         monkeypatch.setattr(Form, "__hash__", salted)
-        found.add(tuple(candidates(layout, (0,), size, 5)))
+        found.add(tuple(candidates("bcast", layout, (0,), size, 5)))
     assert len(found) == 1
 
 
@@ -118,7 +160,7 @@ def test_levels_that_divide_no_further_are_left_out() -> None:
 
 def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> None:
     layout = _layout(4, 2, 4)
-    best = candidates(layout, (0,), 1048576, 1)[0]
+    best = candidates("bcast", layout, (0,), 1048576, 1)[0]
     assert best.startswith(("hierarchical", "ordered"))
     assert _core.predict("bcast", layout, best, 0, 1048576) < _core.predict(
         "bcast", layout, "binomial", 0, 1048576
@@ -152,7 +194,7 @@ def test_no_candidate_sends_more_messages_than_a_tree_with_the_most_segments(
     shape: tuple[int, int, int], most_segments: int
 ) -> None:
     layout, size_bytes = _layout(*shape), 4194304
-    for recipe in candidates(layout, (0,), size_bytes, 12, most_segments):
+    for recipe in candidates("bcast", layout, (0,), size_bytes, 12, most_segments):
         sends = sum(
             operation["kind"] == "send"
             for rank in range(layout.size)

@@ -39,8 +39,8 @@ layout = core.match(json.dumps(topology), places)
 evidence = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20)
 print(json.dumps({
     "rows": [row["name"] for row in core.algorithms()],
-    "candidates": list(level_algorithms()),
-    "near": neighbours(layout, "binomial@8192", (0,), 65536, 20),
+    "candidates": list(level_algorithms("bcast")[0]),
+    "near": neighbours("bcast", layout, "binomial@8192", (0,), 65536, 20),
     "price": core.predict("bcast", layout, "two_chains", 0, 64),
     "words": rule_sentence(Rule("bcast", "a shape", 1, 9, "two_chains@4096", evidence)),
 }))

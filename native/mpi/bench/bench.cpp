@@ -11,7 +11,8 @@
 #include "bench/aligned.hpp"
 #include "bench/buffer.hpp"
 #include "bench/files.hpp"
-#include "bench/library_bcast.hpp"
+#include "bench/library.hpp"
+#include "bench/operands.hpp"
 #include "bench/options.hpp"
 #include "bench/work.hpp"
 #include "comm/check.hpp"
@@ -23,61 +24,96 @@
 namespace isochrone::mpi::bench {
 namespace {
 
-const core::collectives::Collective& collective = core::collectives::named("bcast");
 constexpr std::string_view native_prefix = "native:";
 constexpr std::string_view all_native = "native:*";
+
+/// The memory of one call.
+struct Memory {
+    std::byte* input = nullptr;
+    std::byte* output = nullptr;
+};
 
 /// One thing to time: the library's own (told which, or not), the plan's choice, or a recipe.
 class Candidate {
   public:
     /// Collective. All that is made once is made here, so that no call that is timed has to.
-    Candidate(std::string name, const Case& one, LibraryBcast& library, executor::Communicator* communicator,
-              executor::Dispatcher* dispatcher)
-        : name_(std::move(name)), library_(&library), communicator_(communicator), dispatcher_(dispatcher) {
+    Candidate(std::string name, const Case& one, int rank, Library& library,
+              executor::Communicator* communicator, executor::Dispatcher* dispatcher)
+        : name_(std::move(name)),
+          case_(&one),
+          operands_(operands_of(one, rank)),
+          library_(&library),
+          communicator_(communicator),
+          dispatcher_(dispatcher) {
+        library.prepare(*one.collective, "");
         if (name_ == core::compose::native_name) return;
         if (name_.starts_with(native_prefix)) {
             algorithm_ = name_.substr(native_prefix.size());
-            library.prepare(algorithm_);
+            library.prepare(*one.collective, algorithm_);
         } else if (name_ == "plan") {
             if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
             from_plan_ = true;
-            dispatcher->decide({&collective, one.root}, one.bytes);
+            dispatcher->decide(question(), one.bytes);
         } else {
             if (communicator == nullptr)
                 throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
-            resolved_ = &communicator->resolve(collective, core::compose::parse_recipe(name_));
+            resolved_ = &communicator->resolve(*one.collective, core::compose::parse_recipe(name_));
             communicator->prepare(*resolved_, one.root);
         }
     }
 
     [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] const Operands& operands() const { return operands_; }
 
-    /// Whether the library's own broadcast takes part inside groups.
-    [[nodiscard]] bool has_library_inside(const Case& one) const {
+    /// Whether the library's own takes part inside groups.
+    [[nodiscard]] bool has_library_inside() const {
         const core::compose::Resolved* resolved =
-            from_plan_ ? dispatcher_->decide({&collective, one.root}, one.bytes).resolved : resolved_;
+            from_plan_ ? dispatcher_->decide(question(), case_->bytes).resolved : resolved_;
         return resolved != nullptr && resolved->has_library_inside();
     }
 
-    void run(std::byte* data, std::int64_t bytes, int root) {
+    void run(const Memory& memory) {
         if (from_plan_) {
-            const auto& decision = dispatcher_->decide({&collective, root}, bytes);
+            const auto& decision = dispatcher_->decide(question(), case_->bytes);
             if (decision.resolved != nullptr) {
-                dispatcher_->run(decision, root, {.input = data, .output = data}, bytes);
+                dispatcher_->run(decision, case_->root, buffers(memory), operands_.count);
                 return;
             }
         }
         if (resolved_ != nullptr) {
-            communicator_->run(*resolved_, root, {.input = data, .output = data}, bytes);
+            communicator_->run(*resolved_, case_->root, buffers(memory), operands_.count);
         } else {
-            library_->bcast(algorithm_, data, static_cast<int>(bytes), root);
+            run_library(algorithm_, memory);
         }
     }
 
+    /// The library's own, whatever the candidate is.
+    void run_library(const std::string& algorithm, const Memory& memory) {
+        library_->run(*case_->collective, algorithm,
+                      {.input = memory.input,
+                       .output = memory.output,
+                       .count = static_cast<int>(operands_.count),
+                       .type = operands_.type,
+                       .op = operands_.op,
+                       .root = case_->root});
+    }
+
   private:
+    [[nodiscard]] executor::Dispatcher::Question question() const { return {case_->collective, case_->root}; }
+
+    [[nodiscard]] executor::Buffers buffers(const Memory& memory) const {
+        return {.input = operands_.has_input ? memory.input : memory.output,
+                .output = operands_.has_output ? memory.output : nullptr,
+                .unit_bytes = operands_.element_bytes,
+                .datatype = operands_.type,
+                .op = operands_.op};
+    }
+
     std::string name_;
     std::string algorithm_;
-    LibraryBcast* library_;
+    const Case* case_;
+    Operands operands_;
+    Library* library_;
     executor::Communicator* communicator_;
     executor::Dispatcher* dispatcher_;
     const core::compose::Resolved* resolved_ = nullptr;
@@ -92,7 +128,8 @@ class Bench {
           work_(parse_work(inputs.work, comm::size_of(comm))),
           timer_(comm),
           library_(comm),
-          buffer_(largest(work_)) {
+          input_(largest(&Operands::input_bytes)),
+          output_(largest(&Operands::output_bytes)) {
         if (!inputs.topology.empty()) {
             auto topology = core::topology::parse(inputs.topology);
             if (!inputs.plan.empty()) {
@@ -132,13 +169,13 @@ class Bench {
             std::vector<Candidate> candidates;
             std::size_t expected = done;
             for (const auto& recipe : one.recipes) {
-                candidates.emplace_back(recipe, one, library_, communicator_.get(), dispatcher_.get());
+                candidates.emplace_back(recipe, one, rank_, library_, communicator_.get(), dispatcher_.get());
                 expected += static_cast<std::size_t>(rounds(recipe));
             }
             // What a library sets up in its first call on a communicator is no part of any other call.
             if (work_.warmup == 0) {
                 for (Candidate& candidate : candidates) {
-                    if (candidate.has_library_inside(one)) timed(candidate, one);
+                    if (candidate.has_library_inside()) timed(candidate);
                 }
             }
             timer_.resynchronise();
@@ -149,7 +186,7 @@ class Bench {
                 std::shuffle(candidates.begin(), candidates.end(), random);
                 for (Candidate& candidate : candidates) {
                     if (round >= rounds(candidate.name())) continue;
-                    const double slowest = round == 0 ? checked(candidate, one) : timed(candidate, one);
+                    const double slowest = round == 0 ? checked(candidate, one) : timed(candidate);
                     spent_s += slowest;
                     if (rank_ == 0) {
                         if (round >= work_.warmup)
@@ -163,10 +200,11 @@ class Bench {
     }
 
   private:
-    static std::int64_t largest(const Work& work) {
-        std::int64_t bytes = 0;
-        for (const Case& one : work.cases) bytes = std::max(bytes, one.bytes);
-        return bytes;
+    /// Of all cases, on this rank.
+    [[nodiscard]] std::int64_t largest(std::int64_t Operands::*bytes) const {
+        std::int64_t most = 0;
+        for (const Case& one : work_.cases) most = std::max(most, operands_of(one, rank_).*bytes);
+        return most;
     }
     /// How often a recipe is called, if patience lasts.
     [[nodiscard]] int rounds(const std::string& recipe) const {
@@ -175,7 +213,7 @@ class Bench {
     }
 
     /// Replaces "native:*" by all that the library can be told, and leaves out what is named twice.
-    void expand(Case& one) const {
+    void expand(Case& one) {
         std::vector<std::string> recipes;
         std::set<std::string> seen;
         const auto add = [&](const std::string& recipe) {
@@ -183,7 +221,8 @@ class Bench {
         };
         for (const auto& recipe : one.recipes) {
             if (recipe == all_native) {
-                for (const auto& name : library_.names()) add(std::string(native_prefix) + name);
+                for (const auto& name : library_.names(*one.collective))
+                    add(std::string(native_prefix) + name);
             } else {
                 add(recipe);
             }
@@ -191,32 +230,40 @@ class Bench {
         one.recipes = std::move(recipes);
     }
 
-    double timed(Candidate& candidate, const Case& one) {
-        std::byte* data = buffer_.next(one.bytes);
-        return call(candidate, data, one);
+    Memory next(const Operands& operands) {
+        return {input_.next(operands.input_bytes), output_.next(operands.output_bytes)};
     }
 
-    double call(Candidate& candidate, std::byte* data, const Case& one) {
+    double timed(Candidate& candidate) { return call(candidate, next(candidate.operands())); }
+
+    double call(Candidate& candidate, const Memory& memory) {
         return timer_.time([&] {
             ++calls_;
-            candidate.run(data, one.bytes, one.root);
+            candidate.run(memory);
         });
     }
 
-    /// The first time, the bytes are looked at: a fast wrong broadcast must not win.
+    /// The first time, the result is compared with that of the library's own: what is fast and wrong must not
+    /// win.
     double checked(Candidate& candidate, const Case& one) {
-        if (!Buffer::holds_contents()) return timed(candidate, one);
-        ++pattern_;
-        std::byte* data = buffer_.next(one.bytes);
-        Buffer::fill(data, one.bytes, rank_ == one.root ? pattern_ : pattern_ + 1);
-        const double slowest = call(candidate, data, one);
-        int wrong = Buffer::holds(data, one.bytes, pattern_) ? 0 : 1;
+        if (!Buffer::holds_contents()) return timed(candidate);
+        const Operands& operands = candidate.operands();
+        const Memory memory = next(operands);
+        // Others on each rank and in each call, so that nothing is right by chance, or from the call before.
+        const unsigned pattern = ++checks_ * 977 + static_cast<unsigned>(rank_) * 7919;
+        Buffer::fill(memory.input, operands.input_bytes, pattern);
+        Buffer::fill(memory.output, operands.output_bytes, pattern + 389);
+        expected_.assign(memory.output, memory.output + operands.output_bytes);
+        candidate.run_library("", {memory.input, expected_.data()});
+        const double slowest = call(candidate, memory);
+        int wrong = std::equal(expected_.begin(), expected_.end(), memory.output) ? 0 : 1;
         comm::check(PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
         if (wrong != 0) {
-            throw comm::Failure(comm::failure, "recipe '" + candidate.name() +
-                                                   "' left wrong bytes in a broadcast of " +
-                                                   std::to_string(one.bytes) + " bytes from rank " +
-                                                   std::to_string(one.root));
+            std::string what(one.collective->words);
+            if (one.collective->has_data) what += " of " + std::to_string(one.bytes) + " bytes";
+            if (one.collective->rooted) what += ", root " + std::to_string(one.root);
+            throw comm::Failure(comm::failure,
+                                "recipe '" + candidate.name() + "' left wrong bytes in a " + what);
         }
         return slowest;
     }
@@ -225,12 +272,14 @@ class Bench {
     int rank_;
     Work work_;
     AlignedTimer timer_;
-    LibraryBcast library_;
-    Buffer buffer_;
+    Library library_;
+    Buffer input_;
+    Buffer output_;
+    std::vector<std::byte> expected_;
     std::unique_ptr<executor::Communicator> communicator_;
     core::select::Plan plan_;
     std::unique_ptr<executor::Dispatcher> dispatcher_;
-    unsigned pattern_ = 0;
+    unsigned checks_ = 0;
     std::int64_t calls_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// isochrone-bench: times broadcasts by different recipes, all in one run and in turn.
+// isochrone-bench: times collectives by different recipes, all in one run and in turn.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The memory that is broadcast.
+// The memory that collectives work on.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +9,24 @@
 
 namespace isochrone::mpi::bench {
 
-/// Several messages' worth of memory, used in turn, so that no broadcast finds its data in the cache of the
-/// one before. Under SimGrid, where caches are not modelled and thousands of ranks share one machine's
+/// Several messages' worth of memory, used in turn, so that no call finds its data in the cache of the one
+/// before. Under SimGrid, where caches are not modelled and thousands of ranks share one machine's
 /// memory, all ranks have one piece.
 class Buffer {
   public:
+    /// `largest_bytes`: of one call; 0: none is needed.
     explicit Buffer(std::int64_t largest_bytes);
     ~Buffer();
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
-    /// Memory for the next broadcast.
+    /// Memory for the next call.
     [[nodiscard]] std::byte* next(std::int64_t bytes);
 
-    /// Whether what is broadcast can be told apart: not where all ranks share the memory.
+    /// Whether what ranks have can be told apart: not where all share the memory.
     [[nodiscard]] static bool holds_contents();
-    /// Fills memory with a pattern, or spoils it.
+    /// Fills memory with a pattern.
     static void fill(std::byte* data, std::int64_t bytes, unsigned pattern);
-    [[nodiscard]] static bool holds(const std::byte* data, std::int64_t bytes, unsigned pattern);
 
   private:
     std::int64_t size_;

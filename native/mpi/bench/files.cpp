@@ -81,7 +81,6 @@ void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& 
                     nlohmann::ordered_json provenance) {
     line({{"isochrone", "bench"},
           {"schema_version", 1},
-          {"collective", "bcast"},
           {"ranks", places.size()},
           {"places", comm::places_json(places)},
           {"mpi", comm::library_json(comm::library_identity())},
@@ -93,7 +92,8 @@ void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& 
 }
 
 void Output::time(const Case& one, const std::string& recipe, int repetition, double slowest_s) {
-    line({{"bytes", one.bytes},
+    line({{"collective", one.collective->name},
+          {"bytes", one.bytes},
           {"root", one.root},
           {"recipe", recipe},
           {"repetition", repetition},

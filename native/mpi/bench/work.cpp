@@ -19,16 +19,27 @@ std::int64_t integer(const json& object, const char* key, std::int64_t least, st
     return value.get<std::int64_t>();
 }
 
+/// `common` is the collective of cases that name none.
+Case read_case(const json& entry, const json* common, int ranks) {
+    constexpr std::int64_t largest_message = std::int64_t{1} << 30;
+    const auto own = entry.find("collective");
+    if (own == entry.end() && common == nullptr) throw std::invalid_argument("a case names no collective");
+    const json& name = own == entry.end() ? *common : *own;
+    const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
+    return {.collective = &collective,
+            .bytes = integer(entry, "bytes", 0, collective.has_data ? largest_message : 0),
+            .root = static_cast<int>(integer(entry, "root", 0, collective.rooted ? ranks - 1 : 0)),
+            .recipes = entry.at("recipes").get<std::vector<std::string>>()};
+}
+
 }  // namespace
 
 Work parse_work(std::string_view text, int ranks) {
-    constexpr std::int64_t largest_message = std::int64_t{1} << 30;
     try {
         const json document = json::parse(text);
         if (document.at("isochrone") != "work") throw std::invalid_argument("it is not a work file");
         if (document.at("schema_version") != 1)
             throw std::invalid_argument("it is of another schema version");
-        if (document.at("collective") != "bcast") throw std::invalid_argument("only 'bcast' can be timed");
         Work work;
         if (const auto wanted = document.find("ranks"); wanted != document.end() && !wanted->is_null()) {
             work.ranks = static_cast<int>(integer(document, "ranks", 1, 1 << 24));
@@ -50,10 +61,9 @@ Work parse_work(std::string_view text, int ranks) {
                 throw std::invalid_argument("'patience_s' is not a time");
             work.patience_s = patience.get<double>();
         }
+        const auto common = document.find("collective");
         for (const json& entry : document.at("cases")) {
-            work.cases.push_back({integer(entry, "bytes", 0, largest_message),
-                                  static_cast<int>(integer(entry, "root", 0, ranks - 1)),
-                                  entry.at("recipes").get<std::vector<std::string>>()});
+            work.cases.push_back(read_case(entry, common == document.end() ? nullptr : &*common, ranks));
         }
         return work;
     } catch (const json::exception& error) {

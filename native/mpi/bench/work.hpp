@@ -9,11 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/collective.hpp"
+
 namespace isochrone::mpi::bench {
 
 struct Case {
-    std::int64_t bytes = 0;
-    int root = 0;
+    const core::collectives::Collective* collective = nullptr;
+    std::int64_t bytes = 0;            ///< that all ranks know alike: 0 where the collective has no data
+    int root = 0;                      ///< 0 where the collective has none
     std::vector<std::string> recipes;  ///< as written
 };
 
@@ -30,7 +33,7 @@ struct Work {
     std::vector<Case> cases;
 };
 
-/// Throws std::invalid_argument, in one line, if the text is not a work file for broadcasts among `ranks`
+/// Throws std::invalid_argument, in one line, if the text is not a work file for collectives among `ranks`
 /// ranks, or if it is for another number of them.
 [[nodiscard]] Work parse_work(std::string_view text, int ranks);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``isochrone bench``: times broadcasts by different recipes in turn."""
+"""``isochrone bench``: times collectives by different recipes in turn."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.options import AsJson, parse_sizes, print_json
+from isochrone.cli.options import AsJson, Collectives, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
+    from isochrone.files import BenchCase
     from isochrone.lab.study import Outcome
     from isochrone.statistics import Interval
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One recipe at one size; speedups are over the library's own."""
+    """One recipe in one case; speedups are over the library's own."""
 
-    size_bytes: int
-    root: int
+    case: BenchCase
     recipe: str
     median: Interval
     speedup: Interval
 
     def document(self) -> dict[str, Any]:
         return {
-            "size_bytes": self.size_bytes,
-            "root": self.root,
+            "collective": self.case.collective,
+            "size_bytes": self.case.size_bytes,
+            "root": self.case.root,
             "recipe": self.recipe,
             "median_s": self.median.estimate,
             "ci_s": [self.median.low, self.median.high],
@@ -49,7 +50,8 @@ def bench(
         typer.Option("--recipe", "-r", help="A recipe to time beside native; again for more."),
     ] = None,
     sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
-    root: Annotated[int, typer.Option("--root", min=0, help="The rank that has the data.")] = 0,
+    collectives: Collectives = None,
+    root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
     topology: Annotated[
         Path | None,
@@ -68,7 +70,9 @@ def bench(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Time broadcasts by different recipes, each in turn in one run, against the MPI library's own.
+    """Time collectives by different recipes, each in turn in one run, against the MPI library's own.
+
+    Broadcasts, unless --collectives names others.
 
     In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
     each placement, or the one that is given, and set the plans beside the libraries and the links' bound. The
@@ -79,12 +83,13 @@ def bench(
         return
     output = output or Path("bench.jsonl")
     from isochrone import _core
-    from isochrone.files import BenchKey, Case, read_plan
+    from isochrone.files import BCAST, Case, read_plan
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
     from isochrone.statistics import median_ci, ratio_ci
     from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
+    from isochrone.tune.collectives import is_rooted, parse_collectives, sizes_of
 
     refuse_to_replace(output, "bench")
     if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
@@ -103,15 +108,21 @@ def bench(
         read_plan(plan_file)
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
-    cases = [Case(size, root, tuple(wanted)) for size in (parse_sizes(sizes) if sizes else SIZES_BYTES)]
-    with open_target(options) as target, part("timing broadcasts"):
+    sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
+    names = parse_collectives(collectives) if collectives is not None else (BCAST,)
+    cases = [
+        Case(size, root if is_rooted(name) else 0, tuple(wanted), name)
+        for name in names
+        for size in sizes_of(name, sizes_bytes)
+    ]
+    with open_target(options) as target, part("timing collectives"):
         found = run_bench(target, work_for(target, cases, repetitions), output, topology_file, plan_file)
     rows = []
-    for size, from_root in found.cases:
-        native = found.slowest_s[BenchKey(size, from_root, "native")]
-        for recipe in found.recipes(size, from_root):
-            times = found.slowest_s[BenchKey(size, from_root, recipe)]
-            rows.append(_Row(size, from_root, recipe, median_ci(times), ratio_ci(native, times)))
+    for case in sorted(found.cases, key=lambda case: names.index(case.collective)):
+        native = found.slowest_s[case.key("native")]
+        for recipe in found.recipes(case):
+            times = found.slowest_s[case.key(recipe)]
+            rows.append(_Row(case, recipe, median_ci(times), ratio_ci(native, times)))
     if as_json:
         print_json(
             {
@@ -125,7 +136,7 @@ def bench(
     for row in rows:
         low, high = row.speedup.low, row.speedup.high
         typer.echo(
-            f"{row.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
+            f"{row.case.collective:<9} {row.case.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
             f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
         )
 

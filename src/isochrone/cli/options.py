@@ -24,6 +24,15 @@ Fabric = Annotated[
     ),
 ]
 
+Collectives = Annotated[
+    str | None,
+    typer.Option(
+        "--collectives",
+        metavar="NAME,...",
+        help="Which, such as bcast,reduce,allreduce,barrier; `isochrone info` lists them.",
+    ),
+]
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, Fabric, print_json
+from isochrone.cli.options import AsJson, Collectives, Fabric, print_json
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -21,16 +21,19 @@ def survey(
         "isochrone-survey"
     ),
     fabric: Fabric = None,
+    collectives: Collectives = None,
     as_json: AsJson = False,
 ) -> None:
-    """Survey a machine: probe it, detect its topology, tune broadcast on it, and report.
+    """Survey a machine: probe it, detect its topology, tune collectives on it, and report.
 
     Once per machine: isochrone survey -- mpiexec -n 64. Then every day: isochrone run -- mpiexec -n 64
     ./program.
     """
     from isochrone.steps.survey import survey as run_survey
+    from isochrone.tune.collectives import defaults, parse_collectives
 
-    result = run_survey(target, output, ["isochrone", *sys.argv[1:]], fabric=fabric)
+    names = parse_collectives(collectives) if collectives is not None else defaults()
+    result = run_survey(target, output, ["isochrone", *sys.argv[1:]], fabric=fabric, collectives=names)
     if as_json:
         print_json(result.document)
         return

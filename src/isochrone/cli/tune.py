@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, Collectives, print_json
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -19,43 +19,46 @@ def tune(
     topology: Annotated[
         Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
     ] = Path("isochrone-survey"),
+    collectives: Collectives = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the best broadcast for each message size, and write the plan beside the topology.
+    """Find the best algorithms for each collective and message size, and write the plan beside the topology.
 
     The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning
     that was interrupted.
     """
     from isochrone.files import plan_document
-    from isochrone.report import broadcast_document, compare
+    from isochrone.report import collectives_document, compare_all
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.rounds import forget_rounds
     from isochrone.steps.tune import tune as run_tune
+    from isochrone.tune.collectives import defaults, parse_collectives, words
     from isochrone.tune.rules import NATIVE
     from isochrone.units import number_of
 
+    names = parse_collectives(collectives) if collectives is not None else defaults()
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
-    plan, bench = run_tune(target, source, path, source.with_name(BENCH))
+    plan, bench = run_tune(target, source, path, source.with_name(BENCH), collectives=names)
     forget_rounds(path)
-    comparison = compare(bench.slowest_s, bench.collective)
     if as_json:
         print_json(
             {
                 "plan": str(path),
                 "rules": plan_document(plan)["rules"],
-                "broadcast": broadcast_document(comparison),
+                **collectives_document(compare_all(bench)),
             }
         )
         return
     recipes = [rule for rule in plan.rules if rule.recipe != NATIVE]
     for rule in recipes:
         typer.echo(
-            f"{rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  "
+            f"{rule.collective}  {rule.min_bytes}-{rule.max_bytes} B  {rule.recipe}  "
             f"{rule.evidence.speedup:.2f}x  ({rule.shape})"
         )
     if not recipes:
-        typer.echo("Nothing was proven faster than the MPI library's own broadcast.")
+        tuned = ", ".join(words(name) for name in names)
+        typer.echo(f"Nothing was proven faster than the MPI library's own: {tuned}.")
     elif len(recipes) < len(plan.rules):
         rest = number_of(len(plan.rules) - len(recipes), "measured size")
         typer.echo(f"At {rest} nothing was proven faster than the MPI library's own.")

@@ -5,7 +5,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
     one line.
 """
 
-from isochrone.files.bench import Bench, BenchKey, merged, read_bench, write_bench
+from isochrone.files.bench import BCAST, Bench, BenchCase, BenchKey, merged, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
@@ -27,7 +27,9 @@ from isochrone.files.topology import (
 from isochrone.files.work import Case, Work, read_work, work_document, write_work
 
 __all__ = [
+    "BCAST",
     "Bench",
+    "BenchCase",
     "BenchKey",
     "Case",
     "Clusters",

@@ -17,6 +17,21 @@ from isochrone.files.place import MpiLibrary, Place, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_lines, write_lines
 
+BCAST = "bcast"
+"""The collective of whatever names none: files had no other once."""
+
+
+class BenchCase(NamedTuple):
+    """What recipes were timed against each other for."""
+
+    size_bytes: int
+    root: int
+    collective: str = BCAST
+
+    def key(self, recipe: str) -> BenchKey:
+        """Of the times of a recipe."""
+        return BenchKey(self.size_bytes, self.root, recipe, self.collective)
+
 
 class BenchKey(NamedTuple):
     """What was timed."""
@@ -24,24 +39,28 @@ class BenchKey(NamedTuple):
     size_bytes: int
     root: int
     recipe: str
+    collective: str = BCAST
+
+    @property
+    def case(self) -> BenchCase:
+        """What it was timed for."""
+        return BenchCase(self.size_bytes, self.root, self.collective)
 
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """Times of one collective on one communicator.
+    """Times of collectives on one communicator.
 
     Attributes:
         start: how starts were aligned: ``clock`` or ``barrier``.
         oversubscribed: whether some host had more ranks than CPUs.
         sync_error_s: how far apart the starts may be.
-        slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one size
-            and root that have equally many repetitions took turns, so that index k is the same turn in
-            each.
+        slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one case
+            that have equally many repetitions took turns, so that index k is the same turn in each.
         elapsed_s: time that it took; None where it did not come to its end.
         calls: how many collectives were run, with those that did not count; None like ``elapsed_s``.
     """
 
-    collective: str
     places: tuple[Place, ...]
     mpi: MpiLibrary
     start: str
@@ -59,27 +78,36 @@ class Bench:
         return len(self.places)
 
     @property
-    def cases(self) -> tuple[tuple[int, int], ...]:
-        """The pairs of size and root that were timed, in order of size."""
-        return tuple(sorted({(key.size_bytes, key.root) for key in self.slowest_s}))
+    def cases(self) -> tuple[BenchCase, ...]:
+        """What was timed, in order of size."""
+        return tuple(sorted({key.case for key in self.slowest_s}))
 
-    def only(self, cases: Collection[tuple[int, int]]) -> Bench:
-        """What was timed for some sizes and roots."""
-        times = {key: values for key, values in self.slowest_s.items() if (key.size_bytes, key.root) in cases}
+    @property
+    def collectives(self) -> tuple[str, ...]:
+        """The collectives that were timed, in the order of the file."""
+        return tuple(dict.fromkeys(key.collective for key in self.slowest_s))
+
+    def of(self, collective: str) -> dict[BenchKey, npt.NDArray[np.float64]]:
+        """The times of one collective."""
+        return {key: times for key, times in self.slowest_s.items() if key.collective == collective}
+
+    def only(self, cases: Collection[BenchCase]) -> Bench:
+        """What was timed for some cases."""
+        times = {key: values for key, values in self.slowest_s.items() if key.case in cases}
         return replace(self, slowest_s=times)
 
     @property
-    def whole_cases(self) -> frozenset[tuple[int, int]]:
-        """The pairs of size and root whose every repetition is there: cases are timed one after the other, so
-        that only the last may have been cut off.
+    def whole_cases(self) -> frozenset[BenchCase]:
+        """The cases whose every repetition is there: they are timed one after the other, so that only the
+        last may have been cut off.
         """
         keys = list(self.slowest_s)
-        cut_off = {(keys[-1].size_bytes, keys[-1].root)} if keys and self.elapsed_s is None else set()
+        cut_off = {keys[-1].case} if keys and self.elapsed_s is None else set()
         return frozenset(self.cases) - cut_off
 
-    def recipes(self, size_bytes: int, root: int) -> tuple[str, ...]:
-        """The recipes that were timed for a size and a root."""
-        return tuple(key.recipe for key in self.slowest_s if (key.size_bytes, key.root) == (size_bytes, root))
+    def recipes(self, case: BenchCase) -> tuple[str, ...]:
+        """The recipes that were timed for a case."""
+        return tuple(key.recipe for key in self.slowest_s if key.case == case)
 
 
 def read_bench(path: Path | str) -> Bench:
@@ -99,6 +127,7 @@ def read_bench(path: Path | str) -> Bench:
         raise IsochroneError(
             f"{len(places)} places for {header['ranks']} ranks", f"{path}:{number}", make_again("bench")
         )
+    common = str(header.get("collective", BCAST))
     times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
     elapsed_s: float | None = None
     calls: int | None = None
@@ -113,10 +142,10 @@ def read_bench(path: Path | str) -> Bench:
             raise IsochroneError(
                 f"root {line['root']} is none of {len(places)} ranks", where, make_again("bench")
             )
-        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"])
+        collective = line.get("collective", common)
+        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"], collective)
         times[key][int(line["repetition"])] = float(line["slowest_s"])
     return Bench(
-        collective=header["collective"],
         places=places,
         mpi=MpiLibrary(**header["mpi"]),
         start=header["start"],
@@ -150,7 +179,6 @@ def write_bench(path: Path | str, bench: Bench) -> None:
     header: Json = {
         "isochrone": "bench",
         "schema_version": SCHEMA_VERSION,
-        "collective": bench.collective,
         "ranks": bench.ranks,
         "places": [place.document() for place in bench.places],
         "mpi": bench.mpi.document(),
@@ -164,8 +192,16 @@ def write_bench(path: Path | str, bench: Bench) -> None:
     documents = [header]
     for key, values in bench.slowest_s.items():
         for repetition, value in enumerate(values.tolist()):
-            line = dict(zip(("bytes", "root", "recipe"), key, strict=True))
-            documents.append({**line, "repetition": repetition, "slowest_s": value})
+            documents.append(
+                {
+                    "collective": key.collective,
+                    "bytes": key.size_bytes,
+                    "root": key.root,
+                    "recipe": key.recipe,
+                    "repetition": repetition,
+                    "slowest_s": value,
+                }
+            )
             check(documents[-1], "bench", f"{path}:{len(documents)}", "time")
     if bench.elapsed_s is not None:
         documents.append({"end": True, "elapsed_s": bench.elapsed_s, "calls": bench.calls or 0})

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files.bench import BCAST
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
 
@@ -63,10 +64,11 @@ class Plan:
     provenance: Json = field(default_factory=dict)
     level_names: tuple[str, ...] = ()
 
-    def recipe(self, shape: str, size_bytes: int) -> str | None:
-        """What the plan says of broadcasts of this size on this shape; None where nothing was measured."""
+    def recipe(self, shape: str, size_bytes: int, collective: str = BCAST) -> str | None:
+        """What the plan says of a collective of this size on this shape; None where nothing was measured."""
         for rule in self.rules:
-            if rule.shape == shape and rule.min_bytes <= size_bytes <= rule.max_bytes:
+            here = rule.collective == collective and rule.shape == shape
+            if here and rule.min_bytes <= size_bytes <= rule.max_bytes:
                 return rule.recipe
         return None
 

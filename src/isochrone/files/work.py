@@ -6,22 +6,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from isochrone.files.bench import BCAST
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
 
 
 @dataclass(frozen=True)
 class Case:
-    """Recipes to be timed against each other for one size and root."""
+    """Recipes to be timed against each other for one collective, size and root.
+
+    Attributes:
+        size_bytes: that all ranks know alike; 0 where the collective has no data.
+        root: 0 where the collective has none.
+    """
 
     size_bytes: int
     root: int
     recipes: tuple[str, ...]
+    collective: str = BCAST
 
 
 @dataclass(frozen=True)
 class Work:
-    """Cases of one collective.
+    """What a benchmark is to time.
 
     Attributes:
         repetitions: timed calls of each recipe in each case, after ``warmup`` that are not.
@@ -32,7 +39,6 @@ class Work:
         ranks: that the cases are for; None: any number.
     """
 
-    collective: str
     repetitions: int
     warmup: int
     seed: int
@@ -48,12 +54,15 @@ def read_work(path: Path | str) -> Work:
     path = Path(path)
     document = read_object(path, make_again("work"))
     check(document, "work", str(path))
+    common = document.get("collective", BCAST)
     return Work(
-        collective=document["collective"],
         repetitions=int(document["repetitions"]),
         warmup=int(document["warmup"]),
         seed=int(document["seed"]),
-        cases=tuple(Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"])) for c in document["cases"]),
+        cases=tuple(
+            Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"]), c.get("collective", common))
+            for c in document["cases"]
+        ),
         rival_repetitions=int(document["rival_repetitions"]),
         patience_s=document["patience_s"],
         least_repetitions=int(document["least_repetitions"]),
@@ -74,12 +83,19 @@ def work_document(work: Work) -> Json:
         "isochrone": "work",
         "schema_version": SCHEMA_VERSION,
         "ranks": work.ranks,
-        "collective": work.collective,
         "repetitions": work.repetitions,
         "rival_repetitions": work.rival_repetitions,
         "patience_s": work.patience_s,
         "least_repetitions": work.least_repetitions,
         "warmup": work.warmup,
         "seed": work.seed,
-        "cases": [{"bytes": c.size_bytes, "root": c.root, "recipes": list(c.recipes)} for c in work.cases],
+        "cases": [
+            {
+                "collective": case.collective,
+                "bytes": case.size_bytes,
+                "root": case.root,
+                "recipes": list(case.recipes),
+            }
+            for case in work.cases
+        ],
     }

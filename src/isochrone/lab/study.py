@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Bench, Case, read_bench
+from isochrone.files import BCAST, Bench, Case, read_bench
 from isochrone.lab.labs import Lab
 from isochrone.lab.target import LabTarget, Ranks
 from isochrone.launch.library import MpiLibrary
@@ -155,14 +155,14 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
     if bench is None:
         _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, sizes_bytes)
         forget_rounds(folder / PLAN)
-    roots = {root for _, root in bench.cases}
+    roots = {case.root for case in bench.cases}
     rows = []
     for root in sorted(roots):
         samples = {key: times for key, times in bench.slowest_s.items() if key.root == root}
-        comparison = compare(samples, bench.collective)
+        comparison = compare(samples, BCAST)
         if comparison is not None:
             told = _told_at_start(target, folder, root, [size.size_bytes for size in comparison.sizes])
-            rows += [_row(target, bench.collective, root, size, told) for size in comparison.sizes]
+            rows += [_row(target, BCAST, root, size, told) for size in comparison.sizes]
     size_bytes = _uplink_bytes(target, min(roots, default=0), sizes_bytes)
     return Outcome(
         mpi=target.library.name,
@@ -236,7 +236,8 @@ def _tuned(folder: Path, sizes_bytes: Sequence[int]) -> Bench | None:
     if not (plan.exists() and bench.exists()) or plan.stat().st_mtime > bench.stat().st_mtime:
         return None
     found = read_bench(bench)
-    complete = found.elapsed_s is not None and {size for size, _ in found.cases} == set(sizes_bytes)
+    found = found.only([case for case in found.cases if case.collective == BCAST])
+    complete = found.elapsed_s is not None and {case.size_bytes for case in found.cases} == set(sizes_bytes)
     return found if complete else None
 
 

@@ -22,6 +22,7 @@ from isochrone.launch.build import build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import Talk, run_program
+from isochrone.launch.target import EVERYTHING_TOLD
 
 _RANKS_ON_A_HOST = 2
 
@@ -102,13 +103,16 @@ class LabTarget:
         self.simulated = False
         self.exact = False
         self.truth: dict[str, list[int]] | None = lab.network.truth(ranks.hosts)
-        self.baselines = ["native:*"]
         self.rank_count: int | None = len(ranks.hosts)
         self._settings = dict(settings or {})
         idle = "idle ranks wait" if self.idle_wait else "idle ranks poll"
         self.name = (
             f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
         )
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """All that the library can be told to use for a collective."""
+        return EVERYTHING_TOLD
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.

@@ -13,6 +13,9 @@ from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import Talk, run_program
 from isochrone.launch.registry import library_of
 
+EVERYTHING_TOLD = ("native:*",)
+"""The baselines of a library that the benchmark asks what it can be told."""
+
 
 class Target(Protocol):
     """A place to run the native programs.
@@ -23,7 +26,6 @@ class Target(Protocol):
         exact: whether times have no noise, so that one repetition tells all.
         cores: that the ranks share; None where each rank has one of its own, or that is not known.
         truth: level name to group label of each rank, where it is known.
-        baselines: ``native:…`` selectors that the library can be told to use for broadcasts.
         rank_count: how many ranks it starts; None where it leaves that to its launcher.
     """
 
@@ -32,8 +34,10 @@ class Target(Protocol):
     exact: bool
     cores: int | None
     truth: dict[str, list[int]] | None
-    baselines: list[str]
     rank_count: int | None
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """``native:…`` selectors of what the library can be told to use for a collective."""
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench`` with its arguments, and talks with it; raises
@@ -58,8 +62,11 @@ class LocalTarget:
         self.exact = False
         self.cores = os.cpu_count()
         self.truth: dict[str, list[int]] | None = None
-        self.baselines = ["native:*"]
         self.rank_count = self._line.ranks
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """All that the library can be told to use for a collective."""
+        return EVERYTHING_TOLD
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs a native program under the launcher, building it first where needed.

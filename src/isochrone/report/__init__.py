@@ -6,8 +6,8 @@ figures as PNG, SVG and PDF, `text` the summary for the terminal. `headline`, `w
 language they share.
 """
 
-from isochrone.report.comparison import Comparison, compare
-from isochrone.report.document import broadcast_document, survey_document
+from isochrone.report.comparison import Comparison, compare, compare_all
+from isochrone.report.document import collectives_document, survey_document
 from isochrone.report.facts import Facts
 from isochrone.report.inputs import read_facts
 from isochrone.report.text import summary_lines
@@ -17,8 +17,9 @@ __all__ = [
     "FILE_NAME",
     "Comparison",
     "Facts",
-    "broadcast_document",
+    "collectives_document",
     "compare",
+    "compare_all",
     "read_facts",
     "summary_lines",
     "survey_document",

@@ -46,8 +46,9 @@ def chart_data(facts: Facts) -> dict[str, object]:
     )
     if facts.tree is not None:
         data["tree"] = _tree(facts, facts.tree)
-    if facts.comparison is not None and any(size > 0 for size, _ in facts.comparison.compared):
-        data["broadcast"] = _broadcast(facts.comparison)
+    data["collectives"] = {
+        comparison.stem: _by_size(comparison) for comparison in facts.comparisons if is_drawn(comparison)
+    }
     return data
 
 
@@ -106,9 +107,16 @@ def _us(*seconds: float) -> list[float]:
     return [float(f"{value * 1e6:.5g}") for value in seconds]
 
 
-def _broadcast(comparison: Comparison) -> dict[str, object]:
-    """Series by size; a size of 0 bytes has no place on a logarithmic axis and stands in the table only."""
-    rows = [row for row in comparison.sizes if row.size_bytes > 0]
+def is_drawn(comparison: Comparison) -> bool:
+    """Whether there is anything to draw by size; a size of 0 bytes has no place on a logarithmic axis and
+    stands in the table only.
+    """
+    return any(size > 0 for size, _ in comparison.compared)
+
+
+def _by_size(comparison: Comparison) -> dict[str, object]:
+    """Series by size."""
+    rows = comparison.sized
     times = [
         i
         for row in rows

@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.files import BenchKey
+from isochrone.files import Bench, BenchKey
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
+from isochrone.tune.collectives import in_order, words
 
 NATIVE, PLAN, RIVAL_PREFIX = "native", "plan", "native:"
 LARGE_BYTES = 256 * 1024
 
 Samples = Mapping[BenchKey, FloatArray]
-"""(size in bytes, root, recipe) -> the slowest rank's time of each repetition, in seconds."""
+"""(size in bytes, root, recipe, collective) -> the slowest rank's time of each repetition, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,28 @@ class SizeComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All sizes, smallest first."""
+    """One collective at all sizes, smallest first."""
 
     collective: str
     sizes: tuple[SizeComparison, ...]
     roots: tuple[int, ...]
     repetitions: int
     rivals: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """What a sentence calls the collective."""
+        return words(self.collective)
+
+    @property
+    def stem(self) -> str:
+        """What its figures are called: letters, digits and hyphens."""
+        return stem_of(self.words)
+
+    @property
+    def sized(self) -> tuple[SizeComparison, ...]:
+        """What has a place on a logarithmic axis of sizes."""
+        return tuple(row for row in self.sizes if row.size_bytes > 0)
 
     @property
     def compared(self) -> tuple[tuple[int, Interval], ...]:
@@ -91,25 +108,37 @@ class Comparison:
         return (proven[-1][0], geometric_mean([s.estimate for _, s in proven])) if proven else None
 
 
+def stem_of(words_of_collective: str) -> str:
+    """What the figures of a collective are called."""
+    return "-".join(re.findall("[a-z0-9]+", words_of_collective))
+
+
 def compare(samples: Samples, collective: str) -> Comparison | None:
-    """Compares by size. Roots of one size are taken together, each repetition paired with the one of its own
-    root.
+    """Compares one collective by size. Roots of one size are taken together, each repetition paired with the
+    one of its own root.
 
     The rival of a size is what has the least median of the library's own choice and all that it was told,
     chosen with the samples that it is then judged by: this favours the rival. None when `samples` holds no
     run of the library's own.
     """
-    sizes = sorted({size for size, _, recipe in samples if recipe == NATIVE})
+    samples = {key: times for key, times in samples.items() if key.collective == collective}
+    sizes = sorted({key.size_bytes for key in samples if key.recipe == NATIVE})
     if not sizes:
         return None
-    rivals = sorted({recipe for _, _, recipe in samples if recipe.startswith(RIVAL_PREFIX)})
+    rivals = sorted({key.recipe for key in samples if key.recipe.startswith(RIVAL_PREFIX)})
     return Comparison(
         collective=collective,
         sizes=tuple(_compare_size(samples, size, rivals) for size in sizes),
-        roots=tuple(sorted({root for _, root, _ in samples})),
-        repetitions=max(len(times) for (_, _, recipe), times in samples.items() if recipe == NATIVE),
+        roots=tuple(sorted({key.root for key in samples})),
+        repetitions=max(len(times) for key, times in samples.items() if key.recipe == NATIVE),
         rivals=tuple(rival.removeprefix(RIVAL_PREFIX) for rival in rivals),
     )
+
+
+def compare_all(bench: Bench) -> tuple[Comparison, ...]:
+    """Each collective of a benchmark in which the library's own was measured, in the order of the table."""
+    found = (compare(bench.slowest_s, name) for name in in_order(bench.collectives))
+    return tuple(comparison for comparison in found if comparison is not None)
 
 
 def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeComparison:
@@ -132,7 +161,7 @@ def _best(choices: Mapping[str, FloatArray], plan: FloatArray) -> Rival:
 
 
 def _pooled(samples: Samples, size: int, recipe: str) -> FloatArray:
-    parts = [samples[key] for key in sorted(samples) if key[0] == size and key[2] == recipe]
+    parts = [samples[key] for key in sorted(samples) if (key.size_bytes, key.recipe) == (size, recipe)]
     return np.concatenate(parts) if parts else np.empty(0)
 
 

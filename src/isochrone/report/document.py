@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from isochrone.files import BCAST
 from isochrone.report.comparison import Comparison
 from isochrone.report.facts import Facts
 
@@ -33,19 +35,23 @@ def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
         "probe_seconds": measurements.elapsed_s,
         "simulated": measurements.simulated,
         "mpi": measurements.mpi.document(),
-        "broadcast": broadcast_document(facts.comparison),
+        **collectives_document(facts.comparisons),
         "findings": None if facts.findings is None else [each.to_json() for each in facts.findings],
         "not_shown": dict(facts.not_shown),
         "report": str(report),
     }
 
 
-def broadcast_document(comparison: Comparison | None) -> dict[str, Any] | None:
-    """The plan against the library's own, overall and by size; None where nothing was timed (a single
-    rank).
+def collectives_document(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """`collectives`: the plan against the library's own, by collective, overall and by size; none where
+    nothing was timed (a single rank). `broadcast` is that of broadcasts once more, or null: the name that it
+    had when there were no others.
     """
-    if comparison is None:
-        return None
+    found = {comparison.collective: _comparison_document(comparison) for comparison in comparisons}
+    return {"broadcast": found.get(BCAST), "collectives": found}
+
+
+def _comparison_document(comparison: Comparison) -> dict[str, Any]:
     return {
         "geomean_speedup": comparison.geomean_speedup,
         "geomean_speedup_large": comparison.geomean_speedup_large,

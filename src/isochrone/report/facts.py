@@ -39,9 +39,10 @@ class Check:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """A survey, read and compared. `plan`, `bench`, `comparison` and `survey` are None where their files are
-    missing, or are not shown: then `not_shown` has a sentence that says why, by the name of the file.
-    `findings` is None where the measurements do not tell what is slow.
+    """A survey, read and compared. `comparisons` has one for each collective that was timed. `plan`, `bench`
+    and `survey` are None where their files are missing, or are not shown: then `not_shown` has a sentence
+    that says why, by the name of the file. `findings` is None where the measurements do not tell what is
+    slow.
     """
 
     folder: Path
@@ -50,7 +51,7 @@ class Facts:
     tree: MergeTree | None
     plan: Plan | None
     bench: Bench | None
-    comparison: Comparison | None
+    comparisons: tuple[Comparison, ...]
     survey: Survey | None
     findings: Findings | None
     not_shown: Mapping[str, str]

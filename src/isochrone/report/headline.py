@@ -100,17 +100,25 @@ def unchecked_words(facts: Facts) -> str | None:
     return f"{join_words(missing)} {'is' if len(missing) == 1 else 'are'} not checked"
 
 
-def broadcast_sentence(comparison: Comparison | None, plan: Plan | None = None) -> str | None:
-    """What the plan gains, or honestly that it does not. A plan without rules gains nothing, whatever the
-    times of its verification say by chance.
+def collective_sentences(facts: Facts) -> list[str]:
+    """What the plan gains, a sentence for each collective that was timed."""
+    found = (collective_sentence(comparison, facts.plan) for comparison in facts.comparisons)
+    return [sentence for sentence in found if sentence]
+
+
+def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str | None:
+    """What the plan gains for one collective, or honestly that it does not. A plan without rules gains
+    nothing, whatever the times of its verification say by chance. None where nothing was compared.
     """
-    if comparison is None or not comparison.compared:
+    if not comparison.compared:
         return None
-    name = {"bcast": "broadcast"}.get(comparison.collective, comparison.collective)
+    name = comparison.words
+    if not comparison.sized:
+        return _sentence_without_sizes(comparison, plan)
     slower = [size for size, speedup in comparison.compared if speedup.high < MARGIN]
     slower_words = f" It is slower at {', '.join(format_bytes(size) for size in slower)}." if slower else ""
     faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
-    if _keeps_to_own(plan) or (plan is None and not faster):
+    if _keeps_to_own(plan, comparison) or (plan is None and not faster):
         equal = "" if slower else ": with the plan it is as fast as the library's own"
         return f"No gain for {name} was proven{equal}.{slower_words}"
     if comparison.faster_from is not None:
@@ -126,9 +134,24 @@ def broadcast_sentence(comparison: Comparison | None, plan: Plan | None = None) 
     )
 
 
-def _keeps_to_own(plan: Plan | None) -> bool:
-    """Whether there is a plan, and nothing in it but the library's own."""
-    return plan is not None and all(rule.recipe == NATIVE for rule in plan.rules)
+def _sentence_without_sizes(comparison: Comparison, plan: Plan | None) -> str:
+    """Of a collective that has no data: there is one time, and not one for each size."""
+    ((_, speedup),) = comparison.compared
+    if speedup.high < MARGIN:
+        return f"With the plan, {comparison.words} is slower than the library's own."
+    if _keeps_to_own(plan, comparison) or speedup.low <= 1.0:
+        return f"No gain for {comparison.words} was proven: with the plan it is as fast as the library's own."
+    return (
+        f"With the plan, {comparison.words} is faster than the library's own: "
+        f"{format_ratio(speedup.estimate)}."
+    )
+
+
+def _keeps_to_own(plan: Plan | None, comparison: Comparison) -> bool:
+    """Whether there is a plan, and nothing in it for the collective but the library's own."""
+    if plan is None:
+        return False
+    return all(rule.recipe == NATIVE for rule in plan.rules if rule.collective == comparison.collective)
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:
@@ -169,17 +192,22 @@ def key_figures(facts: Facts) -> list[tuple[str, str, str]]:
         figures.append(("Accuracy", format_percent(facts.accuracy[worst]), note))
     elif facts.checks:
         figures.append(_check_figure(facts))
-    comparison = facts.comparison
-    if comparison is None or comparison.geomean_speedup is None or comparison.min_speedup is None:
-        return figures
-    if _keeps_to_own(facts.plan):
-        return [*figures, ("Broadcast", "no gain", "nothing tried was proven faster")]
-    if comparison.geomean_speedup_large is not None:
-        large = f"from {format_bytes(LARGE_BYTES)}, against the library's own"
-        figures.append(("Broadcast", format_ratio(comparison.geomean_speedup_large), large))
-    least = f"least {format_ratio(comparison.min_speedup)}"
-    figures.append(("All sizes", format_ratio(comparison.geomean_speedup), least))
-    return figures
+    return [
+        *figures,
+        *(_gain_figure(comparison, facts.plan) for comparison in facts.comparisons if comparison.compared),
+    ]
+
+
+def _gain_figure(comparison: Comparison, plan: Plan | None) -> tuple[str, str, str]:
+    """What the plan gains for one collective over all sizes, and for large messages."""
+    name, mean, least = capitalised(comparison.words), comparison.geomean_speedup, comparison.min_speedup
+    if mean is None or least is None or _keeps_to_own(plan, comparison):
+        return name, "no gain", "nothing tried was proven faster"
+    if len(comparison.compared) == 1:
+        return name, format_ratio(mean), "against the library's own"
+    large = comparison.geomean_speedup_large
+    from_large = "" if large is None else f", {format_ratio(large)} from {format_bytes(LARGE_BYTES)}"
+    return name, format_ratio(mean), f"mean of all sizes{from_large}, least {format_ratio(least)}"
 
 
 def _check_figure(facts: Facts) -> tuple[str, str, str]:

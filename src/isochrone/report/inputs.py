@@ -20,7 +20,7 @@ from isochrone.files import (
     read_survey,
     read_topology,
 )
-from isochrone.report.comparison import compare
+from isochrone.report.comparison import compare_all
 from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
 
@@ -63,7 +63,7 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
         tree=merge_tree(dendrogram(measurements).linkage, topology) if ended else None,
         plan=plan,
         bench=bench,
-        comparison=None if bench is None else compare(bench.slowest_s, bench.collective),
+        comparisons=() if bench is None else compare_all(bench),
         survey=survey,
         findings=findings,
         not_shown=not_shown,

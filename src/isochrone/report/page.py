@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 
 from isochrone.report.chartdata import chart_data
@@ -17,7 +18,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import found
 from isochrone.report.html import Html, data_block, tag
 from isochrone.report.sections.accuracy import accuracy
-from isochrone.report.sections.broadcast import broadcast
+from isochrone.report.sections.collective import collective, not_compared
 from isochrone.report.sections.dendrogram import dendrogram
 from isochrone.report.sections.findings import findings
 from isochrone.report.sections.latency import latency
@@ -25,18 +26,37 @@ from isochrone.report.sections.overview import overview
 from isochrone.report.sections.plan import plan
 from isochrone.report.sections.provenance import provenance
 from isochrone.report.sections.topology import topology
+from isochrone.report.words import capitalised
 
-_SECTIONS: dict[str, tuple[str, Callable[[Facts], Html]]] = {
+_Sections = dict[str, tuple[str, Callable[[Facts], Html]]]
+"""By what a link to it ends in: what the link says, and what makes it."""
+_BEFORE: _Sections = {
     "topology": ("Topology", topology),
     "latency": ("Latency", latency),
     "tree": ("Tree", dendrogram),
     "accuracy": ("What is known", accuracy),
     "findings": ("What is slow", findings),
-    "broadcast": ("Broadcast", broadcast),
+}
+_AFTER: _Sections = {
     "plan": ("Plan", plan),
     "provenance": ("Provenance", provenance),
 }
-"""By what a link to it ends in: what the link says, and what makes it."""
+
+
+def _sections(facts: Facts) -> _Sections:
+    """All of them, with one for each collective that was compared."""
+    bench = facts.bench
+    compared: _Sections = {}
+    if bench is not None:
+        compared = {
+            comparison.stem: (
+                capitalised(comparison.words),
+                partial(collective, bench=bench, comparison=comparison),
+            )
+            for comparison in facts.comparisons
+            if comparison.compared
+        }
+    return {**_BEFORE, **(compared or {"collectives": ("Collectives", not_compared)}), **_AFTER}
 
 
 def page(facts: Facts) -> str:
@@ -56,9 +76,10 @@ def page(facts: Facts) -> str:
         tag("style", Html(_asset("report.css"))),
     )
     links = [
-        tag("li", tag("a", title, href=f"#{identifier}")) for identifier, (title, _) in _SECTIONS.items()
+        tag("li", tag("a", title, href=f"#{identifier}"))
+        for identifier, (title, _) in _sections(facts).items()
     ]
-    sections = [section(facts) for _, section in _SECTIONS.values()]
+    sections = [section(facts) for _, section in _sections(facts).values()]
     body = tag(
         "body",
         overview(facts),

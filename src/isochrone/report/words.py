@@ -36,10 +36,11 @@ _ORDERS = {
 _DIVISION = re.compile(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?")
 _ROOT = "root in "
 _ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
+_WAY = rf"{_ALGORITHM}(?:\+{_ALGORITHM})?"
 _RECIPE = re.compile(
     rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
     rf"|(?P<order>ordered|depth_first|breadth_first)\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
-    rf"|hierarchical\((?P<steps>[\w-]+={_ALGORITHM}(?:,[\w-]+={_ALGORITHM})*)\)(?:@(?P<steps_segment>\d+))?"
+    rf"|hierarchical\((?P<steps>[\w-]+={_WAY}(?:,[\w-]+={_WAY})*)\)(?:@(?P<steps_segment>\d+))?"
 )
 
 
@@ -183,7 +184,8 @@ def _step_words(steps: Sequence[tuple[str, str]]) -> str:
     """Each step among the leaders of the next named level's groups; the last among all ranks of its group."""
     clauses = []
     for position, (level, algorithm) in enumerate(steps):
-        words = describe_algorithm(algorithm)
+        words = " up and ".join(describe_algorithm(way) for way in algorithm.split("+"))
+        words += " down" if "+" in algorithm else ""
         place = f"inside each {level_noun(level)}"
         if position + 1 < len(steps):
             parts = level_noun(steps[position + 1][0], 2)

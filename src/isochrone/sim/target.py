@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.files import BCAST
 from isochrone.launch.process import Talk, run_program
 from isochrone.sim.build import build_platform, build_programs, find_tools
 from isochrone.sim.platform import hostfile, platform_description, settings
@@ -50,7 +51,6 @@ class SimTarget:
         exact: whether the cluster has no noise.
         cores: None: each rank has one of its own.
         truth: level name to group label of each rank.
-        baselines: the broadcasts that SimGrid can be told to use, as ``native:NAME``.
         rank_count: of every run: one on each core.
     """
 
@@ -73,13 +73,20 @@ class SimTarget:
         self.exact = system.noise == 0
         self.cores: int | None = None
         self.truth: dict[str, list[int]] | None = truth(system)
-        self.baselines = [
-            f"native:{name}"
-            for name in BROADCASTS
-            if name != baseline and not (name in RINGS and system.ranks > MOST_IN_RING)
-        ]
         self.rank_count: int | None = system.ranks
         self._selector = baseline
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        """The broadcasts that SimGrid can be told to use, as ``native:NAME``. Of its other collectives none
+        was checked, so there are none of them.
+        """
+        if collective != BCAST:
+            return ()
+        return [
+            f"native:{name}"
+            for name in BROADCASTS
+            if name != self._selector and not (name in RINGS and self.system.ranks > MOST_IN_RING)
+        ]
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Runs ``isochrone-probe`` or ``isochrone-bench``, building it first where needed.

@@ -32,7 +32,6 @@ def work_for(
 ) -> Work:
     """What to time on a target. Where times are slow there are fewer repetitions, unless ``patient``."""
     return Work(
-        collective="bcast",
         repetitions=repetitions,
         # A simulated machine has no caches; what a library does in its first call the benchmark knows.
         warmup=0 if target.simulated else 1,

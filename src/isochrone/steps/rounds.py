@@ -16,6 +16,7 @@ from pathlib import Path
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
+    BenchCase,
     Case,
     Plan,
     Topology,
@@ -74,7 +75,7 @@ class Rounds:
 
         Args:
             title: for the user, of the round.
-            cases: no two of one size and root.
+            cases: no two of one collective, size and root.
             share: of the progress that is left (see ``progress.part``).
             plan: for cases with the recipe ``plan``.
 
@@ -83,14 +84,14 @@ class Rounds:
         """
         # In random order, so that the time left can be told from what is done, and no drift looks like an
         # effect of the size.
-        ordered = sorted(cases, key=lambda case: (case.size_bytes, case.root))
+        ordered = sorted(cases, key=_key)
         random.Random(seed).shuffle(ordered)  # noqa: S311 - for repetition, not for secrets
         with part(title, share):
             bench = self._measure(ordered, repetitions, seed, plan, "")
             doubtful = implausible(bench)
             if not doubtful:
                 return bench
-            again = [case for case in ordered if (case.size_bytes, case.root) in doubtful]
+            again = [case for case in ordered if _key(case) in doubtful]
             _log.info(
                 "measuring %d of %d cases again: they took longer than larger messages",
                 len(again),
@@ -109,8 +110,8 @@ class Rounds:
         work = work_for(self._target, cases, repetitions, seed, ranks=len(self._topology.ranks))
         stem = self._stem(work, plan, turn)
         kept = self._kept(stem)
-        done = frozenset[tuple[int, int]]().union(*(each.cases for each in kept))
-        missing = [case for case in cases if (case.size_bytes, case.root) not in done]
+        done = frozenset[BenchCase]().union(*(each.cases for each in kept))
+        missing = [case for case in cases if _key(case) not in done]
         if kept:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
@@ -178,3 +179,8 @@ class Rounds:
             if whole.cases:
                 found.append(whole)
         return found
+
+
+def _key(case: Case) -> BenchCase:
+    """What it is found by in a benchmark."""
+    return BenchCase(case.size_bytes, case.root, case.collective)

@@ -17,6 +17,7 @@ from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
 from isochrone.steps.rounds import forget_rounds
 from isochrone.steps.tune import tune
+from isochrone.tune.collectives import defaults, words
 
 # Of the time that is left when a step begins, roughly: tuning takes nine tenths of the whole.
 _PROBE, _DETECT, _TUNE = 0.07, 0.02, 0.97
@@ -25,9 +26,15 @@ _log = logging.getLogger(__name__)
 
 
 def survey(
-    target: Target, folder: Path, command: Sequence[str], seed: int = 1, fabric: Path | None = None
+    target: Target,
+    folder: Path,
+    command: Sequence[str],
+    seed: int = 1,
+    fabric: Path | None = None,
+    collectives: Sequence[str] | None = None,
 ) -> Report:
     """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts.
+    `collectives` are tuned, as ``tune`` does; by default those that programs use most.
 
     Killed and run again, it goes on with the pairs that are missing and what is not tuned yet. A survey that
     came to its end is detected and tuned anew.
@@ -52,9 +59,11 @@ def survey(
                 switches=switches,
                 replace_any=True,
             )
-        with part("tuning broadcast", _TUNE):
-            _log.info("tuning broadcast")
-            tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, seed=seed)
+        with part("tuning", _TUNE):
+            names = defaults() if collectives is None else collectives
+            _log.info("tuning %s", ", ".join(words(name) for name in names))
+            files = folder / TOPOLOGY, folder / PLAN, folder / BENCH
+            tune(target, *files, seed=seed, collectives=names)
         with part("writing the report"):
             _log.info("writing the report")
             made_by = provenance(command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tune: from a topology and measured broadcasts to ``plan.json``.
+"""Tune: from a topology and measured collectives to ``plan.json``.
 
 First all candidates of the model are timed a few times, and the neighbours of the best of each size. Then
 the best of these are timed against the library's own with as many repetitions as a proof needs, also where
@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
+    BCAST,
     Bench,
+    BenchCase,
     BenchKey,
     Case,
     MpiLibrary,
@@ -37,7 +40,14 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import TUNING
 from isochrone.steps.rounds import Rounds
-from isochrone.tune.candidates import MOST_SEGMENTS, candidates, neighbours, of_next_sizes, predicted_s
+from isochrone.tune.candidates import (
+    MOST_SEGMENTS,
+    candidates,
+    neighbours,
+    of_next_sizes,
+    predicted_s,
+)
+from isochrone.tune.collectives import collective, grids, sizes_of
 from isochrone.tune.effort import effort_for, shares_of
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import (
@@ -51,6 +61,7 @@ from isochrone.tune.rules import (
     rules_for,
     without_unconfirmed,
 )
+from isochrone.units import format_time
 
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
@@ -59,8 +70,22 @@ MANY_RANKS, MANY_WITH_NOISE = 128, 16
 because of its repetitions: then every fifth size tells."""
 _log = logging.getLogger(__name__)
 
-_Pair = tuple[ShapeRoots, int]
-"""A shape, and a size in bytes."""
+
+@dataclass(frozen=True)
+class _Spot:
+    """What one rule may be for."""
+
+    collective: str
+    shape: ShapeRoots
+    size_bytes: int
+
+    @property
+    def row(self) -> _Row:
+        return self.collective, self.shape.shape
+
+
+_Row = tuple[str, str]
+"""A collective and a shape: their rules have sizes that do not overlap."""
 
 
 def tune(
@@ -70,11 +95,14 @@ def tune(
     bench_file: Path,
     sizes_bytes: Sequence[int] = SIZES_BYTES,
     seed: int = 1,
+    collectives: Sequence[str] = (BCAST,),
 ) -> tuple[Plan, Bench]:
-    """Makes a plan for broadcasts on all ranks of the target, and the benchmark that verifies it.
+    """Makes a plan for collectives on all ranks of the target, and the benchmark that verifies it.
 
-    Both files are written at the end, when all is measured. What was measured before an interruption is not
-    measured again, until ``rounds.forget_rounds`` is called.
+    The first of the collectives is tuned at all sizes, the others at every third, on one root of each shape:
+    so that all the others take about half as long as it. Both files are written at the end, when all is
+    measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds``
+    is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -85,7 +113,7 @@ def tune(
     folder = plan_file.with_name(TUNING)
     rounds = Rounds(target, topology, topology_file, folder)
     with kept_when_stopped(folder):
-        tuning = _Tuning(target, topology, topology_file, rounds, tuple(sizes_bytes), seed)
+        tuning = _Tuning(target, topology, topology_file, rounds, grids(collectives, sizes_bytes), seed)
         plan, bench = tuning.run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
@@ -120,9 +148,10 @@ class _Tuning:
         topology: Topology,
         topology_file: Path,
         rounds: Rounds,
-        sizes_bytes: tuple[int, ...],
+        sizes_bytes: Mapping[str, Sequence[int]],
         seed: int,
     ) -> None:
+        """`sizes_bytes`: of each collective that is tuned."""
         self._target = target
         self._topology = topology
         self._topology_file = topology_file
@@ -131,10 +160,14 @@ class _Tuning:
         self._seed = seed
         self._effort = effort_for(target.simulated, target.exact)
         self._layout = layout_of(topology, topology_file)
-        self._shapes = shapes_of(self._layout, self._effort.roots)
+        self._shapes = {
+            name: shapes_of(self._layout, 1 if at else self._effort.roots, collective(name)["rooted"])
+            for at, name in enumerate(sizes_bytes)
+        }
         most = max(16, SIMULATED_MESSAGES // self._layout.size) if target.simulated else MOST_SEGMENTS
         self._most_segments = min(most, MOST_SEGMENTS)
-        self._shares = shares_of(self._effort, len(target.baselines))
+        told = max((len(target.baselines(name)) for name in sizes_bytes), default=0)
+        self._shares = shares_of(self._effort, told)
 
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
@@ -143,143 +176,195 @@ class _Tuning:
             recipes = self._screened(recipes)
         return self._verified(*self._decided(recipes))
 
-    def _plan(self, decisions: Mapping[str, Sequence[Decision]], mpi: MpiLibrary) -> Plan:
+    def _spots(self) -> list[_Spot]:
+        """All that is tuned."""
+        return [
+            _Spot(name, shape, size)
+            for name, shapes in self._shapes.items()
+            for shape in shapes
+            for size in self._sizes_bytes[name]
+        ]
+
+    def _say_how_long(self, screening_s: float) -> None:
+        """What the rounds after the first take: by the calls that they make, and what those of the first
+        took.
+        """
+        share = self._shares.of("screen")
+        _log.info("tuning takes about %s more", format_time(screening_s * (1 - share) / share))
+
+    def _plan(self, decisions: Mapping[_Row, Sequence[Decision]], mpi: MpiLibrary) -> Plan:
         return Plan(
             fingerprint=self._topology.fingerprint,
             topology_file=self._topology_file.name,
             level_names=tuple(level.name for level in self._topology.levels),
             library=mpi.library,
             abi=mpi.abi,
-            rules=tuple(rule for shape, chosen in decisions.items() for rule in rules_for(shape, chosen)),
+            rules=tuple(
+                rule for (name, shape), chosen in decisions.items() for rule in rules_for(shape, chosen, name)
+            ),
             provenance=provenance(),
         )
 
-    def _priced(self) -> dict[_Pair, tuple[str, ...]]:
-        """The model's candidates for each shape and size."""
-        pairs = [(shape, size) for shape in self._shapes for size in self._sizes_bytes]
+    def _priced(self) -> dict[_Spot, tuple[str, ...]]:
+        """The model's candidates for each collective, shape and size."""
+        spots = self._spots()
         most = self._effort.candidates
         title = "tuning: pricing candidates"
         with part(title, 0.1) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
             # The simulator leaves Python's lock to others while it works.
             found = pool.map(
-                lambda pair: candidates(self._layout, pair[0].tuned, pair[1], most, self._most_segments),
-                pairs,
+                lambda spot: candidates(
+                    spot.collective,
+                    self._layout,
+                    spot.shape.tuned,
+                    spot.size_bytes,
+                    most,
+                    self._most_segments,
+                ),
+                spots,
             )
             recipes = {}
-            for pair, few in zip(pairs, found, strict=True):
-                recipes[pair] = tuple(few)
-                advance(len(recipes), len(pairs))
+            for spot, few in zip(spots, found, strict=True):
+                recipes[spot] = tuple(few)
+                advance(len(recipes), len(spots))
         return recipes
 
     def _measure(
-        self, title: str, recipes: Mapping[_Pair, Sequence[str]], repetitions: int, seed: int, share: float
+        self, title: str, recipes: Mapping[_Spot, Sequence[str]], repetitions: int, seed: int, share: float
     ) -> Bench:
         """Times recipes from the roots to tune on."""
         cases = [
-            Case(size, root, tuple(few))
-            for (shape, size), few in recipes.items()
-            for root in shape.tuned
+            Case(spot.size_bytes, root, tuple(few), spot.collective)
+            for spot, few in recipes.items()
+            for root in spot.shape.tuned
             if few
         ]
         return self._rounds.measure(f"tuning: {title}", cases, repetitions, self._seed + seed, share)
 
-    def _screened(self, recipes: dict[_Pair, tuple[str, ...]]) -> dict[_Pair, tuple[str, ...]]:
+    def _screened(self, recipes: dict[_Spot, tuple[str, ...]]) -> dict[_Spot, tuple[str, ...]]:
         """The best of the candidates and of what is near the best of them."""
         effort = self._effort
+        begin = time.monotonic()
         bench = self._measure("screening", recipes, effort.screen, 0, self._shares.of("screen"))
+        self._say_how_long(time.monotonic() - begin)
         near = _best_of_next_sizes(recipes, bench, self._most_segments)
         if not effort.neighbours:
             best = self._finalists(recipes, bench)
-            return {pair: (*few, *near[pair]) for pair, few in best.items()}
-        around = {pair: self._around_best(pair, few, bench) for pair, few in recipes.items()}
-        recipes = {pair: tuple(dict.fromkeys((*few, *near[pair]))) for pair, few in around.items()}
+            return {spot: (*few, *near[spot]) for spot, few in best.items()}
+        around = {spot: self._around_best(spot, few, bench) for spot, few in recipes.items()}
+        recipes = {spot: tuple(dict.fromkeys((*few, *near[spot]))) for spot, few in around.items()}
         share = self._shares.of("around")
         bench = self._measure("screening what is near the best", recipes, effort.screen, 0, share)
         return self._finalists(recipes, bench)
 
     def _finalists(
-        self, recipes: Mapping[_Pair, Sequence[str]], bench: Bench
-    ) -> dict[_Pair, tuple[str, ...]]:
-        """The fastest recipes for each shape and size."""
+        self, recipes: Mapping[_Spot, Sequence[str]], bench: Bench
+    ) -> dict[_Spot, tuple[str, ...]]:
+        """The fastest recipes for each collective, shape and size."""
         return {
-            (shape, size): tuple(ranked(_times(bench, shape, size, few))[: self._effort.finalists])
-            for (shape, size), few in recipes.items()
+            spot: tuple(ranked(_times(bench, spot, few))[: self._effort.finalists])
+            for spot, few in recipes.items()
         }
 
-    def _around_best(self, pair: _Pair, measured: Sequence[str], bench: Bench) -> tuple[str, ...]:
+    def _around_best(self, spot: _Spot, measured: Sequence[str], bench: Bench) -> tuple[str, ...]:
         """The best of what was measured, and its neighbours that were not."""
-        shape, size = pair
-        best = fastest(_times(bench, shape, size, measured))
-        near = neighbours(self._layout, best, shape.tuned, size, self._effort.neighbours, self._most_segments)
+        best = fastest(_times(bench, spot, measured))
+        near = neighbours(
+            spot.collective,
+            self._layout,
+            best,
+            spot.shape.tuned,
+            spot.size_bytes,
+            self._effort.neighbours,
+            self._most_segments,
+        )
         return (best, *(recipe for recipe in near if recipe not in measured))
 
-    def _decided(self, recipes: dict[_Pair, tuple[str, ...]]) -> tuple[dict[str, list[Decision]], MpiLibrary]:
-        """What is best for each size of each shape, proven against the library's own; and which library that
-        is.
+    def _decided(
+        self, recipes: dict[_Spot, tuple[str, ...]]
+    ) -> tuple[dict[_Row, list[Decision]], MpiLibrary]:
+        """What is best for each size of each collective and shape, proven against the library's own; and
+        which library that is.
         """
         effort, share = self._effort, self._shares.of("confirm")
-        with_native = {pair: (NATIVE, *few) for pair, few in recipes.items()}
+        with_native = {spot: (NATIVE, *few) for spot, few in recipes.items()}
         bench = self._measure("proving", with_native, effort.confirm, 1, share)
         near = {} if effort.screen else _best_of_next_sizes(recipes, bench, self._most_segments)
         if any(near.values()):
             more = self._measure("proving what is best beside it", near, effort.confirm, 1, 0.1)
             bench = merged([bench, more])
-            recipes = {pair: (*few, *near[pair]) for pair, few in recipes.items()}
+            recipes = {spot: (*few, *near[spot]) for spot, few in recipes.items()}
         comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
-        decisions: dict[str, list[Decision]] = {shape.shape: [] for shape in self._shapes}
-        for (shape, size), few in recipes.items():
-            decisions[shape.shape].append(self._decision(bench, shape, size, few, comparisons))
-        between: dict[_Pair, tuple[str, ...]] = {
-            (shape, size): (NATIVE, recipe)
-            for shape in self._shapes
-            for size, recipe in borders(decisions[shape.shape])
+        decisions: dict[_Row, list[Decision]] = {spot.row: [] for spot in recipes}
+        for spot, few in recipes.items():
+            decisions[spot.row].append(self._decision(bench, spot, few, comparisons))
+        # One more of each collective and shape for each end of its rules.
+        between = {
+            replace(spot, size_bytes=size): (NATIVE, recipe)
+            for spot in {spot.row: spot for spot in recipes}.values()
+            for size, recipe in self._borders(spot.collective, decisions[spot.row])
         }
         if between:
             share = self._shares.of("borders")
             tested = self._measure("proving where rules end", between, effort.confirm, 1, share)
-            for (shape, size), few in between.items():
-                found = self._decision(tested, shape, size, few[1:], len(between))
-                decisions[shape.shape].append(found)
+            for spot, few in between.items():
+                found = self._decision(tested, spot, few[1:], len(between))
+                decisions[spot.row].append(found)
         return decisions, bench.mpi
 
-    def _decision(
-        self, bench: Bench, shape: ShapeRoots, size: int, recipes: Sequence[str], comparisons: int
-    ) -> Decision:
-        times = _times(bench, shape, size, (NATIVE, *recipes))
-        decision = decide(size, times, comparisons, self._target.exact)
-        price = predicted_s(self._layout, decision.recipe, shape.tuned[0], size)
+    def _borders(self, name: str, decisions: Sequence[Decision]) -> list[tuple[int, str]]:
+        """Where one row's rules should be tested further, at sizes that the collective can have."""
+        decided = {decision.size_bytes for decision in decisions}
+        found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(decisions)]
+        return [(size, recipe) for size, recipe in found if size not in decided]
+
+    def _decision(self, bench: Bench, spot: _Spot, recipes: Sequence[str], comparisons: int) -> Decision:
+        times = _times(bench, spot, (NATIVE, *recipes))
+        decision = decide(spot.size_bytes, times, comparisons, self._target.exact)
+        price = predicted_s(
+            spot.collective, self._layout, decision.recipe, spot.shape.tuned[0], spot.size_bytes
+        )
         return replace(decision, evidence=replace(decision.evidence, predicted_s=price))
 
-    def _verified(self, decisions: Mapping[str, Sequence[Decision]], mpi: MpiLibrary) -> tuple[Plan, Bench]:
+    def _verified(self, decisions: Mapping[_Row, Sequence[Decision]], mpi: MpiLibrary) -> tuple[Plan, Bench]:
         """The plan without what is not proven again, and times of the plan against the library's own and all
         that it can be told to use.
         """
         many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
         every = 5 if self._target.simulated and self._layout.size > many else 1
-        told = {
-            size: self._target.baselines if position % every == 0 else ()
-            for position, size in enumerate(self._sizes_bytes)
-        }
-        cases = {
-            (shape.shape, size): Case(size, shape.verified, (NATIVE, PLAN_RECIPE, *told.get(size, ())))
-            for shape in self._shapes
-            for size in sorted({*told, *_proven(decisions[shape.shape])})
-        }
+        tuned = self._spots()
+        cases: dict[_Spot, Case] = {}
+        for spot in tuned:
+            told = self._sizes_bytes[spot.collective].index(spot.size_bytes) % every == 0
+            rivals = self._target.baselines(spot.collective) if told else ()
+            cases[spot] = self._case(spot, (NATIVE, PLAN_RECIPE, *rivals))
+        for spot in {spot.row: spot for spot in tuned}.values():
+            for size in _proven(decisions[spot.row]):
+                border = replace(spot, size_bytes=size)
+                cases.setdefault(border, self._case(border, (NATIVE, PLAN_RECIPE)))
         plan = self._plan(decisions, mpi)
         bench = self._measure_plan("verifying", plan, list(cases.values()), 0.9)
         kept = {
-            shape.shape: without_unconfirmed(
-                decisions[shape.shape], bench, shape.verified, self._target.exact
+            spot.row: without_unconfirmed(
+                decisions[spot.row], bench, spot.shape.verified, self._target.exact, spot.collective
             )
-            for shape in self._shapes
+            for spot in {spot.row: spot for spot in tuned}.values()
         }
         corrected = self._plan(kept, mpi)
-        changed = [case for key, case in cases.items() if plan.recipe(*key) != corrected.recipe(*key)]
+        changed = [
+            case for spot, case in cases.items() if _recipe_of(plan, spot) != _recipe_of(corrected, spot)
+        ]
         if changed:
             again = self._measure_plan("verifying what was taken back", corrected, changed, 1.0)
             bench = merged([bench, again])
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
-        return corrected, bench.only({(size, shape.verified) for size in told for shape in self._shapes})
+        return corrected, bench.only(
+            {BenchCase(spot.size_bytes, spot.shape.verified, spot.collective) for spot in tuned}
+        )
+
+    @staticmethod
+    def _case(spot: _Spot, recipes: tuple[str, ...]) -> Case:
+        return Case(spot.size_bytes, spot.shape.verified, recipes, spot.collective)
 
     def _measure_plan(self, title: str, plan: Plan, cases: Sequence[Case], share: float) -> Bench:
         return self._rounds.measure(
@@ -292,25 +377,32 @@ def _proven(decisions: Sequence[Decision]) -> list[int]:
     return [decision.size_bytes for decision in decisions if decision.recipe != NATIVE]
 
 
+def _recipe_of(plan: Plan, spot: _Spot) -> str | None:
+    return plan.recipe(spot.shape.shape, spot.size_bytes, spot.collective)
+
+
 def _best_of_next_sizes(
-    measured: Mapping[_Pair, Sequence[str]], bench: Bench, most_segments: int
-) -> dict[_Pair, tuple[str, ...]]:
-    """For each size of each shape what was best for the sizes next to it, if it was not measured."""
+    measured: Mapping[_Spot, Sequence[str]], bench: Bench, most_segments: int
+) -> dict[_Spot, tuple[str, ...]]:
+    """For each size of each collective and shape what was best for the sizes next to it, if it was not
+    measured.
+    """
     found = {}
-    for shape in dict.fromkeys(shape for shape, _ in measured):
-        recipes = {size: few for (of, size), few in measured.items() if of == shape}
-        best = {size: fastest(_times(bench, shape, size, few)) for size, few in recipes.items()}
+    for row in dict.fromkeys(spot.row for spot in measured):
+        spots = {spot.size_bytes: spot for spot in measured if spot.row == row}
+        best = {size: fastest(_times(bench, spot, measured[spot])) for size, spot in spots.items()}
         near = of_next_sizes(best, most_segments)
-        for size, few in recipes.items():
-            found[shape, size] = tuple(recipe for recipe in near[size] if recipe not in few)
+        for size, spot in spots.items():
+            found[spot] = tuple(recipe for recipe in near[size] if recipe not in measured[spot])
     return found
 
 
-def _times(
-    bench: Bench, shape: ShapeRoots, size_bytes: int, recipes: Sequence[str]
-) -> list[Mapping[str, FloatArray]]:
+def _times(bench: Bench, spot: _Spot, recipes: Sequence[str]) -> list[Mapping[str, FloatArray]]:
     """For each root, recipe to times."""
     return [
-        {recipe: bench.slowest_s[BenchKey(size_bytes, root, recipe)] for recipe in recipes}
-        for root in shape.tuned
+        {
+            recipe: bench.slowest_s[BenchKey(spot.size_bytes, root, recipe, spot.collective)]
+            for recipe in recipes
+        }
+        for root in spot.shape.tuned
     ]

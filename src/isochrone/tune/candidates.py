@@ -2,12 +2,10 @@
 """Which recipes are worth measuring: a search through all that the grammar allows, priced by the PLogP
 simulator.
 
-A recipe for a tree of L levels is one algorithm a level and a segment size, far too many to price them all.
-So each
-family is searched by coordinate descent: from a start, one part after the other is replaced by the best
-choice for it
-while the others stay, until nothing gets better. The model only has to be right about what is *not* worth
-measuring.
+A recipe for a tree of L levels is an algorithm for each way of a level and a segment size, far too many to
+price them all. So each family is searched by coordinate descent: from a start, one part after the other is
+replaced by the best choice for it while the others stay, until nothing gets better. The model only has to be
+right about what is *not* worth measuring.
 """
 
 from __future__ import annotations
@@ -18,7 +16,11 @@ from functools import cache
 from math import inf
 
 from isochrone import _core
+from isochrone.files import BCAST
+from isochrone.tune.collectives import collective as table_row
 
+NATIVE = ("native",)
+"""The library's own, as what runs at a level."""
 SEGMENTS_BYTES = (4096, 8192, 16384, 32768, 65536, 131072, 262144)
 SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
@@ -32,76 +34,113 @@ candidate.
 """
 
 
-def _broadcasts() -> list[_core.Algorithm]:
-    return [row for row in _core.algorithms() if row["collective"] == "bcast"]
+def _ways(collective: str, outermost: bool) -> tuple[tuple[_core.Algorithm, ...], ...]:
+    """The tables of algorithms that a level of a recipe chooses from: across at the outermost and in flat
+    recipes, else up and down as far as the collective has them.
+    """
+    row = table_row(collective)
+    tables = (row["across"],) if outermost else (row["up"], row["down"])
+    return tuple(tuple(table) for table in tables if table)
 
 
 @cache
-def level_algorithms() -> tuple[str, ...]:
-    """What may run at a level: every row of the table of broadcasts, with each parameter to tune with."""
+def level_algorithms(collective: str, outermost: bool = True) -> tuple[tuple[str, ...], ...]:
+    """What may run at a level, for each of its ways: every row of the table, with each parameter to tune
+    with.
+    """
     return tuple(
-        f"{row['name']}/{parameter}" if parameter else row["name"]
-        for row in _broadcasts()
-        for parameter in row["tuned_parameters"] or (0,)
+        tuple(
+            f"{row['name']}/{parameter}" if parameter else row["name"]
+            for row in table
+            for parameter in row["tuned_parameters"] or (0,)
+        )
+        for table in _ways(collective, outermost)
     )
 
 
 @cache
-def _quadratic() -> frozenset[str]:
-    """Algorithms whose messages grow with the square of the ranks."""
-    return frozenset(row["name"] for row in _broadcasts() if row["quadratic_messages"])
+def _quadratic(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
+    """Algorithms whose messages grow with the square of the ranks, for each way."""
+    return tuple(
+        frozenset(row["name"] for row in table if row["quadratic_messages"])
+        for table in _ways(collective, outermost)
+    )
 
 
 @cache
-def _segmented() -> frozenset[str]:
-    """Algorithms that cut messages unless they are told not to: they are tried in segments that are named."""
-    return frozenset(row["name"] for row in _broadcasts() if row["default_segment"])
+def _segmented(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
+    """Algorithms that cut messages unless they are told not to, for each way: they are tried in segments that
+    are named.
+    """
+    return tuple(
+        frozenset(row["name"] for row in table if row["default_segment"])
+        for table in _ways(collective, outermost)
+    )
 
 
 @cache
-def _mappable() -> frozenset[str]:
-    """Algorithms whose trees can be laid over the network."""
-    return frozenset(row["name"] for row in _broadcasts() if row["mappable"])
+def _mappable(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
+    """Algorithms whose trees can be laid over the network, for each way."""
+    return tuple(
+        frozenset(row["name"] for row in table if row["mappable"]) for table in _ways(collective, outermost)
+    )
 
 
-def _uses(form: Form, names: frozenset[str]) -> bool:
-    return any(algorithm.partition("/")[0] in names for algorithm in form.algorithms)
+@cache
+def _dividing(collective: str) -> tuple[str, ...]:
+    """Algorithms that divide the message among the ranks, as far as the table tells."""
+    (table,) = _ways(collective, True)
+    return tuple(sorted(row["name"] for row in table if row["quadratic_messages"] or row["commutative_only"]))
+
+
+def _uses(form: Form, collective: str, names: Callable[[str, bool], tuple[frozenset[str], ...]]) -> bool:
+    return any(
+        algorithm.partition("/")[0] in few
+        for at, ways in enumerate(form.algorithms)
+        if ways != NATIVE
+        for algorithm, few in zip(ways, names(collective, at == 0), strict=True)
+    )
 
 
 @dataclass(frozen=True)
 class Form:
     """A recipe in parts. `levels` is empty for a flat one, which may have an order of ranks: "ordered", or
-    one of `MAPPED`.
+    one of `MAPPED`. `algorithms` has for each level, the outermost first, one for each of its ways: two
+    inside, where a collective goes up and down.
     """
 
     levels: tuple[str, ...]
-    algorithms: tuple[str, ...]
+    algorithms: tuple[tuple[str, ...], ...]
     segment_bytes: int = 0
     order: str = ""
 
     def text(self) -> str:
         """The recipe as plans write it."""
+        ways = ["+".join(dict.fromkeys(way)) for way in self.algorithms]
         if self.levels:
-            parts = ",".join(
-                f"{level}={name}" for level, name in zip(self.levels, self.algorithms, strict=True)
-            )
+            parts = ",".join(f"{level}={way}" for level, way in zip(self.levels, ways, strict=True))
             recipe = f"hierarchical({parts})"
         else:
-            recipe = f"{self.order}({self.algorithms[0]})" if self.order else self.algorithms[0]
+            recipe = f"{self.order}({ways[0]})" if self.order else ways[0]
         return f"{recipe}@{self.segment_bytes}" if self.segment_bytes else recipe
 
     @staticmethod
-    def of(text: str) -> Form:
-        """The parts of a recipe that ``text`` wrote."""
+    def of(text: str, collective: str = BCAST) -> Form:
+        """The parts of a recipe for a collective that ``text`` wrote."""
         recipe, _, segment = text.partition("@")
         segment_bytes = int(segment or 0)
         kind, opened, inside = recipe.removesuffix(")").partition("(")
         if not opened:
-            return Form((), (recipe,), segment_bytes)
+            return Form((), ((recipe,),), segment_bytes)
         if kind != "hierarchical":
-            return Form((), (inside,), segment_bytes, kind)
-        levels, algorithms = zip(*(part.split("=") for part in inside.split(",")), strict=True)
-        return Form(levels, algorithms, segment_bytes)
+            return Form((), ((inside,),), segment_bytes, kind)
+        levels, named = zip(*(part.split("=") for part in inside.split(",")), strict=True)
+        algorithms = []
+        for at, way in enumerate(named):
+            ways = tuple(way.split("+"))
+            wanted = len(_ways(collective, at == 0))
+            algorithms.append(ways * wanted if len(ways) == 1 and ways != NATIVE else ways)
+        return Form(levels, tuple(algorithms), segment_bytes)
 
 
 def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
@@ -128,34 +167,37 @@ def segments_for(size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
 
 
 def candidates(
+    collective: str,
     layout: _core.Layout,
     roots: Sequence[int],
     size_bytes: int,
     most: int,
     most_segments: int = MOST_SEGMENTS,
 ) -> list[str]:
-    """Up to `most` recipes for a broadcast, the cheapest by the model first, one or more of each family.
+    """Up to `most` recipes for a collective, the cheapest by the model first, one or more of each family.
 
-    Families: hierarchical on all levels, on fewer of them, with the library's own innermost; flat in tree
-    order; small messages along a tree laid over the network; flat in rank order. `native` is not among them:
-    it is measured always. They are searched from the first root and ranked by the dearest: what leaves levels
-    out may be lucky from one of them.
+    Families: hierarchical on all levels, on fewer of them, with the library's own innermost where that can
+    be; flat in tree order; small messages along a tree laid over the network; flat in rank order. `native`
+    is not among them: it is measured always. They are searched from the first root and ranked by the
+    dearest: what leaves levels out may be lucky from one of them.
     """
-    prices = _Prices(layout, roots, size_bytes, most_segments)
+    prices = _Prices(collective, layout, roots, size_bytes, most_segments)
     segments = segments_for(size_bytes, most_segments)
     finalists = [
-        _descend(start, segments, prices.first) for start in _starts(dividing_levels(layout), segments)
+        _descend(collective, start, segments, prices.first)
+        for start in _starts(collective, dividing_levels(layout), segments)
     ]
     # Of equal price in the order of the families, which unlike that of a set is the same in all processes.
     best = sorted(dict.fromkeys(finalists), key=prices.dearest)
     # Where the model errs most is how dear each message is: so the best also in segments of other sizes.
-    resized = sorted((replace(best[0], segment_bytes=segment) for segment in segments), key=prices.dearest)
+    resized = sorted(_resized(collective, best[0], segments), key=prices.dearest)
     others = sorted(prices.known(), key=prices.first)[: 4 * most]
     few = [*best, *resized[:3], *sorted(others, key=prices.dearest)]
     return _distinct(few, prices)[:most]
 
 
 def neighbours(
+    collective: str,
     layout: _core.Layout,
     recipe: str,
     roots: Sequence[int],
@@ -169,9 +211,9 @@ def neighbours(
     The model knows nothing of cores that ranks share, nor of what one message costs a library. Where that
     decides, the best recipe measured so far is a better start than the model's best.
     """
-    prices = _Prices(layout, roots, size_bytes, most_segments)
-    form = Form.of(recipe)
-    segments, *parts = _neighbourhoods(form, segments_for(size_bytes, most_segments))
+    prices = _Prices(collective, layout, roots, size_bytes, most_segments)
+    form = Form.of(recipe, collective)
+    segments, *parts = _neighbourhoods(collective, form, segments_for(size_bytes, most_segments))
     resized = sorted(segments, key=prices.dearest)
     others = sorted((other for part in parts for other in part), key=prices.dearest)
     found = _distinct([form, *resized, *others], prices)[1:]
@@ -181,11 +223,17 @@ def neighbours(
 
 
 class _Prices:
-    """The model's times of recipes for one size, each worked out once."""
+    """The model's times of recipes for one collective and size, each worked out once."""
 
     def __init__(
-        self, layout: _core.Layout, roots: Sequence[int], size_bytes: int, most_segments: int
+        self,
+        collective: str,
+        layout: _core.Layout,
+        roots: Sequence[int],
+        size_bytes: int,
+        most_segments: int,
     ) -> None:
+        self._collective = collective
         self._layout = layout
         self._most_segments = most_segments
         self._roots = roots
@@ -208,7 +256,7 @@ class _Prices:
     def _of(self, form: Form, root: int) -> float:
         if (form, root) not in self._prices:
             dear = self._has_too_many_messages(form)
-            price = inf if dear else _price(self._layout, form, root, self._size_bytes)
+            price = inf if dear else _price(self._collective, self._layout, form, root, self._size_bytes)
             self._prices[form, root] = price
         return self._prices[form, root]
 
@@ -217,8 +265,8 @@ class _Prices:
         more of them than a tree may send.
         """
         if not form.segment_bytes:
-            return not form.levels and self._is_large() and _uses(form, _quadratic())
-        if self._is_large() and _uses(form, _quadratic()):
+            return not form.levels and self._is_large() and _uses(form, self._collective, _quadratic)
+        if self._is_large() and _uses(form, self._collective, _quadratic):
             return True
         segments = self._size_bytes / form.segment_bytes
         most = self._most_segments * self._layout.size
@@ -233,7 +281,9 @@ class _Prices:
             self._messages[whole] = sum(
                 operation["kind"] == "send"
                 for rank in range(self._layout.size)
-                for operation in _core.schedule("bcast", self._layout, whole.text(), rank, self._roots[0])
+                for operation in _core.schedule(
+                    self._collective, self._layout, whole.text(), rank, self._roots[0]
+                )
             )
         return self._messages[whole]
 
@@ -249,14 +299,14 @@ def _distinct(forms: Iterable[Form], prices: _Prices) -> list[str]:
     return list(seen.values())
 
 
-def _price(layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
+def _price(collective: str, layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
-        return _core.predict("bcast", layout, recipe, root, size_bytes)
-    at_more = _core.predict("bcast", layout, recipe, root, more * segment)
-    each = (at_more - _core.predict("bcast", layout, recipe, root, fewer * segment)) / (more - fewer)
+        return _core.predict(collective, layout, recipe, root, size_bytes)
+    at_more = _core.predict(collective, layout, recipe, root, more * segment)
+    each = (at_more - _core.predict(collective, layout, recipe, root, fewer * segment)) / (more - fewer)
     return at_more + (size_bytes / segment - more) * each
 
 
@@ -275,70 +325,98 @@ def of_next_sizes(best: Mapping[int, str], most_segments: int = MOST_SEGMENTS) -
         found[size] = [
             recipe
             for recipe in dict.fromkeys(near)
-            if recipe not in (best[size], "native")
+            if recipe not in (best[size], *NATIVE)
             and size <= (Form.of(recipe).segment_bytes or size) * most_segments
         ]
     return found
 
 
-def predicted_s(layout: _core.Layout, recipe: str, root: int, size_bytes: int) -> float | None:
+def predicted_s(
+    collective: str, layout: _core.Layout, recipe: str, root: int, size_bytes: int
+) -> float | None:
     """The model's time for a recipe; None for the library's own, which has none."""
-    return None if recipe == "native" else _core.predict("bcast", layout, recipe, root, size_bytes)
+    return None if recipe in NATIVE else _core.predict(collective, layout, recipe, root, size_bytes)
 
 
-def _starts(levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:
+def _starts(collective: str, levels: Sequence[str], segments: Sequence[int]) -> Iterable[Form]:
     large = max(segments) >= SMALLEST_SEGMENTED_BYTES
-    first = "chain" if large else "binomial"
     segment = segments[len(segments) // 2] if large else 0
+
+    def first(at: int) -> tuple[str, ...]:
+        """A chain for large messages, a binomial tree for small ones; where there is none, what is."""
+        wanted = ("chain", "pipeline", "binomial") if large else ("binomial",)
+        ways = level_algorithms(collective, at == 0)
+        return tuple(next((name for name in wanted if name in names), names[0]) for names in ways)
+
     if len(levels) > 1:
         for kept in dict.fromkeys(
             (tuple(levels), tuple(levels[:-1]), (levels[0], levels[1]), (levels[0], levels[-1]))
         ):
             if len(kept) > 1:
-                yield Form(kept, (first,) * len(kept), segment)
-                yield Form(kept, (*(first,) * (len(kept) - 1), "native"), segment)
-        yield Form((), (first,), segment, "ordered")
+                algorithms = tuple(first(at) for at in range(len(kept)))
+                yield Form(kept, algorithms, segment)
+                if may_be_native_inside(collective):
+                    yield Form(kept, (*algorithms[:-1], NATIVE), segment)
+        yield Form((), (first(0),), segment, "ordered")
         if large:
             # A descent that starts from trees in segments does not come to these.
-            for name in sorted(_quadratic()):
-                yield Form((), (name,), 0, "ordered")
+            for name in _dividing(collective):
+                yield Form((), ((name,),), 0, "ordered")
+                if table_row(collective)["up"]:
+                    inside = tuple(first(at) for at in range(1, len(levels)))
+                    yield Form(tuple(levels), ((name,), *inside), 0)
         else:
             for order in MAPPED:
-                yield Form((), (first,), segment, order)
-    yield Form((), (first,), segment)
+                yield Form((), (first(0),), segment, order)
+    yield Form((), (first(0),), segment)
 
 
-def _descend(form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:
+def may_be_native_inside(collective: str) -> bool:
+    """Whether the library's own can stand at the innermost level: it only passes on."""
+    return not table_row(collective)["up"]
+
+
+def _descend(collective: str, form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:
     """Replaces one part after the other by its best choice until a round changes nothing."""
     improved = True
     while improved:
         improved = False
-        for neighbours in _neighbourhoods(form, segments):
-            best = min(neighbours, key=price)
+        for near in _neighbourhoods(collective, form, segments):
+            best = min(near, key=price)
             if price(best) < price(form):
                 form = best
                 improved = True
     return form
 
 
-def _neighbourhoods(form: Form, segments: Sequence[int]) -> Iterable[list[Form]]:
-    yield _meant(replace(form, segment_bytes=segment) for segment in segments)
-    for position, algorithm in enumerate(form.algorithms):
-        if algorithm == "native":
+def _neighbourhoods(collective: str, form: Form, segments: Sequence[int]) -> Iterable[list[Form]]:
+    yield _resized(collective, form, segments)
+    for position, ways in enumerate(form.algorithms):
+        if ways == NATIVE:
             continue
-        yield _meant(
-            replace(form, algorithms=(*form.algorithms[:position], name, *form.algorithms[position + 1 :]))
-            for name in level_algorithms()
-        )
+        for way, names in enumerate(level_algorithms(collective, position == 0)):
+            chosen = [
+                (
+                    *form.algorithms[:position],
+                    (*ways[:way], name, *ways[way + 1 :]),
+                    *form.algorithms[position + 1 :],
+                )
+                for name in names
+            ]
+            yield _meant(collective, (replace(form, algorithms=algorithms) for algorithms in chosen))
 
 
-def _meant(forms: Iterable[Form]) -> list[Form]:
+def _resized(collective: str, form: Form, segments: Sequence[int]) -> list[Form]:
+    return _meant(collective, (replace(form, segment_bytes=segment) for segment in segments))
+
+
+def _meant(collective: str, forms: Iterable[Form]) -> list[Form]:
     """Without those that say no segment and would be cut all the same, and those that have no tree to lay
     over the network.
     """
     return [
         form
         for form in forms
-        if (form.segment_bytes or not _uses(form, _segmented()))
-        and (form.order not in MAPPED or _uses(form, _mappable()))
+        if (form.segment_bytes or not _uses(form, collective, _segmented))
+        and (form.order not in MAPPED or _uses(form, collective, _mappable))
     ]

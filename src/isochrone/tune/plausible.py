@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times that cannot be: a message that takes much longer than a larger one from the same root."""
+"""Times that cannot be: a call that takes much longer than one with more data and the same root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from isochrone.files import Bench
+from isochrone.files import Bench, BenchCase
 from isochrone.statistics import Interval, median_ci
 
 JUMP = 1.5
@@ -15,18 +15,18 @@ JUMP = 1.5
 believed."""
 
 
-def implausible(bench: Bench) -> set[tuple[int, int]]:
-    """The sizes and roots at which some recipe took `JUMP` times as long as for a larger message, beyond what
+def implausible(bench: Bench) -> set[BenchCase]:
+    """The cases in which some recipe took `JUMP` times as long as for a larger message, beyond what
     both scatter.
     """
-    series: dict[tuple[int, str], dict[int, Interval]] = defaultdict(dict)
+    series: dict[tuple[str, int, str], dict[int, Interval]] = defaultdict(dict)
     for key, times in bench.slowest_s.items():
-        series[key.root, key.recipe][key.size_bytes] = median_ci(times)
+        series[key.collective, key.root, key.recipe][key.size_bytes] = median_ci(times)
     found = set()
-    for (root, _), by_size in series.items():
+    for (collective, root, _), by_size in series.items():
         least_above = np.inf
         for size in sorted(by_size, reverse=True):
             if by_size[size].low > JUMP * least_above:
-                found.add((size, root))
+                found.add(BenchCase(size, root, collective))
             least_above = min(least_above, by_size[size].high)
     return found

@@ -13,19 +13,24 @@ MOST_SHAPES = 3
 
 @dataclass(frozen=True)
 class ShapeRoots:
-    """Roots that give the communicator one shape: some to tune on, one to verify on."""
+    """Roots that give the communicator one shape: some to tune on, one to verify on; 0 where a collective has
+    no root.
+    """
 
     shape: str
     tuned: tuple[int, ...]
     verified: int
 
 
-def shapes_of(layout: _core.Layout, tuned: int = 1) -> list[ShapeRoots]:
+def shapes_of(layout: _core.Layout, tuned: int = 1, rooted: bool = True) -> list[ShapeRoots]:
     """The shapes that the roots give, the most frequent first, at most `MOST_SHAPES`; those of a single
     rank: none. Each has up to `tuned` roots to tune on, far from each other.
+    A collective that is not `rooted` knows one shape.
     """
     if layout.size < 2:
         return []
+    if not rooted:
+        return [ShapeRoots(layout.shape(), (0,), 0)]
     roots: dict[str, list[int]] = {}
     for root in range(layout.size):
         roots.setdefault(layout.shape(root), []).append(root)

@@ -11,7 +11,7 @@ from math import isqrt
 
 import numpy as np
 
-from isochrone.files import Bench, BenchKey, Evidence, Rule
+from isochrone.files import BCAST, Bench, BenchKey, Evidence, Rule
 from isochrone.statistics import FloatArray, ratio_ci
 
 NATIVE, PLAN_RECIPE = "native", "plan"
@@ -106,8 +106,8 @@ def borders(decisions: Sequence[Decision]) -> list[tuple[int, str]]:
     return found
 
 
-def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
-    """Rules that cover the measured sizes of one shape, and what lies between two of them.
+def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST) -> list[Rule]:
+    """Rules that cover the measured sizes of one collective and shape, and what lies between two of them.
 
     Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean.
     Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
@@ -126,15 +126,15 @@ def rules_for(shape: str, decisions: Sequence[Decision]) -> list[Rule]:
         recipe, evidence = decision.recipe, decision.evidence
         if lower == upper and recipe != NATIVE and len(ordered) > 1:
             recipe, evidence = NATIVE, left_native(evidence)
-        rules.append(Rule("bcast", shape, lower, upper, recipe, evidence))
+        rules.append(Rule(collective, shape, lower, upper, recipe, evidence))
     return rules
 
 
 def without_unconfirmed(
-    decisions: Sequence[Decision], bench: Bench, root: int, exact: bool
+    decisions: Sequence[Decision], bench: Bench, root: int, exact: bool, collective: str = BCAST
 ) -> list[Decision]:
-    """The decisions for one shape, with the library's own in the place of the recipes that were not proven
-    faster once more.
+    """The decisions for one collective and shape, with the library's own in the place of the recipes that
+    were not proven faster once more.
 
     Args:
         bench: times of the plan and of the library's own, at every size that has a recipe.
@@ -145,11 +145,13 @@ def without_unconfirmed(
     for decision in decisions:
         if decision.recipe != NATIVE:
             native, plan = (
-                bench.slowest_s[BenchKey(decision.size_bytes, root, name)] for name in (NATIVE, PLAN_RECIPE)
+                bench.slowest_s[BenchKey(decision.size_bytes, root, name, collective)]
+                for name in (NATIVE, PLAN_RECIPE)
             )
             if not is_confirmed(native, plan, exact):
                 _log.info(
-                    "taking back a rule for %d bytes: %s was not proven faster once more",
+                    "taking back a rule for %s of %d bytes: %s was not proven faster once more",
+                    collective,
                     decision.size_bytes,
                     decision.recipe,
                 )

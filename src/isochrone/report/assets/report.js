@@ -181,10 +181,9 @@
 
   const escapeText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 
-  // The collective by size.
+  // A collective by size.
 
-  function series(values, name, colourName, symbol, dash, hover) {
-    const { sizes, size_names: names } = data.broadcast;
+  function series({ sizes, size_names: names }, values, name, colourName, symbol, dash, hover) {
     if (!values.some(Boolean)) return [];
     const line = colour(colourName);
     const band = { x: [], y: [] };
@@ -214,28 +213,26 @@
     return runs;
   }
 
-  function sizeAxis() {
-    const { size_axis: axis, sizes } = data.broadcast;
+  function sizeAxis({ size_axis: axis, sizes }) {
     const [low, high] = [Math.log10(sizes[0]), Math.log10(sizes[sizes.length - 1])];
     const pad = Math.max(0.1, (high - low) * 0.02);
     return { type: "log", title: { text: "Message size" }, ...axis, range: [low - pad, high + pad] };
   }
 
-  function broadcast() {
-    const shown = data.broadcast;
-    const times = element("broadcast-time");
-    if (!times || !shown || !shown.sizes.length) return;
+  function collective(stem, shown) {
+    const times = element(`${stem}-time`);
+    if (!times) return;
     const hover = (value) => `${duration(value[0])} [${duration(value[1])} – ${duration(value[2])}]`;
     const rivalHover = (value, i) => `${escapeText(shown.rival_names[i])}, ${hover(value)}`;
     const all = [...shown.native_us, ...shown.plan_us, ...shown.rival_us].filter(Boolean).flat();
     const [low, high] = [Math.min(...all) / 1.2, Math.max(...all) * 1.2];
     const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" };
     Plotly.react(times, [
-      ...series(shown.rival_us, "Best selectable", "rival", "diamond", "dot", rivalHover),
-      ...series(shown.native_us, "Library's own", "native", "square", "dash", hover),
-      ...series(shown.plan_us, "With the plan", "plan", "circle", "solid", hover),
+      ...series(shown, shown.rival_us, "Best selectable", "rival", "diamond", "dot", rivalHover),
+      ...series(shown, shown.native_us, "Library's own", "native", "square", "dash", hover),
+      ...series(shown, shown.plan_us, "With the plan", "plan", "circle", "solid", hover),
     ], layout(times, {
-      xaxis: sizeAxis(),
+      xaxis: sizeAxis(shown),
       yaxis: { type: "log", title: { text: "Time of the slowest rank" }, range: [Math.log10(low), Math.log10(high)], ...shown.time_axis },
       showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
     }), config);
@@ -244,12 +241,12 @@
     const ratios = [...shown.speedup, ...shown.rival_speedup].filter(Boolean).flat();
     const [least, most] = [Math.min(0.9, ...ratios) / 1.06, Math.max(1.25, ...ratios) * 1.06];
     const marks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100].filter((v) => v > least && v < most);
-    const speedups = element("broadcast-speedup");
+    const speedups = element(`${stem}-speedup`);
     Plotly.react(speedups, [
-      ...series(shown.rival_speedup, "Against the best selectable", "rival", "diamond", "dot", ratioHover),
-      ...series(shown.speedup, "Against the library's own", "plan", "circle", "solid", ratioHover),
+      ...series(shown, shown.rival_speedup, "Against the best selectable", "rival", "diamond", "dot", ratioHover),
+      ...series(shown, shown.speedup, "Against the library's own", "plan", "circle", "solid", ratioHover),
     ], layout(speedups, {
-      xaxis: sizeAxis(),
+      xaxis: sizeAxis(shown),
       yaxis: {
         type: "log", title: { text: "Speedup of the plan" }, range: [Math.log10(least), Math.log10(most)],
         tickvals: marks, ticktext: marks.map((v) => `${v}×`),
@@ -263,7 +260,7 @@
     matrix("matrix-found", Array.from({ length: count }, (_, rank) => rank), []);
     matrix("matrix-ordered", data.order, blockOutlines());
     dendrogram();
-    broadcast();
+    for (const [stem, shown] of Object.entries(data.collectives)) collective(stem, shown);
   }
 
   drawAll();

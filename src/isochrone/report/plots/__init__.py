@@ -5,14 +5,16 @@ scripts off.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
 
+from isochrone import _core
+from isochrone.report.comparison import stem_of
 from isochrone.report.facts import Facts
-from isochrone.report.plots.broadcast import broadcast
+from isochrone.report.plots.collective import collective
 from isochrone.report.plots.dendrogram import dendrogram
 from isochrone.report.plots.matrix import matrix
 from isochrone.report.plots.style import KINDS, save
@@ -22,7 +24,6 @@ _FIGURES: dict[str, Callable[[Facts], Figure | None]] = {
     "topology": topology,
     "latency-matrix": matrix,
     "dendrogram": dendrogram,
-    "broadcast": broadcast,
 }
 
 
@@ -34,11 +35,18 @@ def write_figures(facts: Facts, folder: Path) -> list[Path]:
     written: list[Path] = []
     # Names from files are no formulae, whatever signs they have.
     with matplotlib.rc_context({"text.parse_math": False}):
-        for stem, draw in _FIGURES.items():
-            figure = draw(facts)
+        for stem, figure in _figures(facts):
             if figure is None:
                 for kind in KINDS:
                     (folder / f"{stem}.{kind}").unlink(missing_ok=True)
                 continue
             written += save(figure, folder, stem)
     return written
+
+
+def _figures(facts: Facts) -> Iterator[tuple[str, Figure | None]]:
+    for stem, draw in _FIGURES.items():
+        yield stem, draw(facts)
+    drawn = {comparison.stem: collective(comparison) for comparison in facts.comparisons}
+    for stem in {stem_of(row["words"]): None for row in _core.collectives()} | drawn:
+        yield stem, drawn.get(stem)

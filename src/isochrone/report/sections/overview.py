@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from isochrone.report.facts import Facts
 from isochrone.report.headline import (
-    broadcast_sentence,
+    collective_sentences,
     found,
     key_figures,
     latency_sentence,
@@ -17,7 +17,7 @@ from isochrone.report.html import Html, tag
 
 def overview(facts: Facts) -> Html:
     """The page's header."""
-    sentences = [_flat(facts), latency_sentence(facts), broadcast_sentence(facts.comparison, facts.plan)]
+    sentences = [_flat(facts), latency_sentence(facts), *collective_sentences(facts)]
     cards = [
         tag("div", tag("dt", name), tag("dd", tag("strong", value), tag("span", note)), class_="card")
         for name, value, note in key_figures(facts)

@@ -17,6 +17,7 @@ from isochrone.report.words import (
     describe_recipe,
     describe_shapes,
 )
+from isochrone.tune.collectives import in_order, words
 from isochrone.units import format_ratio, format_time, number_of
 
 
@@ -38,9 +39,12 @@ def plan(facts: Facts) -> Html:
     groups = []
     shapes = list(dict.fromkeys(rule.shape for rule in rules))
     described = dict(zip(shapes, describe_shapes(shapes), strict=True))
-    ordered = sorted(rules, key=lambda rule: (rule.collective, shapes.index(rule.shape), rule.min_bytes))
+    collectives = in_order({rule.collective for rule in rules})
+    ordered = sorted(
+        rules, key=lambda rule: (collectives.index(rule.collective), shapes.index(rule.shape), rule.min_bytes)
+    )
     for (collective, shape), of_shape in groupby(ordered, key=lambda rule: (rule.collective, rule.shape)):
-        groups.append(tag("h3", f"{_collective(collective)}, {described[shape]}"))
+        groups.append(tag("h3", f"{capitalised(words(collective))}, {described[shape]}"))
         groups.append(tag("p", tag("code", shape), class_="shape"))
         groups.append(tag("ol", _lines(of_shape), class_="rules"))
     closing = "Sizes and shapes in no line were not measured, and use the library's own."
@@ -89,7 +93,3 @@ def _evidence(rule: Rule) -> str:
         f"{format_time(evidence.recipe_s)} in place of {format_time(evidence.native_s)}, "
         f"{number_of(evidence.repetitions, 'repetition')}{predicted}."
     )
-
-
-def _collective(name: str) -> str:
-    return {"bcast": "Broadcast"}.get(name, capitalised(name))

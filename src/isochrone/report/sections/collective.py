@@ -4,74 +4,79 @@
 from __future__ import annotations
 
 from isochrone.files import Bench
+from isochrone.report.chartdata import is_drawn
 from isochrone.report.comparison import Comparison, SizeComparison
 from isochrone.report.facts import Facts
-from isochrone.report.headline import broadcast_sentence
+from isochrone.report.headline import collective_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
+from isochrone.report.words import capitalised
 from isochrone.statistics import Interval
+from isochrone.tune.collectives import is_rooted
 from isochrone.units import format_bytes, format_ratio, format_ratio_interval, format_time, number_of
 
 
-def broadcast(facts: Facts) -> Html:
-    """The section on the verification run."""
-    title = "Broadcast time by message size"
-    comparison = facts.comparison
+def not_compared(facts: Facts) -> Html:
+    """The section where no collective was compared: why that is."""
+    title = "Time by message size"
     if "bench.jsonl" in facts.not_shown:
-        return section("broadcast", title, absent(facts.not_shown["bench.jsonl"]))
-    if facts.bench is None or comparison is None or not comparison.compared:
-        return section(
-            "broadcast",
-            title,
-            absent("No verification run is in this folder (bench.jsonl), so nothing is compared here."),
-        )
-    description = broadcast_sentence(comparison, facts.plan) or ""
+        return section("collectives", title, absent(facts.not_shown["bench.jsonl"]))
+    missing = "No verification run is in this folder (bench.jsonl), so nothing is compared here."
+    return section("collectives", title, absent(missing))
+
+
+def collective(facts: Facts, bench: Bench, comparison: Comparison) -> Html:
+    """The section on the verification run of one collective. What has no data has no figure."""
+    name, stem = capitalised(comparison.words), comparison.stem
+    how = tag("p", _how(bench, comparison))
+    if not is_drawn(comparison):
+        return section(stem, f"{name} time", how, _table(comparison), tag("p", _caption(comparison, "Times")))
+    description = collective_sentence(comparison, facts.plan) or ""
     charts = [
-        chart("broadcast-time", f"Time by message size on logarithmic axes. {description}", "tall"),
+        chart(f"{stem}-time", f"Time by message size on logarithmic axes. {description}", "tall"),
         chart(
-            "broadcast-speedup",
+            f"{stem}-speedup",
             f"Speedup by message size, with the line of equal speed. {description}",
             "wide",
         ),
     ]
     return section(
-        "broadcast",
-        title,
-        tag("p", _how(facts.bench, comparison)),
-        figure(charts, _caption(comparison), "broadcast"),
+        stem,
+        f"{name} time by message size",
+        how,
+        figure(charts, _caption(comparison, "Lines"), stem),
         tag("details", tag("summary", "All figures as a table"), _table(comparison), open="open"),
     )
 
 
 def _how(bench: Bench, comparison: Comparison) -> str:
-    roots = (
-        f"root {comparison.roots[0]}"
-        if len(comparison.roots) == 1
-        else f"{len(comparison.roots)} different roots"
-    )
+    roots = ""
+    if is_rooted(comparison.collective):
+        several = len(comparison.roots) > 1
+        roots = f", {len(comparison.roots)} different roots" if several else f", root {comparison.roots[0]}"
     aligned = {"clock": "starts aligned on synchronised clocks", "barrier": "starts aligned by a barrier"}
     start = aligned.get(bench.start, "starts as the run recorded them")
     error = (
         f" (to {format_time(bench.sync_error_s)})" if bench.start == "clock" and bench.sync_error_s else ""
     )
     return (
-        f"The slowest rank's time of each broadcast from {roots}, "
+        f"The slowest rank's time of each {comparison.words}{roots}, "
         f"{number_of(comparison.repetitions, 'repetition')}, all candidates interleaved in one run, "
         f"{start}{error}."
     )
 
 
-def _caption(comparison: Comparison) -> str:
+def _caption(comparison: Comparison, what: str) -> str:
     rivals = (
         " “Best selectable” is the fastest, at each size, of the library's own choice and the "
         f"{number_of(len(comparison.rivals), 'algorithm')} that it can be told to use."
         f"{_where_told(comparison)}"
         if comparison.rivals
-        else " The library offers no other algorithm to choose here."
+        else " No other algorithm of the library's was measured here."
     )
     return (
-        "Lines are medians and their ratios, bands 95 % confidence intervals; those of speedups pair the "
-        "repetitions. Above 1 the plan is faster, and where the band holds 1 no difference is "
+        f"{what} are medians and their ratios, with 95 % confidence intervals; those of speedups pair the "
+        "repetitions. Above 1 the plan is faster, and where the interval holds 1 no difference is "
         f"proven.{rivals}"
     )
 
@@ -92,7 +97,8 @@ def _table(comparison: Comparison) -> Html:
 
 
 def _row(row: SizeComparison, with_rival: bool) -> list[Html | str]:
-    cells: list[Html | str] = [format_bytes(row.size_bytes), format_time(row.native_s.estimate)]
+    size = format_bytes(row.size_bytes) if row.size_bytes > 0 else "empty"
+    cells: list[Html | str] = [size, format_time(row.native_s.estimate)]
     cells.append("–" if row.plan_s is None else format_time(row.plan_s.estimate))
     cells += [_ratio(row.speedup), "–" if row.speedup is None else format_ratio_interval(row.speedup)]
     if with_rival:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from isochrone.report.facts import Facts
+from isochrone.report.chartdata import is_drawn
+from isochrone.report.comparison import Comparison
 from isochrone.report.plots.style import INK, NATIVE, PLAN, RIVAL, dress, new_figure, set_ticks
 from isochrone.report.ticks import size_ticks, time_ticks
 from isochrone.statistics import Interval
@@ -17,13 +18,11 @@ from isochrone.statistics import Interval
 _RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
 
 
-def broadcast(facts: Facts) -> Figure | None:
-    """Times above, speedups below; None where nothing was compared."""
-    if facts.comparison is None or not facts.comparison.compared:
+def collective(comparison: Comparison) -> Figure | None:
+    """Times above, speedups below; None where there is nothing to draw."""
+    if not is_drawn(comparison):
         return None
-    rows = [row for row in facts.comparison.sizes if row.size_bytes > 0]
-    if not rows:
-        return None
+    rows = comparison.sized
     sizes = [row.size_bytes for row in rows]
     figure = new_figure(9, 8)
     times, speedups = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])

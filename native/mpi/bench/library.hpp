@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The MPI library's own collectives: its defaults, and every algorithm that it can be told to use while the
+// program runs. So all of them can be timed in turn in one run.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+namespace isochrone::mpi::bench {
+
+/// What one call is given. What a collective has no use for is not looked at.
+struct Arguments {
+    const void* input = nullptr;
+    void* output = nullptr;
+    int count = 0;
+    MPI_Datatype type = MPI_BYTE;
+    MPI_Op op = MPI_OP_NULL;
+    int root = 0;
+};
+
+/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
+/// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call;
+/// SimGrid has functions for it. What other libraries can be told is not known here: names() is empty there.
+class Library {
+  public:
+    using Collective = core::collectives::Collective;
+
+    /// Collective over `comm`, which must outlive this, and whose errors must be returned.
+    explicit Library(MPI_Comm comm);
+    ~Library();
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    /// The algorithms that the library can be told to use for a collective, without its own choice.
+    /// Collective: those that refuse this communicator are left out, and which do shows when they are run.
+    /// Throws std::invalid_argument if nothing is known of the collective.
+    [[nodiscard]] const std::vector<std::string>& names(const Collective& collective);
+
+    /// Makes what an algorithm needs; collective. The empty name is the library's own choice.
+    /// Throws std::invalid_argument if the library does not know the collective or the name.
+    void prepare(const Collective& collective, const std::string& name);
+
+    /// Collective. Runs what was prepared. Throws comm::Error if it fails.
+    void run(const Collective& collective, const std::string& name, const Arguments& arguments);
+
+  private:
+    /// What the library can be told of one collective.
+    struct Told {
+        std::vector<std::string> names;
+        std::vector<int> values;                // beside names
+        int variable = -1;                      // MPI_T index
+        bool are_tried = false;                 // names that do not work here are gone
+        std::map<std::string, MPI_Comm> comms;  // made under a setting
+    };
+    Told& told(const Collective& collective);
+    void find_names(std::string_view collective, Told& told);
+    void apply(const Collective& collective, const std::string& name);
+    bool works(const Collective& collective, const std::string& name);
+    int call(const Collective& collective, const std::string& name, const Arguments& arguments);
+
+    MPI_Comm comm_;
+    std::map<std::string_view, Told> told_;  // by collective
+    bool per_communicator_ = false;          // settings count when a communicator is made
+};
+
+}  // namespace isochrone::mpi::bench

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one call of a collective needs on one rank: which memory, how much of it, and what its elements are.
+// All that is timed and checked is derived from this, whatever the collective.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bench/work.hpp"
+
+namespace isochrone::mpi::bench {
+
+struct Operands {
+    bool has_input = false;         ///< what this rank gives is apart from what it gets
+    bool has_output = false;        ///< this rank gets something, or gives it where others get it
+    std::int64_t input_bytes = 0;   ///< 0 without an input
+    std::int64_t output_bytes = 0;  ///< 0 without an output
+    std::int64_t element_bytes = 1;
+    MPI_Datatype type = MPI_BYTE;
+    MPI_Op op = MPI_OP_NULL;
+    std::int64_t count = 0;  ///< of elements in what all ranks know alike
+};
+
+/// What `rank` needs for a call. Reductions add whole numbers, which come out the same in any order: of 64
+/// bits where the size is a multiple of theirs, else of 8 bits.
+[[nodiscard]] Operands operands_of(const Case& one, int rank);
+
+}  // namespace isochrone::mpi::bench

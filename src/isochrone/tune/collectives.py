@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The collectives that can be tuned, as the table of the core says: which there are, and at which sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from isochrone import _core
+from isochrone.errors import UsageError
+
+WANTED = ("bcast", "reduce", "allreduce", "barrier", "allgather", "alltoall")
+"""What programs use most."""
+EVERY = 3
+"""Of the sizes, in the collectives after the first: they must not take longer than it."""
+ELEMENT_BYTES = 8
+"""Reductions are of whole elements."""
+
+
+@cache
+def collective(name: str) -> _core.Collective:
+    """The row of that name. Raises KeyError if there is none."""
+    return {row["name"]: row for row in _core.collectives()}[name]
+
+
+def defaults() -> tuple[str, ...]:
+    """What is tuned unless something else is asked for: of `WANTED` what there is."""
+    known = {row["name"] for row in _core.collectives()}
+    return tuple(name for name in WANTED if name in known)
+
+
+def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ...]:
+    """Names with commas between them, each once.
+
+    Raises:
+        UsageError: a name is none of the table's.
+    """
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    known = [row["name"] for row in _core.collectives()]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"{name!r} is no collective", option, f"use some of {', '.join(known)}")
+    return names
+
+
+def words(name: str) -> str:
+    """What a sentence calls a collective; of one that this version does not know, its name."""
+    return next((row["words"] for row in _core.collectives() if row["name"] == name), name)
+
+
+def is_rooted(name: str) -> bool:
+    """Whether a collective has a root; one that this version does not know may have."""
+    return next((row["rooted"] for row in _core.collectives() if row["name"] == name), True)
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Collectives in the order of the table, and those that this version does not know after them."""
+    table = [row["name"] for row in _core.collectives()]
+    return sorted(names, key=lambda name: (table.index(name) if name in table else len(table), name))
+
+
+def sizes_of(name: str, sizes_bytes: Sequence[int]) -> tuple[int, ...]:
+    """Such sizes as a collective can have: of whole elements where it reduces, 0 where it has no data."""
+    row = collective(name)
+    if not row["has_data"]:
+        return (0,)
+    if not row["reduces"]:
+        return tuple(sizes_bytes)
+    return tuple(dict.fromkeys(max(1, -(-size // ELEMENT_BYTES)) * ELEMENT_BYTES for size in sizes_bytes))
+
+
+def grids(names: Sequence[str], sizes_bytes: Sequence[int]) -> dict[str, tuple[int, ...]]:
+    """At which sizes in bytes each collective is tuned: the first at all, the others at every third."""
+    few = sizes_bytes[::EVERY] if len(sizes_bytes) > EVERY else sizes_bytes
+    return {name: sizes_of(name, few if at else sizes_bytes) for at, name in enumerate(names)}
