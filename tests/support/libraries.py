@@ -39,6 +39,14 @@ def missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
+def wrapper_of(name: str) -> Path:
+    """The ``mpicc`` of a library from the package index, which is installed where it is not yet."""
+    try:
+        return install(name)
+    except IsochroneError as error:
+        missing(str(error))
+
+
 def bench_of(name: str, folder: Path) -> Bench:
     """A library of LAUNCHERS, or one `from PyPI`, with a plan and no program yet."""
     if name in LAUNCHERS:
@@ -47,10 +55,7 @@ def bench_of(name: str, folder: Path) -> Bench:
         if shutil.which(launcher) is None or shutil.which(compiler) is None:
             missing(f"{launcher} and {compiler} are not installed")
     else:
-        try:
-            wrapper = install(name.removesuffix(FROM_PYPI))
-        except IsochroneError as error:
-            missing(str(error))
+        wrapper = wrapper_of(name.removesuffix(FROM_PYPI))
         launcher, compiler = str(wrapper.with_name("mpiexec")), str(wrapper)
     target = LocalTarget([launcher, "-n", str(RANKS)])
     target.run("isochrone-probe", ["--output", str(folder / "m.jsonl"), "--repetitions", "1", "--sizes", "0"])
