@@ -19,6 +19,7 @@ pytestmark = pytest.mark.long
 
 _SOURCES = Path(__file__).parents[2]
 _MOST_S = 900
+_TARGETS = ("isochrone_mpi", "isochrone_mpi_tests")
 
 # What the MPI library and those below it do among themselves; what they do with our memory is seen all the same.
 _OTHERS = ("libmpich.so", "libucp.so", "libuct.so", "libucs.so", "libfabric.so", "libhwloc.so", "libpmix.so")
@@ -31,7 +32,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 def _built(preset: str) -> Path:
     """The folder of a preset's build of the preload and of the executor's tests."""
-    for words in (["--preset", preset], ["--build", "--preset", preset]):
+    for words in (["--preset", preset], ["--build", "--preset", preset, "--target", *_TARGETS]):
         subprocess.run([tool("cmake"), *words], cwd=_SOURCES, check=True, capture_output=True)
     return _SOURCES / "build" / preset
 
@@ -64,8 +65,12 @@ def test_threads_in_collectives_at_once_do_not_race(bench: Bench, tmp_path: Path
     suppressions = tmp_path / "suppressions"
     suppressions.write_text("".join(f"called_from_lib:{name}\nrace:{name}\n" for name in _OTHERS))
     program = _instrumented(bench, build, ["-fsanitize=thread"], Path(__file__).with_name("hazards.c"))
-    options = f"suppressions={suppressions} exitcode=66 ignore_noninstrumented_modules=1"
-    done = _run_on_plan(bench, tmp_path, program, "threads", "any", "40", ranks=2, TSAN_OPTIONS=options)
+    settings = {
+        "TSAN_OPTIONS": f"suppressions={suppressions} exitcode=66 ignore_noninstrumented_modules=1",
+        # UCX locks in threads that have ended, where the sanitizer does not live any more.
+        "UCX_MEM_EVENTS": "no",
+    }
+    done = _run_on_plan(bench, tmp_path, program, "threads", "any", "20", ranks=2, **settings)
     assert done.returncode == 0, done.stderr
     assert "WARNING: ThreadSanitizer" not in done.stderr
     assert recipes_run(done)["broadcast"] > 0, done.stderr

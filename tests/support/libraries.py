@@ -29,7 +29,7 @@ _RECIPES = {"bcast": "binomial", "reduce": "knomial/3@4096", "allreduce": "raben
 _COUNTER = re.compile(r"isochrone: (\w[\w ]*)s on rank 0: (\d+) by the plan's recipes")
 
 # What ranks that are more than cores need, so that those that wait leave theirs to others.
-PATIENT = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_WAIT_MODE": "1", "I_MPI_FABRICS": "shm"}
+SHARED_CORES = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_WAIT_MODE": "1", "I_MPI_FABRICS": "shm"}
 
 
 def missing(what: str) -> NoReturn:
@@ -77,10 +77,10 @@ def run_twice(
     plan: Path,
     line: Sequence[str | Path],
     most_s: float = 600,
-    environment: Mapping[str, str] = {},  # noqa: B006
+    environment: Mapping[str, str] = {},
 ) -> tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str]]:
     """Runs a launch line natively and on a plan, where it says what it did; both must end well."""
-    settings = PATIENT | dict(environment)
+    settings = SHARED_CORES | dict(environment)
     plain = launched(bench, line, most_s=most_s, **settings)
     assert plain.returncode == 0, f"natively: {plain.stdout}{plain.stderr}"
     settings |= {"ISOCHRONE_EXPLAIN": "1"}
