@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The executor's own tests, which `make test-mpi` runs under the libraries of the system, pass under others."""
+"""The executor's own tests, which `make test-mpi` runs under the system's libraries, pass under others."""
 
 from __future__ import annotations
 

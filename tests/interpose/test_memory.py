@@ -21,7 +21,7 @@ _SOURCES = Path(__file__).parents[2]
 _MOST_S = 900
 _TARGETS = ("isochrone_mpi", "isochrone_mpi_tests")
 
-# What the MPI library and those below it do among themselves; what they do with our memory is seen all the same.
+# What the MPI library and those below it do among themselves is not looked at.
 _OTHERS = ("libmpich.so", "libucp.so", "libuct.so", "libucs.so", "libfabric.so", "libhwloc.so", "libpmix.so")
 
 
