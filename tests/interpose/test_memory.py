@@ -70,7 +70,7 @@ def test_threads_in_collectives_at_once_do_not_race(bench: Bench, tmp_path: Path
         # UCX locks in threads that have ended, where the sanitizer does not live any more.
         "UCX_MEM_EVENTS": "no",
     }
-    done = _run_on_plan(bench, tmp_path, program, "threads", "any", "20", ranks=2, **settings)
+    done = _run_on_plan(bench, tmp_path, program, "threads", "any", "200", ranks=2, **settings)
     assert done.returncode == 0, done.stderr
     assert "WARNING: ThreadSanitizer" not in done.stderr
     assert recipes_run(done)["broadcast"] > 0, done.stderr
