@@ -63,7 +63,6 @@ nb::list table_rows(const collectives::Collective& collective, algorithms::Table
         entry["tuned_parameters"] = tuned;
         entry["quadratic_messages"] = row.quadratic_messages;
         entry["commutative_only"] = row.commutative_only;
-        entry["equal_only"] = row.equal_only;
         entry["mappable"] = row.tree != nullptr;
         rows.append(entry);
     }
@@ -77,6 +76,7 @@ nb::list algorithm_rows() {
 }
 
 nb::list collective_rows() {
+    static constexpr const char* agreed[] = {"message", "block", "blocks", "nothing"};
     nb::list rows;
     for (const auto& collective : collectives::all()) {
         nb::dict entry;
@@ -86,7 +86,8 @@ nb::list collective_rows() {
         entry["reduces"] = collective.reduces;
         entry["has_data"] = collective.has_data;
         entry["has_blocks"] = collective.has_blocks();
-        entry["knows_sizes"] = collective.agreed != collectives::Agreed::nothing;
+        entry["agreed"] = agreed[static_cast<std::size_t>(collective.agreed)];
+        entry["in_order"] = collective.in_order;
         entry["up"] = table_rows(collective, collective.up);
         entry["across"] = table_rows(collective, collective.across);
         entry["down"] = table_rows(collective, collective.down);

@@ -35,7 +35,10 @@ class Algorithm(TypedDict):
 class Collective(TypedDict):
     """A row of the table of collectives; for type checkers only.
 
-    ``words`` is what a sentence calls it. Without ``has_data`` its messages are empty. ``up``, ``across`` and
+    ``words`` is what a sentence calls it. Without ``has_data`` its messages are empty. With ``has_blocks``
+    ranks have a block for each other, or of each. ``agreed`` is what all know of the sizes alike: "message",
+    "block" (all blocks are alike), "blocks" (of each), or "nothing". ``in_order``: operands are combined in
+    the order of ranks, whatever the operation. ``up``, ``across`` and
     ``down`` are the tables of algorithms of its phases; empty: it has no such phase. A flat recipe is all
     across, and so is the outermost level of a hierarchical one.
     """
@@ -45,6 +48,9 @@ class Collective(TypedDict):
     rooted: bool
     reduces: bool
     has_data: bool
+    has_blocks: bool
+    agreed: str
+    in_order: bool
     up: list[Algorithm]
     across: list[Algorithm]
     down: list[Algorithm]

@@ -37,11 +37,11 @@ struct Memory {
 class Candidate {
   public:
     /// Collective. All that is made once is made here, so that no call that is timed has to.
-    Candidate(std::string name, const Case& one, int rank, Library& library,
+    Candidate(std::string name, const Case& one, int rank, int size, Library& library,
               executor::Communicator* communicator, executor::Dispatcher* dispatcher)
         : name_(std::move(name)),
           case_(&one),
-          operands_(operands_of(one, rank)),
+          operands_(operands_of(one, rank, size)),
           library_(&library),
           communicator_(communicator),
           dispatcher_(dispatcher) {
@@ -76,12 +76,12 @@ class Candidate {
         if (from_plan_) {
             const auto& decision = dispatcher_->decide(question(), case_->bytes);
             if (decision.resolved != nullptr) {
-                dispatcher_->run(decision, case_->root, buffers(memory), operands_.count);
+                dispatcher_->run(decision, case_->root, buffers(memory), operands_.sizes);
                 return;
             }
         }
         if (resolved_ != nullptr) {
-            communicator_->run(*resolved_, case_->root, buffers(memory), operands_.count);
+            communicator_->run(*resolved_, case_->root, buffers(memory), operands_.sizes);
         } else {
             run_library(algorithm_, memory);
         }
@@ -169,7 +169,8 @@ class Bench {
             std::vector<Candidate> candidates;
             std::size_t expected = done;
             for (const auto& recipe : one.recipes) {
-                candidates.emplace_back(recipe, one, rank_, library_, communicator_.get(), dispatcher_.get());
+                candidates.emplace_back(recipe, one, rank_, comm::size_of(comm_), library_,
+                                        communicator_.get(), dispatcher_.get());
                 expected += static_cast<std::size_t>(rounds(recipe));
             }
             // What a library sets up in its first call on a communicator is no part of any other call.
@@ -203,7 +204,8 @@ class Bench {
     /// Of all cases, on this rank.
     [[nodiscard]] std::int64_t largest(std::int64_t Operands::*bytes) const {
         std::int64_t most = 0;
-        for (const Case& one : work_.cases) most = std::max(most, operands_of(one, rank_).*bytes);
+        for (const Case& one : work_.cases)
+            most = std::max(most, operands_of(one, rank_, comm::size_of(comm_)).*bytes);
         return most;
     }
     /// How often a recipe is called, if patience lasts.

@@ -17,6 +17,10 @@ void set_bcast(const std::string& name);
 void set_reduce(const std::string& name);
 void set_allreduce(const std::string& name);
 void set_barrier(const std::string& name);
+void set_gather(const std::string& name);
+void set_scatter(const std::string& name);
+void set_allgather(const std::string& name);
+void set_alltoall(const std::string& name);
 }  // namespace simgrid::smpi::colls
 #define ISOCHRONE_SMPI_SETTER(name) simgrid::smpi::colls::name
 #else
@@ -55,6 +59,10 @@ constexpr std::array<std::string_view, 9> mpich_allreduces = {"nb",
 constexpr std::array<std::string_view, 5> mpich_barriers = {"nb", "smp", "dissemination", "k_dissemination",
                                                             "recexch"};
 
+constexpr std::array<std::string_view, 3> mpich_allgathers = {"recursive_doubling", "brucks", "ring"};
+constexpr std::array<std::string_view, 4> mpich_alltoalls = {"brucks", "scattered", "pairwise",
+                                                             "pairwise_sendrecv_replace"};
+
 constexpr auto table = std::to_array<Own>({
     {"bcast", "MPI_Bcast",
      [](const Arguments& with, MPI_Comm comm) {
@@ -73,6 +81,53 @@ constexpr auto table = std::to_array<Own>({
      mpich_allreduces, ISOCHRONE_SMPI_SETTER(set_allreduce)},
     {"barrier", "MPI_Barrier", [](const Arguments& /*with*/, MPI_Comm comm) { return PMPI_Barrier(comm); },
      mpich_barriers, ISOCHRONE_SMPI_SETTER(set_barrier)},
+    {"gather",
+     "MPI_Gather",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Gather(with.input, with.count, with.type, with.output, with.count, with.type, with.root,
+                            comm);
+     },
+     {},
+     ISOCHRONE_SMPI_SETTER(set_gather)},
+    {"scatter",
+     "MPI_Scatter",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Scatter(with.input, with.count, with.type, with.output, with.count, with.type, with.root,
+                             comm);
+     },
+     {},
+     ISOCHRONE_SMPI_SETTER(set_scatter)},
+    {"allgather", "MPI_Allgather",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Allgather(with.input, with.count, with.type, with.output, with.count, with.type, comm);
+     },
+     mpich_allgathers, ISOCHRONE_SMPI_SETTER(set_allgather)},
+    {"alltoall", "MPI_Alltoall",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Alltoall(with.input, with.count, with.type, with.output, with.count, with.type, comm);
+     },
+     mpich_alltoalls, ISOCHRONE_SMPI_SETTER(set_alltoall)},
+    {"reduce_scatter_block",
+     "MPI_Reduce_scatter_block",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Reduce_scatter_block(with.input, with.output, with.count, with.type, with.op, comm);
+     },
+     {},
+     nullptr},
+    {"scan",
+     "MPI_Scan",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Scan(with.input, with.output, with.count, with.type, with.op, comm);
+     },
+     {},
+     nullptr},
+    {"exscan",
+     "MPI_Exscan",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Exscan(with.input, with.output, with.count, with.type, with.op, comm);
+     },
+     {},
+     nullptr},
 });
 
 const Own& own(const core::collectives::Collective& collective) {
@@ -108,10 +163,14 @@ const std::vector<std::string>& Library::names(const Collective& collective) {
 }
 
 bool Library::works(const Collective& collective, const std::string& name) {
-    std::array<std::uint64_t, 2> data{};
+    // Of collectives of blocks one for each rank.
+    const auto elements = static_cast<std::size_t>(comm::size_of(comm_));
+    const std::vector<std::uint64_t> input(elements);
+    std::vector<std::uint64_t> output(elements);
     prepare(collective, name);
-    int code = call(collective, name,
-                    {.input = &data[0], .output = &data[1], .count = 1, .type = MPI_UINT64_T, .op = MPI_SUM});
+    const int code = call(
+        collective, name,
+        {.input = input.data(), .output = output.data(), .count = 1, .type = MPI_UINT64_T, .op = MPI_SUM});
     int failed = code != MPI_SUCCESS ? 1 : 0;
     check(PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
     return failed == 0;
@@ -140,8 +199,9 @@ void Library::prepare(const Collective& collective, const std::string& /*name*/)
 
 void Library::apply(const Collective& collective, const std::string& name) {
     // All simulated ranks share the choice; those that set it later in the same call set it to the same.
-    own(collective)
-        .tell_simgrid(name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
+    const auto& row = own(collective);
+    if (row.tell_simgrid == nullptr) return;  // it has one only
+    row.tell_simgrid(name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
 }
 
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {

@@ -3,8 +3,19 @@
 
 namespace isochrone::mpi::bench {
 
-Operands operands_of(const Case& one, int rank) {
+namespace {
+
+/// Bytes of what a rank has, of a size that all know alike.
+std::int64_t bytes_of(core::collectives::Holds holds, std::int64_t bytes, int size) {
+    using core::collectives::Holds;
+    return holds == Holds::nothing ? 0 : holds == Holds::all_blocks ? bytes * size : bytes;
+}
+
+}  // namespace
+
+Operands operands_of(const Case& one, int rank, int size) {
     const auto& collective = *one.collective;
+    const bool is_root = !collective.rooted || rank == one.root;
     Operands operands;
     if (collective.reduces) {
         const bool is_wide = one.bytes % static_cast<std::int64_t>(sizeof(std::uint64_t)) == 0;
@@ -13,12 +24,12 @@ Operands operands_of(const Case& one, int rank) {
         operands.op = MPI_SUM;
     }
     operands.count = one.bytes / operands.element_bytes;
-    // All have one message: where nothing is reduced it is passed on from where it lies, else each rank gives
-    // one of its own, and only the root of a rooted collective gets the result.
-    operands.has_input = collective.reduces;
-    operands.has_output = !collective.reduces || !collective.rooted || rank == one.root;
-    operands.input_bytes = operands.has_input ? one.bytes : 0;
-    operands.output_bytes = operands.has_output ? one.bytes : 0;
+    operands.has_input = collective.has_input(is_root);
+    operands.has_output = collective.has_output(is_root);
+    operands.input_bytes = operands.has_input ? bytes_of(collective.input, one.bytes, size) : 0;
+    operands.output_bytes = operands.has_output ? bytes_of(collective.output, one.bytes, size) : 0;
+    operands.sizes = core::collectives::extents(
+        collective, {.size = size, .root = one.root, .total = operands.count}, rank);
     return operands;
 }
 

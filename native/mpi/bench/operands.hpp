@@ -21,11 +21,12 @@ struct Operands {
     std::int64_t element_bytes = 1;
     MPI_Datatype type = MPI_BYTE;
     MPI_Op op = MPI_OP_NULL;
-    std::int64_t count = 0;  ///< of elements in what all ranks know alike
+    std::int64_t count = 0;              ///< of elements in the message, or in a block
+    core::schedule::Extents sizes = {};  ///< of the call, in elements
 };
 
-/// What `rank` needs for a call. Reductions add whole numbers, which come out the same in any order: of 64
-/// bits where the size is a multiple of theirs, else of 8 bits.
-[[nodiscard]] Operands operands_of(const Case& one, int rank);
+/// What `rank` of `size` needs for a call. Reductions add whole numbers, which come out the same in any
+/// order: of 64 bits where the size is a multiple of theirs, else of 8 bits.
+[[nodiscard]] Operands operands_of(const Case& one, int rank, int size);
 
 }  // namespace isochrone::mpi::bench

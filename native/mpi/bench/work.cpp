@@ -26,8 +26,9 @@ Case read_case(const json& entry, const json* common, int ranks) {
     if (own == entry.end() && common == nullptr) throw std::invalid_argument("a case names no collective");
     const json& name = own == entry.end() ? *common : *own;
     const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
+    const std::int64_t largest = collective.has_blocks() ? largest_message / ranks : largest_message;
     return {.collective = &collective,
-            .bytes = integer(entry, "bytes", 0, collective.has_data ? largest_message : 0),
+            .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),
             .root = static_cast<int>(integer(entry, "root", 0, collective.rooted ? ranks - 1 : 0)),
             .recipes = entry.at("recipes").get<std::vector<std::string>>()};
 }

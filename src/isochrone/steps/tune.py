@@ -113,7 +113,8 @@ def tune(
     folder = plan_file.with_name(TUNING)
     rounds = Rounds(target, topology, topology_file, folder)
     with kept_when_stopped(folder):
-        tuning = _Tuning(target, topology, topology_file, rounds, grids(collectives, sizes_bytes), seed)
+        sizes = grids(collectives, sizes_bytes, len(topology.ranks))
+        tuning = _Tuning(target, topology, topology_file, rounds, sizes, seed)
         plan, bench = tuning.run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)

@@ -159,9 +159,11 @@ def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
     return tuple(names)
 
 
-def segments_for(size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
-    """Segment sizes worth a look for a message: none for small ones, and never more than `most` segments."""
-    if size_bytes < SMALLEST_SEGMENTED_BYTES:
+def segments_for(collective: str, size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
+    """Segment sizes worth a look for a message: none for small ones and for blocks, and never more than
+    `most` segments.
+    """
+    if size_bytes < SMALLEST_SEGMENTED_BYTES or table_row(collective)["has_blocks"]:
         return (0,)
     return (0, *(s for s in SEGMENTS_BYTES if s < size_bytes <= s * most))
 
@@ -182,7 +184,7 @@ def candidates(
     dearest: what leaves levels out may be lucky from one of them.
     """
     prices = _Prices(collective, layout, roots, size_bytes, most_segments)
-    segments = segments_for(size_bytes, most_segments)
+    segments = segments_for(collective, size_bytes, most_segments)
     finalists = [
         _descend(collective, start, segments, prices.first)
         for start in _starts(collective, dividing_levels(layout), segments)
@@ -213,7 +215,7 @@ def neighbours(
     """
     prices = _Prices(collective, layout, roots, size_bytes, most_segments)
     form = Form.of(recipe, collective)
-    segments, *parts = _neighbourhoods(collective, form, segments_for(size_bytes, most_segments))
+    segments, *parts = _neighbourhoods(collective, form, segments_for(collective, size_bytes, most_segments))
     resized = sorted(segments, key=prices.dearest)
     others = sorted((other for part in parts for other in part), key=prices.dearest)
     found = _distinct([form, *resized, *others], prices)[1:]
@@ -348,32 +350,33 @@ def _starts(collective: str, levels: Sequence[str], segments: Sequence[int]) -> 
         ways = level_algorithms(collective, at == 0)
         return tuple(next((name for name in wanted if name in names), names[0]) for names in ways)
 
+    row = table_row(collective)
     if len(levels) > 1:
         for kept in dict.fromkeys(
             (tuple(levels), tuple(levels[:-1]), (levels[0], levels[1]), (levels[0], levels[-1]))
         ):
-            if len(kept) > 1:
+            if len(kept) > 1 and (row["up"] or row["down"]):
                 algorithms = tuple(first(at) for at in range(len(kept)))
                 yield Form(kept, algorithms, segment)
                 if may_be_native_inside(collective):
                     yield Form(kept, (*algorithms[:-1], NATIVE), segment)
-        yield Form((), (first(0),), segment, "ordered")
-        if large:
+        if not row["in_order"]:
+            yield Form((), (first(0),), segment, "ordered")
+        if large and not row["in_order"]:
             # A descent that starts from trees in segments does not come to these.
             for name in _dividing(collective):
                 yield Form((), ((name,),), 0, "ordered")
-                if table_row(collective)["up"]:
+                if row["up"]:
                     inside = tuple(first(at) for at in range(1, len(levels)))
                     yield Form(tuple(levels), ((name,), *inside), 0)
-        else:
-            for order in MAPPED:
-                yield Form((), (first(0),), segment, order)
+        elif not large:
+            yield from _meant(collective, (Form((), (first(0),), segment, order) for order in MAPPED))
     yield Form((), (first(0),), segment)
 
 
 def may_be_native_inside(collective: str) -> bool:
     """Whether the library's own can stand at the innermost level: it only passes on."""
-    return not table_row(collective)["up"]
+    return not table_row(collective)["up"] and not table_row(collective)["has_blocks"]
 
 
 def _descend(collective: str, form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:

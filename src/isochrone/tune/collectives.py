@@ -23,10 +23,15 @@ def collective(name: str) -> _core.Collective:
     return {row["name"]: row for row in _core.collectives()}[name]
 
 
+@cache
+def timed() -> tuple[str, ...]:
+    """Those that can be timed and tuned: of one size that all ranks know alike."""
+    return tuple(row["name"] for row in _core.collectives() if row["agreed"] in ("message", "block"))
+
+
 def defaults() -> tuple[str, ...]:
-    """What is tuned unless something else is asked for: of `WANTED` what there is."""
-    known = {row["name"] for row in _core.collectives()}
-    return tuple(name for name in WANTED if name in known)
+    """What is tuned unless something else is asked for."""
+    return tuple(name for name in WANTED if name in timed())
 
 
 def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ...]:
@@ -36,10 +41,11 @@ def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ..
         UsageError: a name is none of the table's.
     """
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    known = [row["name"] for row in _core.collectives()]
     for name in names:
-        if name not in known:
-            raise UsageError(f"{name!r} is no collective", option, f"use some of {', '.join(known)}")
+        if name not in timed():
+            raise UsageError(
+                f"{name!r} is no collective that can be timed", option, f"use some of {', '.join(timed())}"
+            )
     return names
 
 
@@ -69,7 +75,15 @@ def sizes_of(name: str, sizes_bytes: Sequence[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(max(1, -(-size // ELEMENT_BYTES)) * ELEMENT_BYTES for size in sizes_bytes))
 
 
-def grids(names: Sequence[str], sizes_bytes: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """At which sizes in bytes each collective is tuned: the first at all, the others at every third."""
+def grids(names: Sequence[str], sizes_bytes: Sequence[int], ranks: int) -> dict[str, tuple[int, ...]]:
+    """At which sizes in bytes each collective is tuned: the first at all, the others at every third. Where
+    ranks have blocks, all blocks of one rank are no longer than the largest message.
+    """
+
+    def of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
+        if collective(name)["has_blocks"]:
+            sizes = [size for size in sizes if size * ranks <= max(sizes_bytes)] or [min(sizes)]
+        return sizes_of(name, sizes)
+
     few = sizes_bytes[::EVERY] if len(sizes_bytes) > EVERY else sizes_bytes
-    return {name: sizes_of(name, few if at else sizes_bytes) for at, name in enumerate(names)}
+    return {name: of(name, few if at else sizes_bytes) for at, name in enumerate(names)}
