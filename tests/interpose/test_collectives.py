@@ -112,7 +112,6 @@ LONG_CALLS = int(os.environ.get("RANDOM_CALLS", "10000"))
 _COUNTER = re.compile(r"isochrone: ([\w ]+?)s on rank 0: (\d+) by the plan's recipes")
 
 
-
 def _compare(bench: Bench, folder: Path, recipes: dict[str, str], ranks: int, seed: int, calls: int) -> None:
     program = bench.with_program(PROGRAMS / "random_calls.c").program
     write_plan_of_recipes(folder, read_measurements(bench.folder / "m.jsonl"), recipes)

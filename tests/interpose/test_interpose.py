@@ -63,7 +63,8 @@ def test_what_was_measured_and_what_was_not_are_told_apart(bench: Bench, tmp_pat
     shape = "2 ranks in one node"
     plan = _only_rules(bench, tmp_path, (shape, 1, 7, "flat"), (shape, 8, 1000, "native"))
     planned = bench.run_on(plan, ISOCHRONE_EXPLAIN="1")
-    assert said(planned) == [
+    # The program compares by gathers, for which there is no plan.
+    assert [line for line in said(planned) if "gather" not in line] == [
         f"isochrone: bcast of 1 bytes from rank 0: flat: measured 2.00x faster than native for {shape}",
         f"isochrone: bcast of 1 bytes from rank 1: flat: measured 2.00x faster than native for {shape}",
         "isochrone: bcast of 1000 bytes from rank 0: native: measured: nothing tried was faster than native "

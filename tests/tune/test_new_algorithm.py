@@ -41,8 +41,8 @@ print(json.dumps({
     "rows": [row["name"] for row in core.algorithms()],
     "candidates": list(level_algorithms("bcast")[0]),
     "near": neighbours("bcast", layout, "binomial@8192", (0,), 65536, 20),
-    "price": core.predict("bcast", layout, "two_chains", 0, 64),
-    "words": rule_sentence(Rule("bcast", "a shape", 1, 9, "two_chains@4096", evidence)),
+    "price": core.predict("bcast", layout, "ternary", 0, 64),
+    "words": rule_sentence(Rule("bcast", "a shape", 1, 9, "ternary@4096", evidence)),
 }))
 """
 
@@ -56,7 +56,7 @@ def core_with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, row = re.findall(r"```cpp\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.DOTALL)
     declaration, _, entry = row.partition("...\n")
     algorithms = native / "core" / "algorithms"
-    (algorithms / "trees" / "two_chains.cpp").write_text(source)
+    (algorithms / "trees" / "ternary.cpp").write_text(source)
     table = algorithms / "bcast" / "table.cpp"
     opening = "\nnamespace isochrone::core::algorithms {"
     text = table.read_text().replace(opening, f"\n{declaration}{opening}", 1)
@@ -88,8 +88,8 @@ def test_a_new_row_is_a_candidate_and_has_words_and_a_price(core_with_one_more: 
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert "two_chains" in found["rows"]
-    assert "two_chains" in found["candidates"]
-    assert "two_chains@8192" in found["near"]
+    assert "ternary" in found["rows"]
+    assert "ternary" in found["candidates"]
+    assert "ternary@8192" in found["near"]
     assert found["price"] > 0
-    assert found["words"].startswith("Two chains, in segments of 4 KiB.")
+    assert found["words"].startswith("A ternary tree, in segments of 4 KiB.")
