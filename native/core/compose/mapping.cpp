@@ -43,15 +43,15 @@ class Free {
 std::vector<int> mapped(const place::Layout& layout, algorithms::trees::Tree tree, int parameter, int root,
                         Walk walk) {
     std::vector<int> rank_at(at(layout.size));
-    Free free(layout);
+    Free unplaced(layout);
     std::deque<int> next{0};
     while (!next.empty()) {
         const int position = next.front();
         next.pop_front();
         const auto node = tree(layout.size, position, parameter);
-        const int rank = node.parent < 0 ? root : free.closest_to(rank_at[at(node.parent)]);
+        const int rank = node.parent < 0 ? root : unplaced.closest_to(rank_at[at(node.parent)]);
         rank_at[at(position)] = rank;
-        free.take(rank);
+        unplaced.take(rank);
         next.insert(walk == Walk::depth_first ? next.begin() : next.end(), node.children.begin(),
                     node.children.end());
     }

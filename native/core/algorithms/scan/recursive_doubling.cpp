@@ -17,7 +17,7 @@ void append(schedule::Builder& builder, const Group& group, Data& data, bool has
         return;
     }
     int run = builder.scratch();  // of what the members of this one's run had
-    int free = builder.scratch();
+    int other = builder.scratch();
     builder.copy(builder.whole(data.value), builder.whole(run));
     if (has_own) data.settle(builder);
     const int result = data.writable(builder);
@@ -25,12 +25,12 @@ void append(schedule::Builder& builder, const Group& group, Data& data, bool has
     for (int distance = 1; distance < size; distance *= 2) {
         const int peer = me ^ distance;
         if (peer >= size) continue;
-        const auto received = builder.whole(free);
+        const auto received = builder.whole(other);
         builder.send(group.rank_at(peer), builder.whole(run));
         builder.recv(group.rank_at(peer), received);
         if (peer > me) {
             builder.reduce(builder.whole(run), received);
-            std::swap(run, free);
+            std::swap(run, other);
             continue;
         }
         builder.reduce(received, builder.whole(run));
