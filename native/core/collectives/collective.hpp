@@ -64,8 +64,9 @@ struct Collective {
     algorithms::Table (*down)() = nullptr;
     /// What each rank has before, and must have after; without sizes, see claims().
     std::vector<prove::Claim> (*contents)(const Question& question) = nullptr;
-    bool idempotent = false;  ///< it is all one how often an operand is combined
-    bool in_order = false;    ///< operands are combined in the order of ranks, whatever the operation
+    bool idempotent = false;   ///< it is all one how often an operand is combined
+    bool in_order = false;     ///< operands are combined in the order of ranks, whatever the operation
+    bool skips_first = false;  ///< the first rank gets nothing, and may have no output
 
     /// Whether a rank has an input, and an output. In rooted collectives what is of all ranks is the root's.
     [[nodiscard]] bool has_input(bool is_root) const {

@@ -160,7 +160,8 @@ constexpr auto table = std::to_array<Collective>({
      .input = Holds::message,
      .across = exscan_table,
      .contents = exscan_contents,
-     .in_order = true},
+     .in_order = true,
+     .skips_first = true},
 });
 
 }  // namespace

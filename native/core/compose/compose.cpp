@@ -181,7 +181,7 @@ class Composer {
             // Alone, and in place.
             if (collective_.reduces && data_.blocks.buffer == schedule::output_buffer) return;
             data_.passage.scatter(builder_, lengths_, data_.blocks, own_);
-        } else if (collective_.reduces && collective_.across != algorithms::exscan_table && is_root_) {
+        } else if (collective_.reduces && !collective_.skips_first && is_root_) {
             data_.result = schedule::output_buffer;
             data_.settle(builder_);
         }

@@ -206,7 +206,8 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
         if (call.input == MPI_IN_PLACE && !has_output) return request;
         if (!request.in_place && call.input == nullptr) return request;
     }
-    const void* some = has_output ? call.output : call.input;
+    const bool gets_nothing = collective.skips_first && kept.rank == 0 && !request.in_place;
+    const void* some = has_output && !gets_nothing ? call.output : call.input;
     request.type = types_->find(const_cast<void*>(some), call.count, type);
     if (request.type == nullptr || __builtin_mul_overflow(request.type->size, call.count, &request.bytes)) {
         request.bytes = 0;

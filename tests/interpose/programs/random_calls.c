@@ -266,7 +266,11 @@ int main(int argc, char **argv) {
         int has_output = kind != 1 || me == root;
         in_place = in_place && has_output;
         /* 4: scan, 5: exscan, 6 and 7: reduce_scatter, of equal blocks or not */
-        int counts[RANKS], first = 0;
+        int counts[RANKS], first = 0, needs_no_output = 0;
+#ifdef OPEN_MPI
+        /* The first of an exscan gets nothing, and needs no place for it; MPICH wants one all the same. */
+        needs_no_output = kind == 5 && me == 0 && !in_place && op_draw == 0;
+#endif
         if (kind >= 6) {
             int all = 0;
             state = seed;
@@ -289,7 +293,7 @@ int main(int argc, char **argv) {
         else if (kind == 4)
             MPI_Scan(from, output, count, types[type].type, op, comm);
         else if (kind == 5)
-            MPI_Exscan(from, output, count, types[type].type, op, comm);
+            MPI_Exscan(from, needs_no_output ? NULL : output, count, types[type].type, op, comm);
         else if (kind == 6)
             MPI_Reduce_scatter_block(from, output, counts[0], types[type].type, op, comm);
         else if (kind == 7)
