@@ -48,6 +48,7 @@ nb::list table_rows(const collectives::Collective& collective, algorithms::Table
     nb::list rows;
     if (table == nullptr) return rows;
     for (const auto& row : table()) {
+        if (!collective.has_lengths_for(row)) continue;
         nb::dict entry;
         entry["collective"] = decoded(collective.name);
         entry["name"] = decoded(row.name);

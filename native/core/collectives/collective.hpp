@@ -83,6 +83,11 @@ struct Collective {
     [[nodiscard]] bool is_exchange() const {
         return input == Holds::all_blocks && output == Holds::all_blocks;
     }
+    /// Whether an algorithm of its tables is for any lengths that its blocks may have: a table may serve the
+    /// collective of equal blocks and that of others.
+    [[nodiscard]] bool has_lengths_for(const algorithms::Algorithm& row) const {
+        return !row.equal_only || agreed == Agreed::block;
+    }
 };
 
 /// The sizes of a call on one rank, as its schedule wants them. Of blocks that are all alike there is one
