@@ -26,8 +26,8 @@ from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.rounds import forget_rounds
 from isochrone.steps.tune import layout_of, tune
-from isochrone.tune.collectives import collective, timed
 from isochrone.tune.candidates import Form
+from isochrone.tune.collectives import collective, timed
 
 SIZES = (64, 65536, 1048576)
 Times = Callable[[int, int, str], float]
