@@ -16,7 +16,12 @@ from isochrone.files import BenchKey, Evidence, Plan, Rule
 from isochrone.report import read_facts, summary_lines, survey_document
 from isochrone.report.comparison import compare
 from isochrone.report.facts import Facts
-from isochrone.report.headline import accuracy_sentence, collective_sentence, key_figures
+from isochrone.report.headline import (
+    accuracy_sentence,
+    collective_sentence,
+    collective_sentences,
+    key_figures,
+)
 from isochrone.report.page import page
 
 EVIDENCE = Evidence(1e-4, 1e-4 / 1.5, 1.5, (1.4, 1.6), 20)
@@ -145,9 +150,9 @@ def test_a_plan_that_keeps_to_the_librarys_own_has_no_figures_of_speed(survey_of
     assert "All sizes" not in figures
 
 
-def rules_of(*rules: tuple[str, int, int, str]) -> tuple[Rule, ...]:
+def rules_of(*rules: tuple[str, int, int, str], collective: str = "bcast") -> tuple[Rule, ...]:
     return tuple(
-        Rule("bcast", shape, low, high, recipe, OWN if recipe == "native" else EVIDENCE)
+        Rule(collective, shape, low, high, recipe, OWN if recipe == "native" else EVIDENCE)
         for shape, low, high, recipe in rules
     )
 
@@ -203,13 +208,32 @@ def plan_with(*recipes: str) -> Plan:
     return Plan("0" * 64, "topology.json", "", "", rules_of(*rules))
 
 
-def comparison_of(*speedups: float) -> Any:
+def comparison_of(*speedups: float, collective: str = "bcast") -> Any:
     samples = {}
     for index, speedup in enumerate(speedups):
         native = 1e-5 * np.random.default_rng(index).lognormal(0, 0.01, 20)
-        samples[BenchKey(1 << index, 0, "native")] = native
-        samples[BenchKey(1 << index, 0, "plan")] = native / speedup
-    return compare(samples, "bcast")
+        samples[BenchKey(1 << index, 0, "native", collective)] = native
+        samples[BenchKey(1 << index, 0, "plan", collective)] = native / speedup
+    return compare(samples, collective)
+
+
+def test_many_collectives_make_few_sentences() -> None:
+    gained, level, some = (1.5, 1.5), (1.0, 1.0), (1.5, 1.0)
+    plan = replace(plan_with("binomial"), rules=())
+    for name in ("bcast", "allreduce", "alltoall"):
+        plan = replace(plan, rules=(*plan.rules, *rules_of((SHAPE, 1, 1, "binomial"), collective=name)))
+    of = {"bcast": gained, "reduce": level, "allreduce": gained, "gather": level, "alltoall": some}
+    few = [comparison_of(*speedups, collective=name) for name, speedups in of.items()]
+    assert collective_sentences(few, plan) == [
+        "With the plan, faster than the library's own at every size measured: broadcast (1.50×) and "
+        "allreduce (1.50×) on average.",
+        "With the plan, alltoall is proven faster than the library's own at 1 of 2 sizes.",
+        "No gain for reduction and gather was proven: with the plan they are as fast as the library's own.",
+    ]
+    assert collective_sentences(few[:2], plan) == [
+        "With the plan, broadcast is faster than the library's own at every size measured: 1.50× on average.",
+        "No gain for reduction was proven: with the plan it is as fast as the library's own.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.files import Evidence
-from isochrone.tune.rules import Decision, borders, decide, is_confirmed, ranked, rules_for
+from isochrone.statistics import FloatArray
+from isochrone.tune.rules import Decision, borders, confirmed, decide, is_confirmed, ranked, rules_for
 
 EVIDENCE = Evidence(2e-6, 1e-6, 2.0, (1.9, 2.1), 20)
 
@@ -50,6 +51,23 @@ def test_a_gain_from_one_root_is_enough_where_nothing_is_lost_from_another() -> 
     assert decide(64, [good, even], 14, False).recipe == "chain"
     assert decide(64, [good, bad], 14, False).recipe == "native"
     assert decide(64, [even, even], 14, False).recipe == "native"
+
+
+def test_the_fastest_that_loses_nowhere_is_chosen() -> None:
+    small = {"native": _noisy(8e-6, 1), "bruck": _noisy(1e-6, 2), "pairwise": _noisy(4e-6, 3)}
+    large = {"native": _noisy(1e-3, 4), "bruck": _noisy(2e-3, 5), "pairwise": _noisy(9e-4, 6)}
+    assert ranked([small, large])[0] == "bruck"
+    assert decide(0, [small, large], 14, False).recipe == "pairwise"
+
+
+def test_a_rule_for_several_sizes_is_confirmed_where_it_is_faster_at_one_and_slower_at_none() -> None:
+    def times(native: float, plan: float) -> dict[str, FloatArray]:
+        return {"native": np.array([native]), "plan": np.array([plan])}
+
+    chosen = decide(0, [{"native": np.array([2.0]), "chain": np.array([1.0])}], 1, True)
+    assert confirmed(chosen, [times(2, 1), times(3, 3)], True).recipe == "chain"
+    assert confirmed(chosen, [times(2, 1), times(3, 4)], True).recipe == "native"
+    assert confirmed(chosen, [times(2, 2), times(3, 3)], True).recipe == "native"
 
 
 def test_a_plan_is_confirmed_only_by_a_proof() -> None:

@@ -69,9 +69,18 @@ void reduces_into_output(const Question& question, int rank, Claim& claim) {
 }  // namespace
 
 std::int64_t Question::length(int source, int destination) const {
-    if (lengths.empty()) return total;
+    if (lengths.empty()) {
+        const int turn = uneven ? (source + destination) % 3 : 0;
+        return turn == 0 ? total : turn == 1 ? total / 2 : total + (total + 1) / 2;
+    }
     if (lengths.size() == at(size)) return lengths[at(source)];
     return lengths[at(source) * at(size) + at(destination)];
+}
+
+std::int64_t block_length(const Collective& collective, const Question& question, int rank, int other,
+                          bool is_input) {
+    if (!collective.is_exchange()) return question.length(other, other);
+    return is_input ? question.length(rank, other) : question.length(other, rank);
 }
 
 schedule::Extents extents(const Collective& collective, const Question& question, int rank) {
@@ -94,9 +103,7 @@ schedule::Extents extents(const Collective& collective, const Question& question
             result.counts.push_back(question.length(rank, rank));
         } else if (holds == Holds::all_blocks) {
             for (int other = 0; other < question.size; ++other)
-                result.counts.push_back(!collective.is_exchange() ? question.length(other, other)
-                                        : is_input                ? question.length(rank, other)
-                                                                  : question.length(other, rank));
+                result.counts.push_back(block_length(collective, question, rank, other, is_input));
         }
     };
     if (collective.has_input(is_root)) add(collective.input, true);
@@ -107,7 +114,7 @@ schedule::Extents extents(const Collective& collective, const Question& question
     std::int64_t next = 0;
     for (int other = question.size - 1; other >= 0; --other) {
         result.output_displacements[at(other)] = next;
-        next += 1 + (collective.is_exchange() ? question.length(other, rank) : question.length(other, other));
+        next += 1 + block_length(collective, question, rank, other, false);
     }
     return result;
 }

@@ -25,6 +25,7 @@ struct Question {
     /// Where blocks have lengths of their own: of each rank's block, or, in an exchange, [source * size +
     /// destination].
     std::vector<std::int64_t> lengths = {};
+    bool uneven = false;     ///< blocks have, in turn, half of `total`, all of it, and half as much again
     bool scattered = false;  ///< the blocks of the output do not follow one another
 
     /// Length of the block that goes from one rank to another.
@@ -83,12 +84,22 @@ struct Collective {
     [[nodiscard]] bool is_exchange() const {
         return input == Holds::all_blocks && output == Holds::all_blocks;
     }
+    /// Whether its blocks may differ in length.
+    [[nodiscard]] bool has_uneven_blocks() const { return has_blocks() && agreed != Agreed::block; }
+    /// The size by which a plan's rule is found for a call of this size: 0 where ranks know none alike.
+    [[nodiscard]] std::int64_t agreed_bytes(std::int64_t bytes) const {
+        return agreed == Agreed::nothing ? 0 : bytes;
+    }
     /// Whether an algorithm of its tables is for any lengths that its blocks may have: a table may serve the
     /// collective of equal blocks and that of others.
     [[nodiscard]] bool has_lengths_for(const algorithms::Algorithm& row) const {
         return !row.equal_only || agreed == Agreed::block;
     }
 };
+
+/// The length of the block that `rank` has of, or for, another one, in its input or its output.
+[[nodiscard]] std::int64_t block_length(const Collective& collective, const Question& question, int rank,
+                                        int other, bool is_input);
 
 /// The sizes of a call on one rank, as its schedule wants them. Of blocks that are all alike there is one
 /// count; of others those of the input come first, then those of the output, as far as the rank has them.

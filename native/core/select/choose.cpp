@@ -50,7 +50,8 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
     }
     if (has_one_order(plan, collective)) return in_one_order(collective, layout);
     const std::string shape = shape_for(collective, layout, root);
-    const Rule* rule = find_rule(rules_for(plan, collective.name, shape), size_bytes);
+    const Rule* rule =
+        find_rule(rules_for(plan, collective.name, shape), collective.agreed_bytes(size_bytes));
     if (rule == nullptr) return native(why_no_rule(plan, collective.name, shape, size_bytes));
     if (rule->left_out) return native("ISOCHRONE_ONLY leaves it out for " + shape);
     if (rule->recipe.kind == compose::Recipe::Kind::native) {

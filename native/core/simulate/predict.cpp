@@ -35,8 +35,11 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
     for (int rank = 0; rank < layout.size; ++rank) {
         schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
     }
-    const collectives::Question question{
-        .size = layout.size, .root = root, .total = size_bytes, .segment = segment};
+    const collectives::Question question{.size = layout.size,
+                                         .root = root,
+                                         .total = size_bytes,
+                                         .segment = segment,
+                                         .uneven = collective.has_uneven_blocks()};
     std::vector<schedule::Extents> extents;
     for (int rank = 0; rank < layout.size; ++rank)
         extents.push_back(collectives::extents(collective, question, rank));

@@ -95,7 +95,9 @@ class Candidate {
                        .count = static_cast<int>(operands_.count),
                        .type = operands_.type,
                        .op = operands_.op,
-                       .root = case_->root});
+                       .root = case_->root,
+                       .input_blocks = &operands_.input,
+                       .output_blocks = &operands_.output});
     }
 
   private:

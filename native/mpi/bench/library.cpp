@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 
@@ -20,7 +21,10 @@ void set_barrier(const std::string& name);
 void set_gather(const std::string& name);
 void set_scatter(const std::string& name);
 void set_allgather(const std::string& name);
+void set_allgatherv(const std::string& name);
 void set_alltoall(const std::string& name);
+void set_alltoallv(const std::string& name);
+void set_reduce_scatter(const std::string& name);
 }  // namespace simgrid::smpi::colls
 #define ISOCHRONE_SMPI_SETTER(name) simgrid::smpi::colls::name
 #else
@@ -62,6 +66,11 @@ constexpr std::array<std::string_view, 5> mpich_barriers = {"nb", "smp", "dissem
 constexpr std::array<std::string_view, 3> mpich_allgathers = {"recursive_doubling", "brucks", "ring"};
 constexpr std::array<std::string_view, 4> mpich_alltoalls = {"brucks", "scattered", "pairwise",
                                                              "pairwise_sendrecv_replace"};
+constexpr std::array<std::string_view, 2> mpich_alltoallvs = {"scattered", "pairwise_sendrecv_replace"};
+// Not "noncommutative", which aborts where ranks are no power of two.
+constexpr std::array<std::string_view, 3> mpich_reduce_scatters = {"recursive_doubling", "pairwise",
+                                                                   "recursive_halving"};
+constexpr std::array<std::string_view, 2> mpich_scans = {"smp", "recursive_doubling"};
 
 constexpr auto table = std::to_array<Own>({
     {"bcast", "MPI_Bcast",
@@ -89,6 +98,15 @@ constexpr auto table = std::to_array<Own>({
      },
      {},
      ISOCHRONE_SMPI_SETTER(set_gather)},
+    {"gatherv",
+     "MPI_Gatherv",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Gatherv(with.input, with.input_blocks->counts[0], with.type, with.output,
+                             with.output_blocks->counts.data(), with.output_blocks->displacements.data(),
+                             with.type, with.root, comm);
+     },
+     {},
+     nullptr},
     {"scatter",
      "MPI_Scatter",
      [](const Arguments& with, MPI_Comm comm) {
@@ -97,30 +115,56 @@ constexpr auto table = std::to_array<Own>({
      },
      {},
      ISOCHRONE_SMPI_SETTER(set_scatter)},
+    {"scatterv",
+     "MPI_Scatterv",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Scatterv(with.input, with.input_blocks->counts.data(),
+                              with.input_blocks->displacements.data(), with.type, with.output,
+                              with.output_blocks->counts[0], with.type, with.root, comm);
+     },
+     {},
+     nullptr},
     {"allgather", "MPI_Allgather",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Allgather(with.input, with.count, with.type, with.output, with.count, with.type, comm);
      },
      mpich_allgathers, ISOCHRONE_SMPI_SETTER(set_allgather)},
+    {"allgatherv", "MPI_Allgatherv",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Allgatherv(with.input, with.input_blocks->counts[0], with.type, with.output,
+                                with.output_blocks->counts.data(), with.output_blocks->displacements.data(),
+                                with.type, comm);
+     },
+     mpich_allgathers, ISOCHRONE_SMPI_SETTER(set_allgatherv)},
     {"alltoall", "MPI_Alltoall",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Alltoall(with.input, with.count, with.type, with.output, with.count, with.type, comm);
      },
      mpich_alltoalls, ISOCHRONE_SMPI_SETTER(set_alltoall)},
-    {"reduce_scatter_block",
-     "MPI_Reduce_scatter_block",
+    {"alltoallv", "MPI_Alltoallv",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Alltoallv(with.input, with.input_blocks->counts.data(),
+                               with.input_blocks->displacements.data(), with.type, with.output,
+                               with.output_blocks->counts.data(), with.output_blocks->displacements.data(),
+                               with.type, comm);
+     },
+     mpich_alltoallvs, ISOCHRONE_SMPI_SETTER(set_alltoallv)},
+    {"reduce_scatter_block", "MPI_Reduce_scatter_block",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Reduce_scatter_block(with.input, with.output, with.count, with.type, with.op, comm);
      },
-     {},
-     nullptr},
-    {"scan",
-     "MPI_Scan",
+     mpich_reduce_scatters, nullptr},
+    {"reduce_scatter", "MPI_Reduce_scatter",
+     [](const Arguments& with, MPI_Comm comm) {
+         return PMPI_Reduce_scatter(with.input, with.output, with.input_blocks->counts.data(), with.type,
+                                    with.op, comm);
+     },
+     mpich_reduce_scatters, ISOCHRONE_SMPI_SETTER(set_reduce_scatter)},
+    {"scan", "MPI_Scan",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Scan(with.input, with.output, with.count, with.type, with.op, comm);
      },
-     {},
-     nullptr},
+     mpich_scans, nullptr},
     {"exscan",
      "MPI_Exscan",
      [](const Arguments& with, MPI_Comm comm) {
@@ -135,7 +179,7 @@ const Own& own(const core::collectives::Collective& collective) {
                                   [&](const Own& one) { return one.collective == collective.name; });
     if (row == table.end()) {
         throw std::invalid_argument("the library's own " + std::string(collective.words) +
-                                    " cannot be timed yet");
+                                    " cannot be timed");
     }
     return *row;
 }
@@ -167,10 +211,17 @@ bool Library::works(const Collective& collective, const std::string& name) {
     const auto elements = static_cast<std::size_t>(comm::size_of(comm_));
     const std::vector<std::uint64_t> input(elements);
     std::vector<std::uint64_t> output(elements);
+    Blocks blocks{.counts = std::vector(elements, 1), .displacements = std::vector<int>(elements)};
+    std::iota(blocks.displacements.begin(), blocks.displacements.end(), 0);
     prepare(collective, name);
-    const int code = call(
-        collective, name,
-        {.input = input.data(), .output = output.data(), .count = 1, .type = MPI_UINT64_T, .op = MPI_SUM});
+    const int code = call(collective, name,
+                          {.input = input.data(),
+                           .output = output.data(),
+                           .count = 1,
+                           .type = MPI_UINT64_T,
+                           .op = MPI_SUM,
+                           .input_blocks = &blocks,
+                           .output_blocks = &blocks});
     int failed = code != MPI_SUCCESS ? 1 : 0;
     check(PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
     return failed == 0;
@@ -217,6 +268,7 @@ struct Variable {
     int index = -1;
     MPI_T_enum names = MPI_T_ENUM_NULL;
     std::string description;
+    bool is_fixed = false;  // it can be read only
 };
 
 Variable find_variable(const std::string& wanted) {
@@ -235,7 +287,8 @@ Variable find_variable(const std::string& wanted) {
                             &description_length, &binding, &scope) != MPI_SUCCESS) {
         return {};
     }
-    return {index, names, description.data()};
+    const bool is_fixed = scope == MPI_T_SCOPE_CONSTANT || scope == MPI_T_SCOPE_READONLY;
+    return {index, names, description.data(), is_fixed};
 }
 
 void set_variable(int index, int value) {
@@ -305,7 +358,7 @@ void Library::find_names(std::string_view collective, Told& told) {
                                   [&](const Own& one) { return one.collective == collective; });
     const std::string name(collective);
     if (const Variable tuned = find_variable("coll_tuned_" + name + "_algorithm");
-        tuned.names != MPI_T_ENUM_NULL) {
+        tuned.names != MPI_T_ENUM_NULL && !tuned.is_fixed) {
         // It listens only if it was started so (OMPI_MCA_coll_tuned_use_dynamic_rules=1).
         if (!is_on(find_variable("coll_tuned_use_dynamic_rules").index)) return;
         told.variable = tuned.index;

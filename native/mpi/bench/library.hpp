@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/operands.hpp"
 #include "collectives/collective.hpp"
 
 namespace isochrone::mpi::bench {
@@ -23,6 +24,8 @@ struct Arguments {
     MPI_Datatype type = MPI_BYTE;
     MPI_Op op = MPI_OP_NULL;
     int root = 0;
+    const Blocks* input_blocks = nullptr;
+    const Blocks* output_blocks = nullptr;
 };
 
 /// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was

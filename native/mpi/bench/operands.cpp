@@ -5,10 +5,23 @@ namespace isochrone::mpi::bench {
 
 namespace {
 
-/// Bytes of what a rank has, of a size that all know alike.
-std::int64_t bytes_of(core::collectives::Holds holds, std::int64_t bytes, int size) {
-    using core::collectives::Holds;
-    return holds == Holds::nothing ? 0 : holds == Holds::all_blocks ? bytes * size : bytes;
+using core::collectives::Collective;
+using core::collectives::Holds;
+using core::collectives::Question;
+
+/// The blocks of what a rank gives or gets.
+Blocks blocks_of(const Collective& collective, const Question& question, Holds holds, int rank,
+                 bool is_input) {
+    Blocks blocks;
+    if (holds == Holds::nothing) return blocks;
+    const bool has_all = holds == Holds::all_blocks;
+    for (int other = has_all ? 0 : rank; other < (has_all ? question.size : rank + 1); ++other) {
+        blocks.displacements.push_back(static_cast<int>(blocks.length));
+        blocks.counts.push_back(
+            static_cast<int>(core::collectives::block_length(collective, question, rank, other, is_input)));
+        blocks.length += blocks.counts.back();
+    }
+    return blocks;
 }
 
 }  // namespace
@@ -26,10 +39,16 @@ Operands operands_of(const Case& one, int rank, int size) {
     operands.count = one.bytes / operands.element_bytes;
     operands.has_input = collective.has_input(is_root);
     operands.has_output = collective.has_output(is_root);
-    operands.input_bytes = operands.has_input ? bytes_of(collective.input, one.bytes, size) : 0;
-    operands.output_bytes = operands.has_output ? bytes_of(collective.output, one.bytes, size) : 0;
-    operands.sizes = core::collectives::extents(
-        collective, {.size = size, .root = one.root, .total = operands.count}, rank);
+    const Question question{
+        .size = size, .root = one.root, .total = operands.count, .uneven = collective.has_uneven_blocks()};
+    const auto blocks = [&](Holds holds, bool is_input) {
+        return blocks_of(collective, question, holds, rank, is_input);
+    };
+    if (operands.has_input) operands.input = blocks(collective.input, true);
+    if (operands.has_output) operands.output = blocks(collective.output, false);
+    operands.input_bytes = operands.input.length * operands.element_bytes;
+    operands.output_bytes = operands.output.length * operands.element_bytes;
+    operands.sizes = core::collectives::extents(collective, question, rank);
     return operands;
 }
 

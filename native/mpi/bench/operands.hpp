@@ -8,10 +8,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "bench/work.hpp"
 
 namespace isochrone::mpi::bench {
+
+/// What a rank gives or gets, in elements: blocks that follow one another in memory, or one message.
+struct Blocks {
+    std::int64_t length = 0;
+    std::vector<int> counts = {};
+    std::vector<int> displacements = {};
+};
 
 struct Operands {
     bool has_input = false;         ///< what this rank gives is apart from what it gets
@@ -23,10 +31,13 @@ struct Operands {
     MPI_Op op = MPI_OP_NULL;
     std::int64_t count = 0;              ///< of elements in the message, or in a block
     core::schedule::Extents sizes = {};  ///< of the call, in elements
+    Blocks input = {};
+    Blocks output = {};
 };
 
-/// What `rank` of `size` needs for a call. Reductions add whole numbers, which come out the same in any
-/// order: of 64 bits where the size is a multiple of theirs, else of 8 bits.
+/// What `rank` of `size` needs for a call. Where blocks may differ, they do: their mean is the case's size.
+/// Reductions add whole numbers, which come out the same in any order: of 64 bits where the size is a
+/// multiple of theirs, else of 8 bits.
 [[nodiscard]] Operands operands_of(const Case& one, int rank, int size);
 
 }  // namespace isochrone::mpi::bench

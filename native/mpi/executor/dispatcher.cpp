@@ -39,7 +39,7 @@ bool Dispatcher::has_recipes(const Question& question) { return answers_to(quest
 const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
     if (has_failed_) return failed_;
     Answers& answers = answers_to(question);
-    const Rule* rule = core::select::find_rule(answers.rules, bytes);
+    const Rule* rule = core::select::find_rule(answers.rules, question.collective->agreed_bytes(bytes));
     auto& known = rule != nullptr ? answers.decisions[static_cast<std::size_t>(rule - answers.rules.data())]
                                   : answers.decisions.back();
     if (!known) {

@@ -13,7 +13,7 @@ from isochrone.report.comparison import Comparison
 from isochrone.report.facts import Facts
 from isochrone.report.mergetree import MergeTree
 from isochrone.report.ticks import Ticks, size_ticks, time_ticks
-from isochrone.report.words import level_noun
+from isochrone.report.words import capitalised, level_noun
 from isochrone.statistics import FloatArray, Interval
 from isochrone.units import format_bytes, format_time
 
@@ -126,6 +126,7 @@ def _by_size(comparison: Comparison) -> dict[str, object]:
     return {
         "sizes": [row.size_bytes for row in rows],
         "size_names": [format_bytes(row.size_bytes) for row in rows],
+        "sized_by": capitalised(comparison.sized_by),
         "size_axis": _axis(size_ticks([row.size_bytes for row in rows])),
         "time_axis": _time_axis(min(i.low for i in times), max(i.high for i in times)),
         "native_us": [_interval(row.native_s, 1e6) for row in rows],

@@ -11,7 +11,7 @@ import numpy as np
 
 from isochrone.files import Bench, BenchKey
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
-from isochrone.tune.collectives import in_order, words
+from isochrone.tune.collectives import has_blocks, in_order, words
 
 NATIVE, PLAN, RIVAL_PREFIX = "native", "plan", "native:"
 LARGE_BYTES = 256 * 1024
@@ -64,6 +64,11 @@ class Comparison:
     def words(self) -> str:
         """What a sentence calls the collective."""
         return words(self.collective)
+
+    @property
+    def sized_by(self) -> str:
+        """What its sizes are of."""
+        return "block" if has_blocks(self.collective) else "message"
 
     @property
     def stem(self) -> str:

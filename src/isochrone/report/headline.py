@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from isochrone.files import Plan
 from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison
 from isochrone.report.facts import Facts
@@ -100,10 +102,41 @@ def unchecked_words(facts: Facts) -> str | None:
     return f"{join_words(missing)} {'is' if len(missing) == 1 else 'are'} not checked"
 
 
-def collective_sentences(facts: Facts) -> list[str]:
-    """What the plan gains, a sentence for each collective that was timed."""
-    found = (collective_sentence(comparison, facts.plan) for comparison in facts.comparisons)
-    return [sentence for sentence in found if sentence]
+def collective_sentences(comparisons: Sequence[Comparison], plan: Plan | None) -> list[str]:
+    """What the plan gains: a sentence for those collectives that gain at every size, one for those that do
+    not, and one for each of the others.
+    """
+    said = {one.words: collective_sentence(one, plan) for one in comparisons}
+    level = [one.words for one in comparisons if _is_level(one, plan)]
+    gains = {
+        one.words: one.faster_from[1]
+        for one in comparisons
+        if one.faster_from and one.words not in level and one.faster_from[0] == one.compared[0][0]
+    }
+    sentences = []
+    if len(gains) > 1:
+        means = [f"{name} ({format_ratio(mean)})" for name, mean in gains.items()]
+        sentences.append(
+            f"With the plan, faster than the library's own at every size measured: {join_words(means)} on "
+            "average."
+        )
+    else:
+        sentences += [said.pop(name) or "" for name in gains]
+    rest = [sentence for name, sentence in said.items() if name not in gains and name not in level]
+    if len(level) > 1:
+        rest.append(
+            f"No gain for {join_words(level)} was proven: with the plan they are as fast as the library's "
+            "own."
+        )
+    else:
+        rest += [said[name] for name in level]
+    return [sentence for sentence in (*sentences, *rest) if sentence]
+
+
+def _is_level(comparison: Comparison, plan: Plan | None) -> bool:
+    """Whether a plan leaves the collective as it is, and it is not slower for it."""
+    slower = any(speedup.high < MARGIN for _, speedup in comparison.compared)
+    return bool(comparison.compared) and not slower and _keeps_to_own(plan, comparison)
 
 
 def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str | None:

@@ -29,7 +29,7 @@ def summary_lines(facts: Facts) -> list[str]:
         *_level_lines(facts),
         *map_lines(facts),
         accuracy_sentence(facts),
-        *collective_sentences(facts),
+        *collective_sentences(facts.comparisons, facts.plan),
         *facts.warnings,
         oversubscription_sentence(facts),
         *_finding_lines(facts),

@@ -12,9 +12,10 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from isochrone import _core
@@ -47,7 +48,7 @@ from isochrone.tune.candidates import (
     of_next_sizes,
     predicted_s,
 )
-from isochrone.tune.collectives import collective, grids, sizes_of
+from isochrone.tune.collectives import collective, grids, has_agreed_size, of_one_rule, sizes_of
 from isochrone.tune.effort import effort_for, shares_of
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import (
@@ -55,11 +56,11 @@ from isochrone.tune.rules import (
     PLAN_RECIPE,
     Decision,
     borders,
+    confirmed,
     decide,
     fastest,
     ranked,
     rules_for,
-    without_unconfirmed,
 )
 from isochrone.units import format_time
 
@@ -73,15 +74,31 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Spot:
-    """What one rule may be for."""
+    """What one rule may be for: a size, or whatever sizes there are of a collective whose ranks know none
+    alike. It is measured at some.
+    """
 
     collective: str
     shape: ShapeRoots
-    size_bytes: int
+    measured_bytes: tuple[int, ...]
 
     @property
     def row(self) -> _Row:
         return self.collective, self.shape.shape
+
+    @property
+    def size_bytes(self) -> int:
+        """That the rule is found by."""
+        return self.measured_bytes[0] if has_agreed_size(self.collective) else 0
+
+    @property
+    def typical_bytes(self) -> int:
+        return self.measured_bytes[len(self.measured_bytes) // 2]
+
+    @property
+    def tuned(self) -> list[tuple[int, int]]:
+        """Sizes and roots to measure."""
+        return [(size, root) for size in self.measured_bytes for root in self.shape.tuned]
 
 
 _Row = tuple[str, str]
@@ -180,10 +197,10 @@ class _Tuning:
     def _spots(self) -> list[_Spot]:
         """All that is tuned."""
         return [
-            _Spot(name, shape, size)
+            _Spot(name, shape, sizes)
             for name, shapes in self._shapes.items()
             for shape in shapes
-            for size in self._sizes_bytes[name]
+            for sizes in of_one_rule(name, self._sizes_bytes[name])
         ]
 
     def _say_how_long(self, screening_s: float) -> None:
@@ -213,31 +230,30 @@ class _Tuning:
         title = "tuning: pricing candidates"
         with part(title, 0.1) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
             # The simulator leaves Python's lock to others while it works.
-            found = pool.map(
-                lambda spot: candidates(
-                    spot.collective,
-                    self._layout,
-                    spot.shape.tuned,
-                    spot.size_bytes,
-                    most,
-                    self._most_segments,
-                ),
-                spots,
-            )
+            found = pool.map(lambda spot: self._candidates(spot, most), spots)
             recipes = {}
             for spot, few in zip(spots, found, strict=True):
                 recipes[spot] = tuple(few)
                 advance(len(recipes), len(spots))
         return recipes
 
+    def _candidates(self, spot: _Spot, most: int) -> list[str]:
+        """The best of each size first, then the second best of each, and so on."""
+        of_sizes = [
+            candidates(spot.collective, self._layout, spot.shape.tuned, size, most, self._most_segments)
+            for size in spot.measured_bytes
+        ]
+        in_turn = (recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None)
+        return list(dict.fromkeys(in_turn))[:most]
+
     def _measure(
         self, title: str, recipes: Mapping[_Spot, Sequence[str]], repetitions: int, seed: int, share: float
     ) -> Bench:
         """Times recipes from the roots to tune on."""
         cases = [
-            Case(spot.size_bytes, root, tuple(few), spot.collective)
+            Case(size, root, tuple(few), spot.collective)
             for spot, few in recipes.items()
-            for root in spot.shape.tuned
+            for size, root in spot.tuned
             if few
         ]
         return self._rounds.measure(f"tuning: {title}", cases, repetitions, self._seed + seed, share)
@@ -275,7 +291,7 @@ class _Tuning:
             self._layout,
             best,
             spot.shape.tuned,
-            spot.size_bytes,
+            spot.typical_bytes,
             self._effort.neighbours,
             self._most_segments,
         )
@@ -295,13 +311,13 @@ class _Tuning:
             more = self._measure("proving what is best beside it", near, effort.confirm, 1, 0.1)
             bench = merged([bench, more])
             recipes = {spot: (*few, *near[spot]) for spot, few in recipes.items()}
-        comparisons = sum(map(len, recipes.values())) if effort.screen else len(recipes)
+        comparisons = sum(map(len, recipes.values()))
         decisions: dict[_Row, list[Decision]] = {spot.row: [] for spot in recipes}
         for spot, few in recipes.items():
             decisions[spot.row].append(self._decision(bench, spot, few, comparisons))
         # One more of each collective and shape for each end of its rules.
         between = {
-            replace(spot, size_bytes=size): (NATIVE, recipe)
+            replace(spot, measured_bytes=(size,)): (NATIVE, recipe)
             for spot in {spot.row: spot for spot in recipes}.values()
             for size, recipe in self._borders(spot.collective, decisions[spot.row])
         }
@@ -323,7 +339,7 @@ class _Tuning:
         times = _times(bench, spot, (NATIVE, *recipes))
         decision = decide(spot.size_bytes, times, comparisons, self._target.exact)
         price = predicted_s(
-            spot.collective, self._layout, decision.recipe, spot.shape.tuned[0], spot.size_bytes
+            spot.collective, self._layout, decision.recipe, spot.shape.tuned[0], spot.typical_bytes
         )
         return replace(decision, evidence=replace(decision.evidence, predicted_s=price))
 
@@ -334,38 +350,56 @@ class _Tuning:
         many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
         every = 5 if self._target.simulated and self._layout.size > many else 1
         tuned = self._spots()
-        cases: dict[_Spot, Case] = {}
+        cases: dict[_Spot, list[Case]] = {}
         for spot in tuned:
-            told = self._sizes_bytes[spot.collective].index(spot.size_bytes) % every == 0
-            rivals = self._target.baselines(spot.collective) if told else ()
-            cases[spot] = self._case(spot, (NATIVE, PLAN_RECIPE, *rivals))
-        for spot in {spot.row: spot for spot in tuned}.values():
+            for size in spot.measured_bytes:
+                told = self._sizes_bytes[spot.collective].index(size) % every == 0
+                rivals = self._target.baselines(spot.collective) if told else ()
+                case = self._case(spot, size, (NATIVE, PLAN_RECIPE, *rivals))
+                cases.setdefault(spot, []).append(case)
+        for spot in {spot.row: spot for spot in tuned if has_agreed_size(spot.collective)}.values():
             for size in _proven(decisions[spot.row]):
-                border = replace(spot, size_bytes=size)
-                cases.setdefault(border, self._case(border, (NATIVE, PLAN_RECIPE)))
+                border = replace(spot, measured_bytes=(size,))
+                cases.setdefault(border, [self._case(border, size, (NATIVE, PLAN_RECIPE))])
         plan = self._plan(decisions, mpi)
-        bench = self._measure_plan("verifying", plan, list(cases.values()), 0.9)
-        kept = {
-            spot.row: without_unconfirmed(
-                decisions[spot.row], bench, spot.shape.verified, self._target.exact, spot.collective
-            )
-            for spot in {spot.row: spot for spot in tuned}.values()
-        }
+        bench = self._measure_plan("verifying", plan, _all(cases.values()), 0.9)
+        kept = {row: list(chosen) for row, chosen in decisions.items()}
+        for spot in cases:
+            kept[spot.row] = [
+                self._confirmed(spot, decision, bench) if decision.size_bytes == spot.size_bytes else decision
+                for decision in kept[spot.row]
+            ]
         corrected = self._plan(kept, mpi)
-        changed = [
-            case for spot, case in cases.items() if _recipe_of(plan, spot) != _recipe_of(corrected, spot)
-        ]
+        changed = _all(
+            few for spot, few in cases.items() if _recipe_of(plan, spot) != _recipe_of(corrected, spot)
+        )
         if changed:
             again = self._measure_plan("verifying what was taken back", corrected, changed, 1.0)
             bench = merged([bench, again])
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
         return corrected, bench.only(
-            {BenchCase(spot.size_bytes, spot.shape.verified, spot.collective) for spot in tuned}
+            {
+                BenchCase(size, spot.shape.verified, spot.collective)
+                for spot in tuned
+                for size in spot.measured_bytes
+            }
         )
 
+    def _confirmed(self, spot: _Spot, decision: Decision, bench: Bench) -> Decision:
+        """The decision, with the library's own in the place of a recipe that is not proven once more."""
+        root = spot.shape.verified
+        times = [
+            {
+                recipe: bench.slowest_s[BenchKey(size, root, recipe, spot.collective)]
+                for recipe in (NATIVE, PLAN_RECIPE)
+            }
+            for size in spot.measured_bytes
+        ]
+        return confirmed(decision, times, self._target.exact, spot.collective)
+
     @staticmethod
-    def _case(spot: _Spot, recipes: tuple[str, ...]) -> Case:
-        return Case(spot.size_bytes, spot.shape.verified, recipes, spot.collective)
+    def _case(spot: _Spot, size_bytes: int, recipes: tuple[str, ...]) -> Case:
+        return Case(size_bytes, spot.shape.verified, recipes, spot.collective)
 
     def _measure_plan(self, title: str, plan: Plan, cases: Sequence[Case], share: float) -> Bench:
         return self._rounds.measure(
@@ -399,11 +433,12 @@ def _best_of_next_sizes(
 
 
 def _times(bench: Bench, spot: _Spot, recipes: Sequence[str]) -> list[Mapping[str, FloatArray]]:
-    """For each root, recipe to times."""
+    """For each size and root, recipe to times."""
     return [
-        {
-            recipe: bench.slowest_s[BenchKey(spot.size_bytes, root, recipe, spot.collective)]
-            for recipe in recipes
-        }
-        for root in spot.shape.tuned
+        {recipe: bench.slowest_s[BenchKey(size, root, recipe, spot.collective)] for recipe in recipes}
+        for size, root in spot.tuned
     ]
+
+
+def _all(few: Iterable[Iterable[Case]]) -> list[Case]:
+    return list(chain.from_iterable(few))

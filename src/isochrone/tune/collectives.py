@@ -25,8 +25,13 @@ def collective(name: str) -> _core.Collective:
 
 @cache
 def timed() -> tuple[str, ...]:
-    """Those that can be timed and tuned: of one size that all ranks know alike."""
-    return tuple(row["name"] for row in _core.collectives() if row["agreed"] in ("message", "block"))
+    """Those that can be timed and tuned."""
+    return tuple(row["name"] for row in _core.collectives())
+
+
+def has_agreed_size(name: str) -> bool:
+    """Whether all ranks know a call's size alike, so that rules can depend on it."""
+    return collective(name)["agreed"] != "nothing"
 
 
 def defaults() -> tuple[str, ...]:
@@ -59,6 +64,13 @@ def is_rooted(name: str) -> bool:
     return next((row["rooted"] for row in _core.collectives() if row["name"] == name), True)
 
 
+def has_blocks(name: str) -> bool:
+    """Whether a collective's size is that of a block for each rank; one that this version does not know has
+    a message.
+    """
+    return next((row["has_blocks"] for row in _core.collectives() if row["name"] == name), False)
+
+
 def in_order(names: Iterable[str]) -> list[str]:
     """Collectives in the order of the table, and those that this version does not know after them."""
     table = [row["name"] for row in _core.collectives()]
@@ -73,6 +85,11 @@ def sizes_of(name: str, sizes_bytes: Sequence[int]) -> tuple[int, ...]:
     if not row["reduces"]:
         return tuple(sizes_bytes)
     return tuple(dict.fromkeys(max(1, -(-size // ELEMENT_BYTES)) * ELEMENT_BYTES for size in sizes_bytes))
+
+
+def of_one_rule(name: str, sizes_bytes: Sequence[int]) -> list[tuple[int, ...]]:
+    """The sizes in parts that have a rule each: one by one, or all together where ranks know none alike."""
+    return [(size,) for size in sizes_bytes] if has_agreed_size(name) else [tuple(sizes_bytes)]
 
 
 def grids(names: Sequence[str], sizes_bytes: Sequence[int], ranks: int) -> dict[str, tuple[int, ...]]:

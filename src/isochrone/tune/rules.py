@@ -11,7 +11,7 @@ from math import isqrt
 
 import numpy as np
 
-from isochrone.files import BCAST, Bench, BenchKey, Evidence, Rule
+from isochrone.files import BCAST, Evidence, Rule
 from isochrone.statistics import FloatArray, ratio_ci
 
 NATIVE, PLAN_RECIPE = "native", "plan"
@@ -41,20 +41,24 @@ def decide(
 ) -> Decision:
     """Chooses among recipes that were timed in turn with ``native``, from one or more roots of one shape.
 
-    The fastest over all roots is chosen if it is proven faster than the library's own from one of them, and
-    slower from none: libraries do well from some roots and worse from others.
+    That is the fastest over all roots of those that are proven faster than the library's own from one of
+    them, and slower from none: libraries do well from some roots and worse from others. So it is with sizes,
+    where one rule is for several: the evidence then is the median over all.
 
     Args:
-        times: for each root, recipe to the slowest rank's time of each repetition, in seconds; the same
-            recipes for each, ``native`` among them.
+        times: for each root and size, recipe to the slowest rank's time of each repetition, in seconds; the
+            same recipes for each, ``native`` among them.
         comparisons: how many such choices are made together: the 95 % are divided among them (Bonferroni).
         exact: times have no noise, so that few repetitions prove as much as many.
     """
-    best = fastest(times)
     confidence = 1 - 0.05 / (comparisons * len(times))
-    ratios = [ratio_ci(by_recipe[NATIVE], by_recipe[best], confidence) for by_recipe in times]
-    proven = [ratio.low > MARGIN and (exact or ratio.confidence >= 0.95) for ratio in ratios]
-    recipe = best if any(proven) and all(ratio.estimate >= 1 for ratio in ratios) else NATIVE
+
+    def is_faster(recipe: str) -> bool:
+        ratios = [ratio_ci(by_recipe[NATIVE], by_recipe[recipe], confidence) for by_recipe in times]
+        proven = [ratio.low > MARGIN and (exact or ratio.confidence >= 0.95) for ratio in ratios]
+        return any(proven) and all(ratio.estimate >= 1 for ratio in ratios)
+
+    recipe = next(filter(is_faster, ranked(times)), NATIVE)
     native, chosen = (np.concatenate([by_recipe[name] for by_recipe in times]) for name in (NATIVE, recipe))
     ratio = ratio_ci(native, chosen, 1 - 0.05 / comparisons)
     return Decision(
@@ -76,8 +80,8 @@ def fastest(times: Sequence[Mapping[str, FloatArray]]) -> str:
 
 
 def ranked(times: Sequence[Mapping[str, FloatArray]]) -> list[str]:
-    """The recipes other than ``native``, by the geometric mean, over the roots, of their medians; the least
-    first, and of equal ones the one that was named first.
+    """The recipes other than ``native``, by the geometric mean, over roots and sizes, of their medians; the
+    least first, and of equal ones the one that was named first.
     """
     return sorted(
         (recipe for recipe in times[0] if recipe != NATIVE),
@@ -130,34 +134,29 @@ def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST
     return rules
 
 
-def without_unconfirmed(
-    decisions: Sequence[Decision], bench: Bench, root: int, exact: bool, collective: str = BCAST
-) -> list[Decision]:
-    """The decisions for one collective and shape, with the library's own in the place of the recipes that
-    were not proven faster once more.
+def confirmed(
+    decision: Decision, times: Sequence[Mapping[str, FloatArray]], exact: bool, collective: str = BCAST
+) -> Decision:
+    """The decision, with the library's own in the place of a recipe that was not proven faster once more: at
+    one of the sizes that the rule is for, and slower at none.
 
     Args:
-        bench: times of the plan and of the library's own, at every size that has a recipe.
-        root: that was verified.
+        times: for each size, ``native`` and ``plan`` to times.
         exact: times have no noise.
     """
-    kept = []
-    for decision in decisions:
-        if decision.recipe != NATIVE:
-            native, plan = (
-                bench.slowest_s[BenchKey(decision.size_bytes, root, name, collective)]
-                for name in (NATIVE, PLAN_RECIPE)
-            )
-            if not is_confirmed(native, plan, exact):
-                _log.info(
-                    "taking back a rule for %s of %d bytes: %s was not proven faster once more",
-                    collective,
-                    decision.size_bytes,
-                    decision.recipe,
-                )
-                decision = replace(decision, recipe=NATIVE, evidence=left_native(decision.evidence))
-        kept.append(decision)
-    return kept
+    if decision.recipe == NATIVE:
+        return decision
+    pairs = [(by_recipe[NATIVE], by_recipe[PLAN_RECIPE]) for by_recipe in times]
+    is_proven = any(is_confirmed(native, plan, exact) for native, plan in pairs)
+    if is_proven and all(np.median(native) >= np.median(plan) for native, plan in pairs):
+        return decision
+    _log.info(
+        "taking back a rule for %s%s: %s was not proven faster once more",
+        collective,
+        f" of {decision.size_bytes} bytes" if len(times) == 1 else "",
+        decision.recipe,
+    )
+    return replace(decision, recipe=NATIVE, evidence=left_native(decision.evidence))
 
 
 def is_confirmed(native: FloatArray, plan: FloatArray, exact: bool) -> bool:

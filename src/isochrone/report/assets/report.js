@@ -213,10 +213,10 @@
     return runs;
   }
 
-  function sizeAxis({ size_axis: axis, sizes }) {
+  function sizeAxis({ sized_by: what, size_axis: axis, sizes }) {
     const [low, high] = [Math.log10(sizes[0]), Math.log10(sizes[sizes.length - 1])];
     const pad = Math.max(0.1, (high - low) * 0.02);
-    return { type: "log", title: { text: "Message size" }, ...axis, range: [low - pad, high + pad] };
+    return { type: "log", title: { text: `${what} size` }, ...axis, range: [low - pad, high + pad] };
   }
 
   function collective(stem, shown) {

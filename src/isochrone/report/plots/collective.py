@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time and speedup by message size, with 95 % confidence bands."""
+"""Time and speedup by size, with 95 % confidence bands."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def collective(comparison: Comparison) -> Figure | None:
     marks = [float(value) for value in _RATIOS if least < value < most]
     set_ticks(speedups.yaxis, marks, [f"{value:g}×" for value in marks])
     speedups.set_ylabel("speedup of the plan")
-    speedups.set_xlabel("message size")
+    speedups.set_xlabel(f"{comparison.sized_by} size")
     speedups.set_xscale("log")
     speedups.set_xlim(min(sizes) / 1.4, max(sizes) * 1.4)
     set_ticks(speedups.xaxis, *size_ticks(sizes))

@@ -33,16 +33,18 @@ def collective(facts: Facts, bench: Bench, comparison: Comparison) -> Html:
         return section(stem, f"{name} time", how, _table(comparison), tag("p", _caption(comparison, "Times")))
     description = collective_sentence(comparison, facts.plan) or ""
     charts = [
-        chart(f"{stem}-time", f"Time by message size on logarithmic axes. {description}", "tall"),
+        chart(
+            f"{stem}-time", f"Time by {comparison.sized_by} size on logarithmic axes. {description}", "tall"
+        ),
         chart(
             f"{stem}-speedup",
-            f"Speedup by message size, with the line of equal speed. {description}",
+            f"Speedup by {comparison.sized_by} size, with the line of equal speed. {description}",
             "wide",
         ),
     ]
     return section(
         stem,
-        f"{name} time by message size",
+        f"{name} time by {comparison.sized_by} size",
         how,
         figure(charts, _caption(comparison, "Lines"), stem),
         tag("details", tag("summary", "All figures as a table"), _table(comparison), open="open"),
@@ -89,11 +91,11 @@ def _where_told(comparison: Comparison) -> str:
 
 
 def _table(comparison: Comparison) -> Html:
-    head = ["Message", "Library's own", "With the plan", "Speedup", "95 % interval"]
+    head = [capitalised(comparison.sized_by), "Library's own", "With the plan", "Speedup", "95 % interval"]
     if comparison.rivals:
         head += ["Best selectable", "Its algorithm", "Plan against it"]
     rows = [_row(row, bool(comparison.rivals)) for row in comparison.sizes]
-    return table(head, rows, "Medians by message size", words={6})
+    return table(head, rows, f"Medians by {comparison.sized_by} size", words={6})
 
 
 def _row(row: SizeComparison, with_rival: bool) -> list[Html | str]:

@@ -17,7 +17,7 @@ from isochrone.report.html import Html, tag
 
 def overview(facts: Facts) -> Html:
     """The page's header."""
-    sentences = [_flat(facts), latency_sentence(facts), *collective_sentences(facts)]
+    sentences = [_flat(facts), latency_sentence(facts), *collective_sentences(facts.comparisons, facts.plan)]
     cards = [
         tag("div", tag("dt", name), tag("dd", tag("strong", value), tag("span", note)), class_="card")
         for name, value, note in key_figures(facts)
