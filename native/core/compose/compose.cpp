@@ -41,8 +41,7 @@ Setting find_setting(const Collective& collective, algorithms::Table table, cons
     }
     if (in_order && row->commutative_only)
         throw std::invalid_argument(what + " does not keep the order of ranks");
-    if (!collective.has_lengths_for(*row))
-        throw std::invalid_argument(what + " needs blocks of one length");
+    if (!collective.has_lengths_for(*row)) throw std::invalid_argument(what + " needs blocks of one length");
     return {row, choice.parameter == 0 ? row->default_parameter : choice.parameter};
 }
 
