@@ -97,3 +97,13 @@ def test_a_broadcast_to_nobody_takes_no_time_and_is_not_compared() -> None:
 
 def test_nothing_of_the_librarys_own_is_nothing_to_compare_with() -> None:
     assert compare({BenchKey(8, 0, "plan"): np.ones(3)}, "bcast") is None
+
+
+def test_a_difference_that_is_not_shown_is_no_gain() -> None:
+    samples = {
+        BenchKey(size, 0, recipe): np.full(5, time_s)
+        for size in (1024, 4096)
+        for recipe, time_s in (("native", 1.001e-5), ("plan", 1e-5))
+    }
+    comparison = compare(samples, "bcast")
+    assert comparison.faster_from is None

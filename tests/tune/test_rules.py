@@ -140,3 +140,11 @@ def test_a_border_is_tested_between_a_size_with_a_recipe_and_one_without() -> No
     ]
     # Between 10000 and 10001 there is nothing to test.
     assert borders(decisions) == [(800, "chain"), (9000, "flat")]
+
+
+def test_the_evidence_of_a_rule_for_several_sizes_counts_each_alike() -> None:
+    small = {"native": _noisy(8e-6, 1), "pairwise": _noisy(4e-6, 2)}
+    large = {"native": _noisy(1e-3, 3), "pairwise": _noisy(1e-3 / 1.5, 4)}
+    evidence = decide(0, [small, large], 1, False).evidence
+    assert evidence.native_s == pytest.approx((8e-6 * 1e-3) ** 0.5, rel=0.05)
+    assert 1.5 < evidence.speedup < 2

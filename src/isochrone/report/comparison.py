@@ -50,6 +50,13 @@ class SizeComparison:
     rival: Rival | None
 
 
+def is_proven_faster(speedup: Interval) -> bool:
+    """Whether the interval lies above 1, and the speedup is one by more than the last digit that is shown:
+    without noise any difference is proven.
+    """
+    return speedup.low > 1.0 and round(speedup.estimate, 2) > 1.0
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One collective at all sizes, smallest first."""
@@ -107,7 +114,7 @@ class Comparison:
         """
         proven: list[tuple[int, Interval]] = []
         for size, speedup in reversed(self.compared):
-            if speedup.low <= 1.0:
+            if not is_proven_faster(speedup):
                 break
             proven.append((size, speedup))
         return (proven[-1][0], geometric_mean([s.estimate for _, s in proven])) if proven else None

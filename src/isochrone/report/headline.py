@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isochrone.files import Plan
-from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison
+from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison, is_proven_faster
 from isochrone.report.facts import Facts
 from isochrone.report.structure import counted_levels, nesting_words
 from isochrone.report.words import capitalised, counted, join_words, level_noun
@@ -150,7 +150,7 @@ def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str
         return _sentence_without_sizes(comparison, plan)
     slower = [size for size, speedup in comparison.compared if speedup.high < MARGIN]
     slower_words = f" It is slower at {', '.join(format_bytes(size) for size in slower)}." if slower else ""
-    faster = [size for size, speedup in comparison.compared if speedup.low > 1.0]
+    faster = [size for size, speedup in comparison.compared if is_proven_faster(speedup)]
     if _keeps_to_own(plan, comparison) or (plan is None and not faster):
         equal = "" if slower else ": with the plan it is as fast as the library's own"
         return f"No gain for {name} was proven{equal}.{slower_words}"
@@ -172,7 +172,7 @@ def _sentence_without_sizes(comparison: Comparison, plan: Plan | None) -> str:
     ((_, speedup),) = comparison.compared
     if speedup.high < MARGIN:
         return f"With the plan, {comparison.words} is slower than the library's own."
-    if _keeps_to_own(plan, comparison) or speedup.low <= 1.0:
+    if _keeps_to_own(plan, comparison) or not is_proven_faster(speedup):
         return f"No gain for {comparison.words} was proven: with the plan it is as fast as the library's own."
     return (
         f"With the plan, {comparison.words} is faster than the library's own: "

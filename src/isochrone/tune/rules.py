@@ -12,7 +12,7 @@ from math import isqrt
 import numpy as np
 
 from isochrone.files import BCAST, Evidence, Rule
-from isochrone.statistics import FloatArray, ratio_ci
+from isochrone.statistics import FloatArray, geometric_mean, ratio_ci
 
 NATIVE, PLAN_RECIPE = "native", "plan"
 MARGIN = 1.01
@@ -43,7 +43,8 @@ def decide(
 
     That is the fastest over all roots of those that are proven faster than the library's own from one of
     them, and slower from none: libraries do well from some roots and worse from others. So it is with sizes,
-    where one rule is for several: the evidence then is the median over all.
+    where one rule is for several: times are then those of all, each in proportion to the library's own, about
+    their geometric mean.
 
     Args:
         times: for each root and size, recipe to the slowest rank's time of each repetition, in seconds; the
@@ -59,7 +60,7 @@ def decide(
         return any(proven) and all(ratio.estimate >= 1 for ratio in ratios)
 
     recipe = next(filter(is_faster, ranked(times)), NATIVE)
-    native, chosen = (np.concatenate([by_recipe[name] for by_recipe in times]) for name in (NATIVE, recipe))
+    native, chosen = (_together(times, name) for name in (NATIVE, recipe))
     ratio = ratio_ci(native, chosen, 1 - 0.05 / comparisons)
     return Decision(
         size_bytes,
@@ -71,6 +72,17 @@ def decide(
             speedup_ci=(ratio.low, ratio.high),
             repetitions=len(native),
         ),
+    )
+
+
+def _together(times: Sequence[Mapping[str, FloatArray]], recipe: str) -> FloatArray:
+    """A recipe's times of all roots and sizes, as if each took the library's own as long as the others."""
+    if len(times) == 1:
+        return times[0][recipe]
+    natives = [float(np.median(by_recipe[NATIVE])) for by_recipe in times]
+    mean = geometric_mean(natives)
+    return np.concatenate(
+        [by_recipe[recipe] * (mean / own) for by_recipe, own in zip(times, natives, strict=True)]
     )
 
 

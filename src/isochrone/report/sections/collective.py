@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from isochrone.files import Bench
 from isochrone.report.chartdata import is_drawn
-from isochrone.report.comparison import Comparison, SizeComparison
+from isochrone.report.comparison import Comparison, SizeComparison, is_proven_faster
 from isochrone.report.facts import Facts
 from isochrone.report.headline import collective_sentence
 from isochrone.report.html import Html, table, tag
@@ -116,5 +116,5 @@ def _row(row: SizeComparison, with_rival: bool) -> list[Html | str]:
 def _ratio(speedup: Interval | None) -> Html | str:
     if speedup is None:
         return "–"
-    kind = "faster" if speedup.low > 1.0 else "slower" if speedup.high < 1.0 else None
+    kind = "faster" if is_proven_faster(speedup) else "slower" if speedup.high < 1.0 else None
     return tag("span", format_ratio(speedup.estimate), class_=kind)
