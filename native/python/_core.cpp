@@ -180,6 +180,14 @@ NB_MODULE(_core, m) {
                 return place::shape(layout, *root);
             },
             "root"_a = nb::none(), "The shape as the rules of plans name it.")
+        .def(
+            "has_runs",
+            [](const place::Layout& layout, std::string_view level) {
+                const int index = layout.level(level);
+                if (index < 0) throw std::invalid_argument("there is no level '" + std::string(level) + "'");
+                return layout.has_runs(index);
+            },
+            "level"_a, "Whether every group of a level is a run of consecutive ranks.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
 
     m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
 #include "simulate/simulate.hpp"
 #include "support/random_layout.hpp"
+#include "support/ways.hpp"
 
 namespace isochrone::tests {
 namespace {
@@ -40,38 +42,52 @@ int parts_of(const place::Layout& layout, std::size_t level) {
         std::set<int>(layout.group_of[level].begin(), layout.group_of[level].end()).size());
 }
 
+/// Operands that keep the order of ranks go through groups that are runs of them.
+place::Layout layout_for(const Collective& collective, int size, std::mt19937_64& random) {
+    return collective.in_order ? random_layout_of_runs(size, 3, random) : random_layout(size, 3, random);
+}
+
 TEST(EveryHierarchicalRecipe, CrossesTheSlowestLevelAsItsAlgorithmDoesAmongThePartsAlone) {
     std::mt19937_64 random(1);
     for (const Collective& collective : collectives::all()) {
-        if (collective.has_blocks() || (collective.up == nullptr && collective.down == nullptr)) continue;
+        if (collective.has_blocks()) continue;
         for (const auto& row : collective.across()) {
             for (int trial = 0; trial < 25; ++trial) {
                 const int size = 2 + static_cast<int>(random() % 40);
-                const auto layout = random_layout(size, 3, random);
+                const auto layout = layout_for(collective, size, random);
                 const int root =
                     collective.rooted ? static_cast<int>(random() % static_cast<unsigned>(size)) : 0;
                 const std::string name(row.name);
-                const auto inside = "hierarchical(machine=" + name + ",level-1=binomial,level-2=flat)";
+                const auto recipe = "hierarchical(machine=" + name +
+                                    ",level-1=" + along("binomial", collective) +
+                                    ",level-2=" + along("flat", collective) + ")";
                 const auto alone = random_layout(parts_of(layout, 1), 1, random);
-                EXPECT_EQ(level_bytes(collective, inside, layout, root)[0],
+                EXPECT_EQ(level_bytes(collective, recipe, layout, root)[0],
                           level_bytes(collective, name, alone, 0)[0])
-                    << collective.name << " by " << inside << ", " << size << " ranks";
+                    << collective.name << " by " << recipe << ", " << size << " ranks";
             }
         }
     }
 }
 
-/// What no algorithm can do with less: the message into each part, out of each part, or both.
+/// What no algorithm can do with less: the message into each part, out of each part, or both; of a scan, into
+/// each but the first.
 TEST(TreesAcrossTheSlowestLevel, SendTheFewestBytesThatCanBe) {
     std::mt19937_64 random(2);
     for (int trial = 0; trial < 100; ++trial) {
-        const auto layout = random_layout(2 + static_cast<int>(random() % 40), 3, random);
-        const std::int64_t others = parts_of(layout, 1) - 1;
-        const std::string recipe = "hierarchical(machine=binomial,level-1=flat,level-2=binomial)@4096";
-        for (const auto& [name, ways] : {std::pair{"bcast", 1}, {"reduce", 1}, {"allreduce", 2}}) {
-            EXPECT_EQ(level_bytes(collectives::named(name), recipe, layout, 0)[0],
-                      ways * others * total_bytes)
-                << name;
+        const int size = 2 + static_cast<int>(random() % 40);
+        for (const auto& [name, across, ways] : {std::tuple{"bcast", "binomial", 1},
+                                                 {"reduce", "binomial", 1},
+                                                 {"allreduce", "binomial", 2},
+                                                 {"scan", "chain", 1},
+                                                 {"exscan", "chain", 1}}) {
+            const auto& collective = collectives::named(name);
+            const auto layout = layout_for(collective, size, random);
+            const std::string recipe = std::string("hierarchical(machine=") + across +
+                                       ",level-1=" + along("flat", collective) +
+                                       ",level-2=" + along("binomial", collective) + ")@4096";
+            const std::int64_t others = parts_of(layout, 1) - 1;
+            EXPECT_EQ(level_bytes(collective, recipe, layout, 0)[0], ways * others * total_bytes) << name;
         }
     }
 }

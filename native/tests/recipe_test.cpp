@@ -26,12 +26,12 @@ std::string error_of(const std::string& text) {
     return "";
 }
 
-std::string resolving_error_of(const std::string& text) {
+std::string resolving_error_of(const std::string& text, std::string_view collective = "bcast") {
     std::mt19937_64 random(1);
     auto layout = random_layout(6, 3, random);
     layout.group_of[1] = {0, 0, 0, 1, 1, 1};
     try {
-        static_cast<void>(compose::resolve(collectives::named("bcast"), parse_recipe(text), layout));
+        static_cast<void>(compose::resolve(collectives::named(collective), parse_recipe(text), layout));
     } catch (const std::invalid_argument& error) {
         return error.what();
     }
@@ -144,6 +144,10 @@ TEST(ARecipeThatDoesNotFit, IsRefusedWithTheReason) {
               "'native' can only stand at the innermost level of a recipe");
     EXPECT_EQ(resolving_error_of("depth_first(scatter_allgather)"),
               "a broadcast 'scatter_allgather' has no tree to lay over the network");
+    EXPECT_EQ(resolving_error_of("hierarchical(machine=chain,level-1=recursive_doubling)", "scan"),
+              "there is no scan 'recursive_doubling' on the way down");
+    EXPECT_EQ(resolving_error_of("hierarchical(machine=chain,level-1=binomial+chain)", "exscan"),
+              "there is no exclusive scan 'binomial' on the way up");
     EXPECT_EQ(resolving_error_of("ordered(native)"),
               "'native' can only stand at the innermost level of a recipe");
 }

@@ -16,8 +16,8 @@ using namespace core;
 const std::string two_nodes = "4 ranks in one machine; node 2x2; root in 2";
 
 std::string rule(const std::string& shape, const std::string& min_bytes, const std::string& max_bytes,
-                 const std::string& recipe) {
-    return R"({"collective":"bcast","shape":")" + shape + R"(","min_bytes":)" + min_bytes +
+                 const std::string& recipe, const std::string& collective = "bcast") {
+    return R"({"collective":")" + collective + R"(","shape":")" + shape + R"(","min_bytes":)" + min_bytes +
            R"(,"max_bytes":)" + max_bytes + R"(,"recipe":")" + recipe +
            R"(","evidence":{"native_s":1e-5,"recipe_s":7e-6,"speedup":1.43,"speedup_ci":[1.4,1.5],)"
            R"("repetitions":20,"predicted_s":null}})";
@@ -228,6 +228,20 @@ TEST(ARecipeThatDoesNotFitTheTopology, GivesNativeAndSaysWhy) {
         EXPECT_EQ(choice.recipe, compose::Recipe{});
         EXPECT_EQ(choice.reason.find(recipe + " does not fit: "), 0U) << choice.reason;
     }
+}
+
+TEST(AScanOverTheNodes, RunsOnRanksOfTheSameShapeOnlyIfNodesAreRunsOfThem) {
+    const auto plan = select::parse_plan(plan_text({rule("4 ranks in one machine; node 2x2", "1", "4096",
+                                                         "hierarchical(machine=chain,node=chain)", "scan")}));
+    const auto& scan = collectives::named("scan");
+    EXPECT_EQ(select::choose(plan, scan, layout(), 0, 100).recipe, plan.rules.front().recipe);
+    const auto dealt_out = layout().restricted_to({0, 2, 1, 3});
+    const auto choice = select::choose(plan, scan, dealt_out, 0, 100);
+    EXPECT_EQ(choice.recipe, compose::Recipe{});
+    EXPECT_EQ(
+        choice.reason,
+        "hierarchical(machine=chain,node=chain) does not fit: the groups of level 'node' are no runs of "
+        "consecutive ranks, whose order is to be kept");
 }
 
 TEST(ARootOutsideTheCommunicator, IsRefusedByTheChoice) {

@@ -96,6 +96,9 @@ class Layout:
     def shape(self, root: int | None = None) -> str:
         """The shape as the rules of plans name it; without ``root`` that of collectives that have none."""
 
+    def has_runs(self, level: str) -> bool:
+        """Whether every group of a level is a run of consecutive ranks."""
+
     def restricted_to(self, ranks: Sequence[int]) -> Layout:
         """The layout of some of the ranks, in this order."""
 

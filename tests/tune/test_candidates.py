@@ -70,20 +70,44 @@ def test_every_candidate_can_run_on_the_layout(shape: tuple[int, int, int], size
         assert _core.predict("bcast", layout, recipe, layout.size - 1, size) > 0
 
 
+def _in_runs(layout: _core.Layout) -> _core.Layout:
+    """The same cluster with ranks that fill one node after the other."""
+    return layout.restricted_to(
+        sorted(range(layout.size), key=lambda rank: [groups[rank] for groups in layout.group_of])
+    )
+
+
+@pytest.mark.parametrize("in_runs", [False, True])
 @pytest.mark.parametrize("collective", timed())
-def test_every_collective_has_candidates_that_can_run(collective: str) -> None:
+def test_every_collective_has_candidates_that_can_run(collective: str, in_runs: bool) -> None:
     layout = _layout(3, 2, 3)
+    if in_runs:
+        layout = _in_runs(layout)
     for size in sizes_of(collective, [1, 65536]):
         found = candidates(collective, layout, (0,), size, 6)
         assert found
         has_levels = any(Form.of(recipe, collective).levels for recipe in found)
-        assert has_levels == (collective not in ("scan", "exscan"))  # these are flat
+        # Scans keep the order of ranks: where these are dealt out to the nodes they are flat.
+        assert has_levels == (in_runs or collective not in ("scan", "exscan"))
         for recipe in found:
             assert recipe == _core.parse_recipe(recipe)
             assert Form.of(recipe, collective).text() == recipe
             assert _core.predict(collective, layout, recipe, 0, size) > 0
             for near in neighbours(collective, layout, recipe, (0,), size, 2):
                 assert _core.predict(collective, layout, near, 0, size) > 0
+
+
+def test_a_scan_follows_the_levels_whose_groups_are_runs_of_ranks() -> None:
+    layout = _layout(4, 2, 2)
+    # Both sockets of a node in turn: nodes are runs of ranks, sockets are not.
+    ranks = sorted(
+        range(layout.size), key=lambda rank: (layout.group_of[1][rank], rank // 4 % 2)
+    )
+    dealt_out = layout.restricted_to(ranks)
+    assert [dealt_out.has_runs(level) for level in dealt_out.levels] == [True, True, False]
+    found = [Form.of(recipe, "scan").levels for recipe in candidates("scan", dealt_out, (0,), 1024, 20)]
+    assert ("machine", "node") in found
+    assert not any("socket" in levels for levels in found)
 
 
 def test_what_goes_up_and_down_may_do_so_by_two_algorithms() -> None:

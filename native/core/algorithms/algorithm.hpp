@@ -23,10 +23,12 @@ struct Data {
     int value = schedule::output_buffer;   ///< the buffer that holds what this member has so far
     int result = schedule::output_buffer;  ///< the buffer in which it is to have more; -1: none yet
     bool in_order = false;                 ///< reductions: operands are combined in the order of the members
-    Blocks blocks;    ///< how `value` and `result` are divided, where each rank has a block of them
-    Passage passage;  ///< gathers and scatters: the way of the blocks through this rank
-    Pairs leaving;    ///< exchanges: what this member has for the others
-    Pairs entering;   ///< ... and what it is to have from them
+    int before = -1;       ///< scans: the buffer for what the members before this one had; -1: not wanted
+    bool with_own = true;  ///< scans: `value` is to end with what the members up to this one had
+    Blocks blocks;         ///< how `value` and `result` are divided, where each rank has a block of them
+    Passage passage;       ///< gathers and scatters: the way of the blocks through this rank
+    Pairs leaving;         ///< exchanges: what this member has for the others
+    Pairs entering;        ///< ... and what it is to have from them
 
     /// `result`; a temporary is made where there is none.
     int writable(schedule::Builder& builder) {
@@ -83,9 +85,9 @@ using Table = std::span<const Algorithm>;
 [[nodiscard]] Table reduce_scatter_table();
 /// Each member ends with what the others had for it.
 [[nodiscard]] Table alltoall_table();
-/// Each member ends with what the members up to it had, combined in their order, itself included or not.
+/// Each member ends with what those up to it had, combined in the order of positions, whoever is the root: in
+/// `value` with its own, in `before` without it, as far as they are wanted. The first has nothing before it.
 [[nodiscard]] Table scan_table();
-[[nodiscard]] Table exscan_table();
 
 /// The row of that name, or nullptr.
 [[nodiscard]] const Algorithm* find(Table table, std::string_view name);

@@ -19,10 +19,10 @@ struct Group {
 
     [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
     [[nodiscard]] int relative() const { return (me - root + size()) % size(); }
-    /// Rank in the communicator of the member that is `relative` places after the root.
-    [[nodiscard]] int rank_at(int relative) const {
-        return ranks[static_cast<std::size_t>((root + relative) % size())];
-    }
+    /// Rank in the communicator of the member at a position.
+    [[nodiscard]] int member(int position) const { return ranks[static_cast<std::size_t>(position)]; }
+    /// ... of the member that is `relative` places after the root.
+    [[nodiscard]] int rank_at(int relative) const { return member((root + relative) % size()); }
     /// The ranks that this member stands for.
     [[nodiscard]] const std::vector<int>& part_at(int relative) const {
         return parts[static_cast<std::size_t>((root + relative) % size())];

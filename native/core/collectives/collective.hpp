@@ -50,7 +50,7 @@ enum class Agreed : std::uint8_t {
 
 /// A collective follows the tree in three phases: up, in each group from its parts to their leader, innermost
 /// first; across, among the parts of the outermost group; and down the same way. A table each; nullptr: it
-/// has no such phase. Flat recipes are all across.
+/// has no such phase, but it has one of up and down. Flat recipes are all across.
 struct Collective {
     std::string_view name;   ///< in plans and work files: "bcast"
     std::string_view words;  ///< in a sentence: "broadcast"

@@ -17,7 +17,6 @@ using algorithms::allreduce_table;
 using algorithms::alltoall_table;
 using algorithms::barrier_table;
 using algorithms::bcast_table;
-using algorithms::exscan_table;
 using algorithms::gather_table;
 using algorithms::reduce_scatter_table;
 using algorithms::reduce_table;
@@ -151,14 +150,18 @@ constexpr auto table = std::to_array<Collective>({
      .words = "scan",
      .reduces = true,
      .input = Holds::message,
+     .up = scan_table,
      .across = scan_table,
+     .down = bcast_table,
      .contents = scan_contents,
      .in_order = true},
     {.name = "exscan",
      .words = "exclusive scan",
      .reduces = true,
      .input = Holds::message,
-     .across = exscan_table,
+     .up = scan_table,
+     .across = scan_table,
+     .down = bcast_table,
      .contents = exscan_contents,
      .in_order = true,
      .skips_first = true},

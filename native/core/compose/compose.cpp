@@ -32,10 +32,10 @@ int level_index(const place::Layout& layout, const Part& part) {
 }
 
 Setting find_setting(const Collective& collective, algorithms::Table table, const Choice& choice,
-                     bool in_order) {
+                     bool in_order, const char* way = "") {
     const std::string what = std::string(collective.words) + " '" + choice.algorithm + "'";
     const auto* row = algorithms::find(table, choice.algorithm);
-    if (row == nullptr) throw std::invalid_argument("there is no " + what);
+    if (row == nullptr) throw std::invalid_argument("there is no " + what + way);
     if (choice.parameter == 1 || (choice.parameter != 0 && row->default_parameter == 0)) {
         throw std::invalid_argument(what + " takes no parameter " + std::to_string(choice.parameter));
     }
@@ -43,17 +43,6 @@ Setting find_setting(const Collective& collective, algorithms::Table table, cons
         throw std::invalid_argument(what + " does not keep the order of ranks");
     if (!collective.has_lengths_for(*row)) throw std::invalid_argument(what + " needs blocks of one length");
     return {row, choice.parameter == 0 ? row->default_parameter : choice.parameter};
-}
-
-/// Whether every group of a level is a run of consecutive ranks.
-bool has_consecutive_groups(const std::vector<int>& group_of) {
-    std::vector<int> seen;
-    for (std::size_t rank = 0; rank < group_of.size(); ++rank) {
-        if (rank > 0 && group_of[rank] == group_of[rank - 1]) continue;
-        if (std::find(seen.begin(), seen.end(), group_of[rank]) != seen.end()) return false;
-        seen.push_back(group_of[rank]);
-    }
-    return true;
 }
 
 bool is_mapped(Recipe::Kind kind) {
@@ -70,12 +59,16 @@ class Composer {
           root_(root),
           in_place_(in_place),
           is_root_(!collective_.rooted || rank == root),
+          is_scan_(collective_.up == algorithms::scan_table),
           builder_(layout.size, rank) {
         // In order, operands come together on the first rank, which passes the result on.
         passes_on_ = collective_.rooted && resolved.in_order && root != 0;
         top_ = passes_on_ ? 0 : root;
+        // By then the last of a group has what all of it had.
+        if (is_scan_) top_ = layout.size - 1;
         if (resolved.recipe.kind == Recipe::Kind::hierarchical) {
-            tiers_ = tiers(layout_, resolved_.levels, rank_, top_);
+            tiers_ =
+                tiers(layout_, resolved_.levels, rank_, top_, is_scan_ ? Leader::highest : Leader::lowest);
         } else {
             tiers_.push_back({resolved_.levels.empty() ? -1 : resolved_.levels.front(), everybody()});
         }
@@ -89,12 +82,12 @@ class Composer {
         }
         open();
         for (auto tier = tiers_.rbegin(); tier != tiers_.rend(); ++tier) {
-            if (part_of(*tier) > 0 && collective_.up != nullptr) append_or_call(resolved_.up, *tier);
+            if (part_of(*tier) > 0 && collective_.up != nullptr) go_up(*tier);
         }
         if (collective_.up == algorithms::gather_table && collective_.across != algorithms::gather_table)
             gather_blocks();
         for (const Tier& tier : tiers_) {
-            if (part_of(tier) == 0) append_or_call(resolved_.up, tier);
+            if (part_of(tier) == 0) go_up(tier);
         }
         if (collective_.across == algorithms::gather_table) gather_blocks();
         if (collective_.down != nullptr) {
@@ -104,7 +97,7 @@ class Composer {
             // What all are to have is one message.
             if (collective_.has_blocks() && collective_.down == algorithms::bcast_table) begin_stage(true);
             for (const Tier& tier : tiers_) {
-                if (part_of(tier) > 0) append_or_call(resolved_.down, tier);
+                if (is_scan_ || part_of(tier) > 0) go_down(tier);
             }
         }
         close();
@@ -208,6 +201,37 @@ class Composer {
         return rank_ == top_ || (!tiers_.empty() && part_of(tiers_.front()) == 0);
     }
 
+    /// Inside a group, or across.
+    void go_up(const Tier& tier) { is_scan_ ? scan(tier) : append_or_call(resolved_.up, tier); }
+    void go_down(const Tier& tier) { is_scan_ ? put_before(tier) : append_or_call(resolved_.down, tier); }
+
+    /// Whether this rank has a part in a tier for itself alone, and does not stand for others.
+    [[nodiscard]] bool is_for_itself(const Tier& tier) const { return &tier == &tiers_.back(); }
+
+    /// What is left in the group is for this rank itself; or, where it stands for others, for them: they want
+    /// what comes before. The leader of the group goes on with what all of it had.
+    void scan(const Tier& tier) {
+        const bool is_result = is_for_itself(tier) && !collective_.skips_first;
+        data_.before = is_result ? -1 : is_for_itself(tier) ? schedule::output_buffer : builder_.scratch();
+        data_.with_own = is_result || &tier != &tiers_.front();
+        data_.result = is_result ? schedule::output_buffer : -1;
+        append_or_call(resolved_.up, tier);
+        prefixes_.push_back(is_result ? data_.value : tier.group.me > 0 ? data_.before : -1);
+    }
+
+    /// Combines what all ranks before the group had, which its leader knows by now, with what each member has
+    /// of the group.
+    void put_before(const Tier& tier) {
+        const int prefix = prefixes_.back();
+        prefixes_.pop_back();
+        if (tier.group.parts.front().front() > 0) {
+            data_.result = prefix < 0 && is_for_itself(tier) ? schedule::output_buffer : -1;
+            append_or_call(resolved_.down, tier);
+            if (prefix >= 0) builder_.reduce(builder_.whole(data_.value), builder_.whole(prefix));
+        }
+        if (prefix >= 0) data_.value = prefix;
+    }
+
     void append_or_call(const std::vector<Setting>& phase, const Tier& tier) {
         const Setting& setting = phase[part_of(tier)];
         if (setting.algorithm != nullptr) {
@@ -247,11 +271,13 @@ class Composer {
     int root_;
     bool in_place_;
     bool is_root_;
+    bool is_scan_;
     int top_ = 0;  ///< where all comes together, or begins
     bool passes_on_ = false;
     std::vector<Tier> tiers_;  // in which this rank works, outermost first
     schedule::Builder builder_;
     Data data_;
+    std::vector<int> prefixes_;  // scans: what this rank has of the groups of its tiers; -1: it is the first
     Lengths lengths_ = Lengths::equal;  // of blocks that pass through this rank
     schedule::Slice own_;               // this rank's block, where it is or is to be
     schedule::Slice own_length_;
@@ -276,16 +302,13 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
     for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
         const Part& part = recipe.parts[i];
         const bool is_across = i == 0;
-        if (i == 1 && collective.up == nullptr && collective.down == nullptr) {
-            throw std::invalid_argument("the " + std::string(collective.words) + " has no levels");
-        }
         if (recipe.kind == Recipe::Kind::hierarchical) {
             const int level = level_index(layout, part);
             if (!resolved.levels.empty() && level <= resolved.levels.back()) {
                 throw std::invalid_argument("level '" + part.level +
                                             "' is not inside the one named before it");
             }
-            if (in_order && !has_consecutive_groups(layout.group_of[at(level)])) {
+            if (in_order && !layout.has_runs(level)) {
                 throw std::invalid_argument("the groups of level '" + part.level +
                                             "' are no runs of consecutive ranks, whose order is to be kept");
             }
@@ -316,10 +339,12 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
             }
         } else {
             if (collective.up != nullptr)
-                up = find_setting(collective, collective.up(), part.choice, in_order);
+                up = find_setting(collective, collective.up(), part.choice, in_order,
+                                  has_two ? " on the way up" : "");
             if (collective.down != nullptr) {
                 const bool is_named = !part.down.algorithm.empty();
-                down = find_setting(collective, collective.down(), is_named ? part.down : part.choice, false);
+                down = find_setting(collective, collective.down(), is_named ? part.down : part.choice, false,
+                                    has_two ? " on the way down" : "");
             }
         }
         if (!collective.has_blocks()) take_segment(up);

@@ -7,6 +7,9 @@
 //   across  among the racks
 //   down    inside each rack, then inside each node: from the leader
 //
+// A scan keeps what each phase up leaves on a rank, and combines it with what comes down: all that ranks
+// before the group had. Further out than a rank itself, where it leads, its own is left out of what it keeps.
+//
 // All phases are one segmented stage, so segments flow from level to level without a barrier.
 #pragma once
 

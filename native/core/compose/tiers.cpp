@@ -10,8 +10,9 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-int leader_of(const std::vector<int>& part, int root) {
-    return std::binary_search(part.begin(), part.end(), root) ? root : part.front();
+int leader_of(const std::vector<int>& part, int root, Leader others) {
+    if (std::binary_search(part.begin(), part.end(), root)) return root;
+    return others == Leader::lowest ? part.front() : part.back();
 }
 
 /// Divides ranks by their group, or into single ranks if there is none. Parts are in the order of their first
@@ -33,7 +34,8 @@ std::vector<std::vector<int>> divide(const std::vector<int>& ranks, const std::v
 
 }  // namespace
 
-std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank, int root) {
+std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank, int root,
+                        Leader others) {
     std::vector<Tier> result;
     std::vector<int> ranks(at(layout.size));
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -42,11 +44,11 @@ std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& lev
         Tier tier;
         tier.level = levels[i];
         tier.group.parts = divide(ranks, next);
-        const int head = leader_of(ranks, root);
+        const int head = leader_of(ranks, root, others);
         bool leads = false;
         std::vector<int> mine;
         for (const auto& part : tier.group.parts) {
-            const int leader = leader_of(part, root);
+            const int leader = leader_of(part, root, others);
             const int position = static_cast<int>(tier.group.ranks.size());
             if (leader == head) tier.group.root = position;
             if (leader == rank) {

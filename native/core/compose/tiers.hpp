@@ -3,6 +3,7 @@
 // The groups in which one rank works when a collective follows the tree.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "algorithms/group.hpp"
@@ -20,11 +21,14 @@ struct Tier {
     algorithms::Group group;  ///< the leaders; the root is the leader of the whole
 };
 
+/// Which rank leads a part that does not hold the root.
+enum class Leader : std::uint8_t { lowest, highest };
+
 /// The tiers in which `rank` is a leader (at the innermost level every rank leads itself), outermost first. A
-/// part is led by `root` if it holds it, and by its lowest rank otherwise. `levels` are indices, ascending;
-/// the ranks of the first must be in one group.
+/// part that holds `root` is led by it. `levels` are indices, ascending; the ranks of the first must be in
+/// one group.
 [[nodiscard]] std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& levels, int rank,
-                                      int root);
+                                      int root, Leader others = Leader::lowest);
 
 /// All ranks in the order of a walk through the tree, depth first, the root and the groups that hold it
 /// first.

@@ -159,6 +159,16 @@ int Layout::meet(int rank_a, int rank_b) const {
     return result;
 }
 
+bool Layout::has_runs(int level) const {
+    const auto& groups = group_of[at(level)];
+    std::set<int> seen;
+    for (std::size_t rank = 0; rank < groups.size(); ++rank) {
+        if (rank > 0 && groups[rank] == groups[rank - 1]) continue;
+        if (!seen.insert(groups[rank]).second) return false;
+    }
+    return true;
+}
+
 Layout Layout::restricted_to(const std::vector<int>& ranks) const {
     Layout result{static_cast<int>(ranks.size()), levels, {}, links};
     for (const auto& groups : group_of) {

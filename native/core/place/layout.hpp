@@ -23,6 +23,8 @@ struct Layout {
     [[nodiscard]] int level(std::string_view name) const;
     /// The innermost level that has both ranks in one group, or -1 if the outermost has not.
     [[nodiscard]] int meet(int rank_a, int rank_b) const;
+    /// Whether every group of a level is a run of consecutive ranks.
+    [[nodiscard]] bool has_runs(int level) const;
     /// The same for some of the ranks: rank i of the result is `ranks[i]` here.
     [[nodiscard]] Layout restricted_to(const std::vector<int>& ranks) const;
 };

@@ -22,7 +22,8 @@ std::string why_no_rule(const Plan& plan, std::string_view collective, const std
 /// A binomial tree in rank order: which operands come together follows from the number of ranks alone, not
 /// from where they are, the root, the segments, or what comes in first.
 Choice in_one_order(const collectives::Collective& collective, const place::Layout& layout) {
-    // Scans combine in one order by any algorithm; of trees the order depends on the number of ranks alone.
+    // Scans combine in one order by any flat algorithm; of trees the order depends on the number of ranks
+    // alone.
     const compose::Recipe recipe = compose::parse_recipe(collective.in_order ? "chain" : "binomial");
     try {
         static_cast<void>(compose::resolve(collective, recipe, layout, true));

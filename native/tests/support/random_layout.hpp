@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include "compose/tiers.hpp"
 #include "place/layout.hpp"
 
 namespace isochrone::tests {
@@ -32,6 +33,12 @@ inline core::place::Layout random_layout(int size, int depth, std::mt19937_64& r
         add("level-" + std::to_string(l), std::move(groups));
     }
     return layout;
+}
+
+/// ... numbered so that every group is a run of consecutive ranks.
+inline core::place::Layout random_layout_of_runs(int size, int depth, std::mt19937_64& random) {
+    const auto layout = random_layout(size, depth, random);
+    return layout.restricted_to(core::compose::tree_order(layout, 0));
 }
 
 }  // namespace isochrone::tests

@@ -159,6 +159,15 @@ def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _levels(collective: str, layout: _core.Layout) -> tuple[str, ...]:
+    """The levels that a recipe may name. Operands that keep the order of ranks go through runs of them."""
+    return tuple(
+        name
+        for name in dividing_levels(layout)
+        if not table_row(collective)["in_order"] or layout.has_runs(name)
+    )
+
+
 def segments_for(collective: str, size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
     """Segment sizes worth a look for a message: none for small ones and for blocks, and never more than
     `most` segments.
@@ -187,7 +196,7 @@ def candidates(
     segments = segments_for(collective, size_bytes, most_segments)
     finalists = [
         _descend(collective, start, segments, prices.first)
-        for start in _starts(collective, dividing_levels(layout), segments)
+        for start in _starts(collective, _levels(collective, layout), segments)
     ]
     # Of equal price in the order of the families, which unlike that of a set is the same in all processes.
     best = sorted(dict.fromkeys(finalists), key=prices.dearest)
@@ -355,7 +364,7 @@ def _starts(collective: str, levels: Sequence[str], segments: Sequence[int]) -> 
         for kept in dict.fromkeys(
             (tuple(levels), tuple(levels[:-1]), (levels[0], levels[1]), (levels[0], levels[-1]))
         ):
-            if len(kept) > 1 and (row["up"] or row["down"]):
+            if len(kept) > 1:
                 algorithms = tuple(first(at) for at in range(len(kept)))
                 yield Form(kept, algorithms, segment)
                 if may_be_native_inside(collective):

@@ -6,7 +6,5 @@
 namespace isochrone::core::algorithms::scan {
 
 void chain(schedule::Builder& builder, const Group& group, Data& data, int parameter);
-/// ... without the member's own. The first member ends with nothing.
-void exclusive_chain(schedule::Builder& builder, const Group& group, Data& data, int parameter);
 
 }  // namespace isochrone::core::algorithms::scan

@@ -5,54 +5,36 @@
 
 namespace isochrone::core::algorithms::scan {
 
-namespace {
-
 // In round k members that are 2^k apart exchange what their runs of 2^k members had together; who is behind
 // puts what it gets before its result.
-void append(schedule::Builder& builder, const Group& group, Data& data, bool has_own) {
-    const int size = group.size();
-    const int me = group.relative();
-    if (size == 1) {
-        if (has_own) data.settle(builder);
-        return;
-    }
+void recursive_doubling(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
+    if (group.size() == 1) return;
     int run = builder.scratch();  // of what the members of this one's run had
     int other = builder.scratch();
     builder.copy(builder.whole(data.value), builder.whole(run));
-    if (has_own) data.settle(builder);
-    const int result = data.writable(builder);
-    bool has_result = has_own;
-    for (int distance = 1; distance < size; distance *= 2) {
-        const int peer = me ^ distance;
-        if (peer >= size) continue;
+    if (data.with_own) data.settle(builder);
+    const auto result = builder.whole(data.before >= 0 ? data.before : data.value);
+    bool has_result = data.before < 0;
+    for (int distance = 1; distance < group.size(); distance *= 2) {
+        const int peer = group.me ^ distance;
+        if (peer >= group.size()) continue;
         const auto received = builder.whole(other);
-        builder.send(group.rank_at(peer), builder.whole(run));
-        builder.recv(group.rank_at(peer), received);
-        if (peer > me) {
+        builder.send(group.member(peer), builder.whole(run));
+        builder.recv(group.member(peer), received);
+        if (peer > group.me) {
             builder.reduce(builder.whole(run), received);
             std::swap(run, other);
             continue;
         }
         builder.reduce(received, builder.whole(run));
         if (has_result) {
-            builder.reduce(received, builder.whole(result));
+            builder.reduce(received, result);
         } else {
-            builder.copy(received, builder.whole(result));
+            builder.copy(received, result);
         }
         has_result = true;
     }
-    data.value = result;
-}
-
-}  // namespace
-
-void recursive_doubling(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
-    append(builder, group, data, true);
-}
-
-void exclusive_recursive_doubling(schedule::Builder& builder, const Group& group, Data& data,
-                                  int /*parameter*/) {
-    append(builder, group, data, false);
+    if (data.with_own && data.before >= 0 && group.me > 0) builder.reduce(result, builder.whole(data.value));
 }
 
 }  // namespace isochrone::core::algorithms::scan
