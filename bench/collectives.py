@@ -3,11 +3,11 @@
 """Times hierarchical recipes beside SimGrid's own collectives on simulated clusters, or prints the tables.
 
 Usage: collectives.py RESULT.json [--systems NAME,...] [--placements NAME,...] [--ranks N,...]
-                      [--collectives NAME,...] [--selectors NAME,...]
+                      [--collectives NAME,...] [--sizes BYTES,...] [--selectors NAME,...]
        collectives.py RESULT.json --tables
 
 For each cluster, placement and number of ranks the simulated job is probed and its levels are detected. For
-each collective and size the model then ranks recipes without any measuring: `HIERARCHICAL` hierarchical ones
+each collective and size the model then ranks recipes without any measuring. The cheapest hierarchical ones
 are timed, and one flat one, beside the library's own under each of SimGrid's selectors. Rows that RESULT.json
 has are not measured again, so that the same command goes on with one that was interrupted, and several may
 run at once. --tables prints the tables of docs/collectives.md.
@@ -43,7 +43,6 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.steps.rounds import SIMULATED_CALLS
 from isochrone.steps.tune import SIMULATED_MESSAGES, layout_of
 from isochrone.tune.candidates import MOST_SEGMENTS, candidates, predicted_s
 from isochrone.tune.collectives import grids, in_order, parse_collectives, timed, words
@@ -53,9 +52,13 @@ RANKS = (64, 61)
 SELECTORS = ("default", "ompi", "mpich")
 SIZES_BYTES = (1, 64, 1024, 8192, 65536, 524288, 4194304)
 HIERARCHICAL = 3
-"""Recipes of a case that are timed, beside the cheapest flat one."""
+"""Recipes of a case that are timed, beside the cheapest flat one. The last of them has the library's own
+inside groups, where it may.
+"""
 CANDIDATES = 12
 """That the model passes on, for these to be among them."""
+CALLS = 16
+"""Of one run of the simulator, which gets slow after many messages."""
 NATIVE = "native"
 DIGITS = 7
 """Of times: a simulation repeats nine."""
@@ -130,7 +133,7 @@ class Result:
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
         """Writes the file with these rows too; in the place of those of the same cases."""
-        with tempfile_lock(self._path):
+        with locked(Path(tempfile.gettempdir()) / f"isochrone-collectives-{os.getuid()}.lock"):
             merged = {key_of(row): row for row in (*self.rows(), *rows)}
             order = in_order({row["collective"] for row in merged.values()})
             ordered = sorted(
@@ -160,32 +163,35 @@ class Result:
             write_text(self._path, text)
 
 
-def tempfile_lock(path: Path) -> Any:
-    """Held while the file is read and written again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return locked(Path(tempfile.gettempdir()) / f"isochrone-collectives-{os.getuid()}.lock")
-
-
 @dataclass(frozen=True)
 class Chosen:
-    """What the model chose for a case, before anything was measured: the cheapest first."""
+    """What the model chose for a case, before anything was measured: the cheapest first.
+
+    Attributes:
+        hierarchical: without the library's own.
+        inside: with the library's own inside groups, of which the model knows only what it takes at least.
+        flat: of the whole job.
+    """
 
     hierarchical: tuple[str, ...]
+    inside: tuple[str, ...]
     flat: tuple[str, ...]
 
     @property
     def all(self) -> tuple[str, ...]:
-        """Both kinds."""
-        return self.hierarchical + self.flat
+        """Of all kinds."""
+        return self.hierarchical + self.inside + self.flat
 
 
 def choose(layout: _core.Layout, collective: str, size_bytes: int) -> Chosen:
     """The recipes of a case that are timed."""
     segments = min(MOST_SEGMENTS, max(16, SIMULATED_MESSAGES // layout.size))
     found = candidates(collective, layout, (0,), size_bytes, CANDIDATES, segments)
-    hierarchical = [recipe for recipe in found if recipe.startswith("hierarchical(")]
-    flat = [recipe for recipe in found if recipe not in hierarchical]
-    return Chosen(tuple(hierarchical[:HIERARCHICAL]), tuple(flat[:1]))
+    layered = [recipe for recipe in found if recipe.startswith("hierarchical(")]
+    inside = [recipe for recipe in layered if depends_on_library(recipe)][:1]
+    hierarchical = [recipe for recipe in layered if not depends_on_library(recipe)]
+    flat = [recipe for recipe in found if recipe not in layered]
+    return Chosen(tuple(hierarchical[: HIERARCHICAL - len(inside)]), tuple(inside), tuple(flat[:1]))
 
 
 def depends_on_library(recipe: str) -> bool:
@@ -256,10 +262,10 @@ def case_of(case: Case) -> BenchCase:
 
 
 def launches(cases: Sequence[Case]) -> Iterator[list[Case]]:
-    """The cases of each run of the simulator: it gets slow after many calls."""
+    """The cases of each run of the simulator."""
     few: list[Case] = []
     for case in cases:
-        if few and sum(len(one.recipes) for one in (*few, case)) > SIMULATED_CALLS:
+        if few and sum(len(one.recipes) for one in (*few, case)) > CALLS:
             yield few
             few = []
         few.append(case)
@@ -267,7 +273,9 @@ def launches(cases: Sequence[Case]) -> Iterator[list[Case]]:
         yield few
 
 
-def rows_of(place: Place, wanted: Sequence[tuple[str, int]], selectors: Sequence[str]) -> list[dict[str, Any]]:
+def rows_of(
+    place: Place, wanted: Sequence[tuple[str, int]], selectors: Sequence[str]
+) -> list[dict[str, Any]]:
     """The rows of some collectives and sizes in one place. What is no library's own takes as long under each
     selector, and is timed under the first.
     """
@@ -319,9 +327,10 @@ def row_of(
         return None if time_s is None else float(f"{time_s:.{DIGITS}g}")
 
     ranked = chosen.hierarchical or chosen.flat
-    ran = [recipe for recipe in ranked if times[recipe] is not None]
+    ran = [recipe for recipe in (*ranked, *chosen.inside) if times[recipe] is not None]
     best = min(ran, key=lambda recipe: times[recipe] or np.inf, default=None)
     flat = chosen.flat[0] if chosen.flat else None
+    inside = chosen.inside[0] if chosen.inside else None
     predicted = predicted_s(collective, place.layout, ranked[0], 0, size_bytes)
     return {
         "system": place.system,
@@ -338,6 +347,7 @@ def row_of(
         "best_s": told(best),
         "flat": flat,
         "flat_s": told(flat),
+        **({} if inside is None else {"inside": inside, "inside_s": told(inside)}),
     }
 
 
@@ -437,13 +447,17 @@ def options() -> argparse.Namespace:
     def names(text: str) -> tuple[str, ...]:
         return tuple(text.split(","))
 
+    def numbers(text: str) -> tuple[int, ...]:
+        return tuple(map(int, text.split(",")))
+
     parser = argparse.ArgumentParser(
         description="Times hierarchical recipes beside SimGrid's own collectives."
     )
     parser.add_argument("result", type=Path, metavar="RESULT.json")
     parser.add_argument("--systems", type=names, default=SYSTEMS)
     parser.add_argument("--placements", type=names, default=PLACEMENTS)
-    parser.add_argument("--ranks", type=lambda text: tuple(map(int, text.split(","))), default=RANKS)
+    parser.add_argument("--ranks", type=numbers, default=RANKS)
+    parser.add_argument("--sizes", type=numbers, default=SIZES_BYTES)
     parser.add_argument("--selectors", type=names, default=SELECTORS)
     parser.add_argument("--collectives", type=parse_collectives, default=timed())
     parser.add_argument("--tables", action="store_true", help="print the tables of a result")
@@ -470,7 +484,7 @@ def measure(result: Result, system: str, placement: str, ranks: int, wanted: arg
     missing = [
         (collective, size)
         for collective in wanted.collectives
-        for size in grids([collective], SIZES_BYTES, ranks)[collective]
+        for size in grids([collective], wanted.sizes, ranks)[collective]
         if not {(system, placement, ranks, each, collective, size) for each in wanted.selectors} <= done
     ]
     if missing:
