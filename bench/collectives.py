@@ -8,9 +8,9 @@ Usage: collectives.py RESULT.json [--systems NAME,...] [--placements NAME,...] [
 
 For each cluster, placement and number of ranks the simulated job is probed and its levels are detected. For
 each collective and size the model then ranks recipes without any measuring. The cheapest hierarchical ones
-are timed, and one flat one, beside the library's own under each of SimGrid's selectors. Rows that RESULT.json
-has are not measured again, so that the same command goes on with one that was interrupted, and several may
-run at once. --tables prints the tables of docs/collectives.md.
+are timed, and one flat one, beside the library's own under each of SimGrid's selectors. Cases that
+RESULT.json has are not measured again, so that the same command goes on with one that was interrupted, and
+several may run at once. --tables prints the tables of docs/collectives.md.
 """
 
 from __future__ import annotations
@@ -44,21 +44,26 @@ from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 from isochrone.steps.tune import SIMULATED_MESSAGES, layout_of
-from isochrone.tune.candidates import MOST_SEGMENTS, candidates, predicted_s
+from isochrone.tune.candidates import MOST_SEGMENTS, SMALLEST_SEGMENTED_BYTES, candidates, predicted_s
+from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, in_order, parse_collectives, timed, words
 
 SYSTEMS = ("fram", "betzy", "idun")
-RANKS = (64, 61)
+RANKS = (32, 31, 64, 61)
+MOST_EXCHANGED = 32
+"""Ranks beyond which nothing is timed in which all have something for all others: a single call may take ten
+seconds to simulate.
+"""
 SELECTORS = ("default", "ompi", "mpich")
-SIZES_BYTES = (1, 64, 1024, 8192, 65536, 524288, 4194304)
+SIZES_BYTES = (1, 1024, 65536, 4194304)
 HIERARCHICAL = 3
 """Recipes of a case that are timed, beside the cheapest flat one. The last of them has the library's own
 inside groups, where it may.
 """
 CANDIDATES = 12
 """That the model passes on, for these to be among them."""
-CALLS = 16
-"""Of one run of the simulator, which gets slow after many messages."""
+MESSAGES_OF_A_RANK = 64
+"""More or less, in one run of the simulator: each buffered one makes all later ones slower."""
 NATIVE = "native"
 DIGITS = 7
 """Of times: a simulation repeats nine."""
@@ -261,16 +266,34 @@ def case_of(case: Case) -> BenchCase:
     return BenchCase(case.size_bytes, case.root, case.collective)
 
 
-def launches(cases: Sequence[Case]) -> Iterator[list[Case]]:
-    """The cases of each run of the simulator."""
-    few: list[Case] = []
+def launches(cases: Sequence[Case], ranks: int) -> Iterator[list[Case]]:
+    """The cases of each run of the simulator, or some recipes of them."""
+    few: dict[BenchCase, Case] = {}
+    sent = 0
     for case in cases:
-        if few and sum(len(one.recipes) for one in (*few, case)) > CALLS:
-            yield few
-            few = []
-        few.append(case)
+        for recipe in case.recipes:
+            messages = messages_of_a_rank(case, ranks)
+            if few and sent + messages > MESSAGES_OF_A_RANK:
+                yield list(few.values())
+                few, sent = {}, 0
+            there = few.get(case_of(case), replace(case, recipes=()))
+            few[case_of(case)] = replace(there, recipes=(*there.recipes, recipe))
+            sent += messages
     if few:
-        yield few
+        yield list(few.values())
+
+
+def messages_of_a_rank(case: Case, ranks: int) -> int:
+    """How many a rank sends in one call, very roughly: to all others, or in many segments, or a few."""
+    if is_exchange(case.collective):
+        return ranks
+    return 16 if case.size_bytes >= SMALLEST_SEGMENTED_BYTES else 4
+
+
+def is_exchange(name: str) -> bool:
+    """Whether all ranks have something for all others."""
+    row = table_row(name)
+    return row["has_blocks"] and not row["rooted"]
 
 
 def rows_of(
@@ -302,7 +325,7 @@ def rows_of(
             )
             for (collective, size), few in chosen.items()
         ]
-        for few in launches(cases):
+        for few in launches(cases, place.job.ranks):
             times |= measured(place, selector, few)
         for (collective, size), few in chosen.items():
             case = BenchCase(size, 0, collective)
@@ -323,15 +346,18 @@ def row_of(
     """One row. Where a collective has no hierarchical recipes, the flat one stands for them."""
 
     def told(recipe: str | None) -> float | None:
-        time_s = None if recipe is None else times[recipe]
-        return None if time_s is None else float(f"{time_s:.{DIGITS}g}")
+        return rounded(None if recipe is None else times[recipe])
+
+    def predicted(recipe: str | None) -> float | None:
+        if recipe is None:
+            return None
+        return rounded(predicted_s(collective, place.layout, recipe, 0, size_bytes))
 
     ranked = chosen.hierarchical or chosen.flat
     ran = [recipe for recipe in (*ranked, *chosen.inside) if times[recipe] is not None]
     best = min(ran, key=lambda recipe: times[recipe] or np.inf, default=None)
     flat = chosen.flat[0] if chosen.flat else None
     inside = chosen.inside[0] if chosen.inside else None
-    predicted = predicted_s(collective, place.layout, ranked[0], 0, size_bytes)
     return {
         "system": place.system,
         "placement": place.placement,
@@ -341,14 +367,20 @@ def row_of(
         "size_bytes": size_bytes,
         "native_s": told(NATIVE),
         "first": ranked[0],
-        "first_predicted_s": None if predicted is None else float(f"{predicted:.{DIGITS}g}"),
+        "first_predicted_s": predicted(ranked[0]),
         "first_s": told(ranked[0]),
         "best": best,
         "best_s": told(best),
         "flat": flat,
+        "flat_predicted_s": predicted(flat),
         "flat_s": told(flat),
         **({} if inside is None else {"inside": inside, "inside_s": told(inside)}),
     }
+
+
+def rounded(time_s: float | None) -> float | None:
+    """To the digits that a simulation repeats, and fewer."""
+    return None if time_s is None else float(f"{time_s:.{DIGITS}g}")
 
 
 @dataclass(frozen=True)
@@ -391,6 +423,12 @@ def tuned(row: dict[str, Any]) -> float:
     return float(row["native_s"] / min(row["best_s"], row["flat_s"] or np.inf))
 
 
+def first_of_all(row: dict[str, Any]) -> float:
+    """The speedup of the recipe that the model ranks first, be it hierarchical or flat."""
+    is_flat = row["flat_s"] and row["flat_predicted_s"] < row["first_predicted_s"]
+    return float(row["native_s"] / row["flat_s"]) if is_flat else first(row)
+
+
 KINDS: tuple[Callable[[dict[str, Any]], float], ...] = (first, best, tuned)
 
 
@@ -404,10 +442,46 @@ def tables(document: dict[str, Any]) -> list[str]:
         rows = [row for row in whole if row["selector"] == selector]
         if rows:
             names = in_order({row["collective"] for row in rows})
-            groups = [(words(name), [row for row in rows if row["collective"] == name]) for name in names]
-            lines += [f"## Selector `{selector}`", "", *table("collective", [*groups, ("all", rows)])]
-    lines += ["## By kind of case", "", *table("all selectors", list(kinds(whole)))]
+            groups = [(named(name), [row for row in rows if row["collective"] == name]) for name in names]
+            groups.append(("all hierarchical", layered(rows)))
+            lines += [f"## Selector `{selector}`", "", *table("collective", groups)]
+    lines += ["## First by the model, flat ones among them", "", *table_of_selectors(whole)]
+    lines += ["## By kind of case", "", *table("all hierarchical", list(kinds(layered(whole))))]
     return lines
+
+
+def table_of_selectors(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """What the model ranks first of all, under each selector."""
+    there = [each for each in SELECTORS if any(row["selector"] == each for row in rows)]
+    lines = [
+        "| collective | " + " | ".join(f"`{each}`: least | median | mean | slower" for each in there) + " |",
+        "| --- | " + " | ".join(["---:"] * 4 * len(there)) + " |",
+    ]
+    for name in in_order({row["collective"] for row in rows}):
+        cells = [
+            Summary.of(
+                [first_of_all(row) for row in rows if (row["collective"], row["selector"]) == (name, each)]
+            ).cells()
+            for each in there
+        ]
+        lines.append(f"| {named(name)} | " + " | ".join(cells) + " |")
+    return [*lines, ""]
+
+
+def named(name: str) -> str:
+    """A collective, and whether it has flat algorithms only."""
+    return words(name) if has_levels(name) else f"{words(name)} (flat)"
+
+
+def has_levels(name: str) -> bool:
+    """Whether a collective has hierarchical recipes."""
+    row = table_row(name)
+    return bool(row["up"] or row["down"])
+
+
+def layered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of collectives with hierarchical recipes."""
+    return [row for row in rows if has_levels(row["collective"])]
 
 
 def kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -471,9 +545,11 @@ def main() -> int:
         return 0
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     result = Result(wanted.result)
-    for ranks in wanted.ranks:
-        for system in wanted.systems:
-            for placement in wanted.placements:
+    # So that a run that is interrupted early has something of each.
+    for turn in range(len(wanted.placements)):
+        for ranks in wanted.ranks:
+            for at, system in enumerate(wanted.systems):
+                placement = wanted.placements[(at + turn) % len(wanted.placements)]
                 measure(result, system, placement, ranks, wanted)
     return 0
 
@@ -484,6 +560,7 @@ def measure(result: Result, system: str, placement: str, ranks: int, wanted: arg
     missing = [
         (collective, size)
         for collective in wanted.collectives
+        if ranks <= MOST_EXCHANGED or not is_exchange(collective)
         for size in grids([collective], wanted.sizes, ranks)[collective]
         if not {(system, placement, ranks, each, collective, size) for each in wanted.selectors} <= done
     ]
