@@ -3,14 +3,14 @@
 """Times hierarchical recipes beside SimGrid's own collectives on simulated clusters, or prints the tables.
 
 Usage: collectives.py RESULT.json [--systems NAME,...] [--placements NAME,...] [--ranks N,...]
-                      [--collectives NAME,...] [--sizes BYTES,...] [--selectors NAME,...]
+                      [--collectives NAME,...] [--sizes BYTES,...] [--selectors NAME,...] [--again]
        collectives.py RESULT.json --tables
 
 For each cluster, placement and number of ranks the simulated job is probed and its levels are detected. For
 each collective and size the model then ranks recipes without any measuring. The cheapest hierarchical ones
 are timed, and one flat one, beside the library's own under each of SimGrid's selectors. Cases that
-RESULT.json has are not measured again, so that the same command goes on with one that was interrupted, and
-several may run at once. --tables prints the tables of docs/collectives.md.
+RESULT.json has are measured again only with --again, so that the same command goes on with one that was
+interrupted, and several may run at once. --tables prints the tables of docs/collectives.md.
 """
 
 from __future__ import annotations
@@ -444,7 +444,9 @@ def tables(document: dict[str, Any]) -> list[str]:
         rows = [row for row in whole if row["selector"] == selector]
         if rows:
             names = in_order({row["collective"] for row in rows})
-            groups = [(named(name), [row for row in rows if row["collective"] == name]) for name in names]
+            groups = [
+                (named(name, rows), [row for row in rows if row["collective"] == name]) for name in names
+            ]
             groups.append(("all hierarchical", layered(rows)))
             lines += [f"## Selector `{selector}`", "", *table("collective", groups)]
     lines += ["## First by the model, flat ones among them", "", *table_of_selectors(whole)]
@@ -466,24 +468,19 @@ def table_of_selectors(rows: Sequence[dict[str, Any]]) -> list[str]:
             ).cells()
             for each in there
         ]
-        lines.append(f"| {named(name)} | " + " | ".join(cells) + " |")
+        lines.append(f"| {named(name, rows)} | " + " | ".join(cells) + " |")
     return [*lines, ""]
 
 
-def named(name: str) -> str:
-    """A collective, and whether it has flat algorithms only."""
-    return words(name) if has_levels(name) else f"{words(name)} (flat)"
-
-
-def has_levels(name: str) -> bool:
-    """Whether a collective has hierarchical recipes."""
-    row = table_row(name)
-    return bool(row["up"] or row["down"])
+def named(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    """A collective, and whether it had flat recipes only."""
+    has_levels = any(row["collective"] == name for row in layered(rows))
+    return words(name) if has_levels else f"{words(name)} (flat)"
 
 
 def layered(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of collectives with hierarchical recipes."""
-    return [row for row in rows if has_levels(row["collective"])]
+    """Those that had hierarchical recipes."""
+    return [row for row in rows if row["first"].startswith("hierarchical(")]
 
 
 def kinds(rows: Sequence[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -536,6 +533,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--sizes", type=numbers, default=SIZES_BYTES)
     parser.add_argument("--selectors", type=names, default=SELECTORS)
     parser.add_argument("--collectives", type=parse_collectives, default=timed())
+    parser.add_argument("--again", action="store_true", help="measure what the result has too")
     parser.add_argument("--tables", action="store_true", help="print the tables of a result")
     return parser.parse_args()
 
@@ -558,7 +556,7 @@ def main() -> int:
 
 def measure(result: Result, system: str, placement: str, ranks: int, wanted: argparse.Namespace) -> None:
     """Adds the rows of one job that are missing."""
-    done = {key_of(row) for row in result.rows()}
+    done = set() if wanted.again else {key_of(row) for row in result.rows()}
     missing = [
         (collective, size)
         for collective in wanted.collectives
