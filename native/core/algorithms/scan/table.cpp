@@ -5,16 +5,29 @@
 #include <array>
 
 #include "algorithms/scan/chain.hpp"
+#include "algorithms/scan/linear.hpp"
 #include "algorithms/scan/recursive_doubling.hpp"
 
 namespace isochrone::core::algorithms {
 namespace {
 
 constexpr auto table = std::to_array<Algorithm>({
-    {"chain", "a chain", "few ranks, and large messages in segments", "MPI-3.1, section 5.11; linear", 0, 0,
-     scan::chain},
-    {"recursive_doubling", "recursive doubling", "small messages: as few rounds as can be",
-     "Hillis and Steele, CACM 29, 1986; MPICH", 0, 0, scan::recursive_doubling},
+    {.name = "chain",
+     .words = "a chain",
+     .good_for = "few ranks, and large messages in segments",
+     .source = "MPI-3.1, section 5.11; linear",
+     .append = scan::chain},
+    {.name = "linear",
+     .words = "direct messages",
+     .good_for = "few ranks and small messages: one round",
+     .source = "MPI-3.1, section 5.11",
+     .append = scan::linear,
+     .quadratic_messages = true},
+    {.name = "recursive_doubling",
+     .words = "recursive doubling",
+     .good_for = "small messages: as few rounds as can be",
+     .source = "Hillis and Steele, CACM 29, 1986; MPICH",
+     .append = scan::recursive_doubling},
 });
 
 }  // namespace
