@@ -100,9 +100,7 @@ def test_every_collective_has_candidates_that_can_run(collective: str, in_runs: 
 def test_a_scan_follows_the_levels_whose_groups_are_runs_of_ranks() -> None:
     layout = _layout(4, 2, 2)
     # Both sockets of a node in turn: nodes are runs of ranks, sockets are not.
-    ranks = sorted(
-        range(layout.size), key=lambda rank: (layout.group_of[1][rank], rank // 4 % 2)
-    )
+    ranks = sorted(range(layout.size), key=lambda rank: (layout.group_of[1][rank], rank // 4 % 2))
     dealt_out = layout.restricted_to(ranks)
     assert [dealt_out.has_runs(level) for level in dealt_out.levels] == [True, True, False]
     found = [Form.of(recipe, "scan").levels for recipe in candidates("scan", dealt_out, (0,), 1024, 20)]

@@ -7,8 +7,8 @@
 //   across  among the racks
 //   down    inside each rack, then inside each node: from the leader
 //
-// A scan keeps what each phase up leaves on a rank, and combines it with what comes down: all that ranks
-// before the group had. Further out than a rank itself, where it leads, its own is left out of what it keeps.
+// A scan keeps on each rank what the way up leaves there, and combines it with what comes down: all that the
+// ranks before the group had. Where a rank leads others, what it keeps is without its own part.
 //
 // All phases are one segmented stage, so segments flow from level to level without a barrier.
 #pragma once
