@@ -27,8 +27,9 @@ std::vector<std::int64_t> read_array(const void* array, int length, bool large) 
     return result;
 }
 
-/// Fills in one side. False: the library's own would refuse it.
-bool read_side(const Call& call, const Part& part, void* buffer, int blocks, Types& types, Side& side) {
+/// Fills in one side. False: the library's own would refuse it. `listed`: blocks have counts of their own.
+bool read_side(const Call& call, const Part& part, void* buffer, int blocks, bool listed, Types& types,
+               Side& side) {
     side.is_used = true;
     side.buffer = buffer;
     side.datatype = handle<MPI_Datatype>(part.type);
@@ -36,7 +37,9 @@ bool read_side(const Call& call, const Part& part, void* buffer, int blocks, Typ
     side.count = part.count;
     if (side.datatype == MPI_DATATYPE_NULL || part.count < 0) return false;
     std::int64_t elements = part.count * blocks;
-    if (part.counts != nullptr) {
+    if (listed) {
+        if (part.counts == nullptr) return false;
+        if (part.displacements == nullptr && !call.collective->reduces) return false;
         side.counts = read_array(part.counts, blocks, call.large);
         if (std::any_of(side.counts.begin(), side.counts.end(), [](std::int64_t count) { return count < 0; }))
             return false;
@@ -85,21 +88,25 @@ std::optional<BlocksCall> BlocksCall::read(const Call& call, int rank, int size,
     BlocksCall result;
     result.in_place = input_in_place || output_in_place;
     const auto blocks = [&](Holds holds) { return holds == Holds::all_blocks ? size : 1; };
+    const auto listed = [&](Holds holds) {
+        return holds == Holds::all_blocks && collective.agreed != Agreed::block;
+    };
     if (collective.reduces) {
         // One list of counts: of what all combine, and of what each has of it.
         void* const from = input_in_place ? call.output : const_cast<void*>(call.input);
-        if (!read_side(call, call.send, from, size, types, result.input)) return {};
+        if (!read_side(call, call.send, from, size, listed(collective.input), types, result.input)) return {};
         Part own{.count = call.send.count, .type = call.send.type};
         if (!result.input.counts.empty()) own.count = result.input.counts[at(rank)];
-        if (!read_side(call, own, call.output, 1, types, result.output)) return {};
+        if (!read_side(call, own, call.output, 1, false, types, result.output)) return {};
         return result;
     }
     if (has_input && !input_in_place &&
-        !read_side(call, call.send, const_cast<void*>(call.input), blocks(collective.input), types,
-                   result.input))
+        !read_side(call, call.send, const_cast<void*>(call.input), blocks(collective.input),
+                   listed(collective.input), types, result.input))
         return {};
     if (has_output && !output_in_place &&
-        !read_side(call, call.receive, call.output, blocks(collective.output), types, result.output))
+        !read_side(call, call.receive, call.output, blocks(collective.output), listed(collective.output),
+                   types, result.output))
         return {};
     return result;
 }
@@ -184,6 +191,13 @@ void PackedSide::abandon() {
 
 namespace {
 
+/// Whether two sides without gaps have bytes in common.
+bool overlap(const Side& a, const Side& b) {
+    const auto begin_a = reinterpret_cast<std::uintptr_t>(a.buffer);
+    const auto begin_b = reinterpret_cast<std::uintptr_t>(b.buffer);
+    return begin_a < begin_b + at(b.bytes()) && begin_b < begin_a + at(a.bytes());
+}
+
 /// The sizes of a call as collectives::extents gives them, in units of so many bytes.
 core::schedule::Extents sizes_of(const Collective& collective, const BlocksCall& blocks, bool is_root,
                                  int rank, std::int64_t unit) {
@@ -220,14 +234,26 @@ void run_blocks(executor::Dispatcher& dispatcher, const executor::Dispatcher::De
     const bool is_root = !collective.rooted || rank == call.root;
     if (collective.reduces) {
         const Type& type = *blocks.input.type;
-        dispatcher.run(decision, call.root,
-                       {.input = blocks.input.buffer,
-                        .output = blocks.output.buffer,
-                        .in_place = blocks.in_place,
-                        .unit_bytes = type.size,
-                        .datatype = blocks.input.datatype,
-                        .op = handle<MPI_Op>(call.op)},
-                       sizes_of(collective, blocks, is_root, rank, type.size));
+        // A program whose output lies in its input, though MPI does not allow it, has its input copied: what
+        // is sent of that may still be under way when the result is written.
+        std::unique_ptr<char[]> copy;
+        if (!blocks.in_place && overlap(blocks.input, blocks.output)) {
+            copy = std::make_unique_for_overwrite<char[]>(at(blocks.input.bytes()));
+            std::memcpy(copy.get(), blocks.input.buffer, at(blocks.input.bytes()));
+        }
+        try {
+            dispatcher.run(decision, call.root,
+                           {.input = copy ? copy.get() : blocks.input.buffer,
+                            .output = blocks.output.buffer,
+                            .in_place = blocks.in_place,
+                            .unit_bytes = type.size,
+                            .datatype = blocks.input.datatype,
+                            .op = handle<MPI_Op>(call.op)},
+                           sizes_of(collective, blocks, is_root, rank, type.size));
+        } catch (...) {
+            static_cast<void>(copy.release());  // messages that failed may still be on their way from it
+            throw;
+        }
         return;
     }
     // A program that names one buffer twice, though MPI does not allow it, has its input copied.

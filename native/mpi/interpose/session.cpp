@@ -200,14 +200,16 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
         return request;
     }
     const bool has_output = collective.has_output(kept.rank == call.root);
+    // Of the first rank of an exscan, libraries do not look at it.
+    const bool gets_nothing = collective.skips_first && kept.rank == 0 && call.input != MPI_IN_PLACE;
+    if (has_output && !gets_nothing && call.output == MPI_IN_PLACE) return request;
     if (collective.reduces) {
         // A program that names one buffer twice means the same, though MPI does not allow it.
         request.in_place = has_output && (call.input == MPI_IN_PLACE || call.input == call.output);
         if (call.input == MPI_IN_PLACE && !has_output) return request;
         if (!request.in_place && call.input == nullptr) return request;
     }
-    const bool gets_nothing = collective.skips_first && kept.rank == 0 && !request.in_place;
-    const void* some = has_output && !gets_nothing ? call.output : call.input;
+    const void* some = has_output && (!gets_nothing || request.in_place) ? call.output : call.input;
     request.type = types_->find(const_cast<void*>(some), call.count, type);
     if (request.type == nullptr || __builtin_mul_overflow(request.type->size, call.count, &request.bytes)) {
         request.bytes = 0;
