@@ -45,6 +45,8 @@ struct Own {
     /// Of MPICH, 4.0 and later: its control variables have no enumeration, but their descriptions have these.
     std::span<const std::string_view> mpich_names;
     void (*tell_simgrid)(const std::string& name);
+    /// SimGrid's algorithm where a selector chooses one that refuses the number of ranks; nullptr: none does.
+    const char* simgrid_for_any = nullptr;
 };
 
 constexpr std::array<std::string_view, 7> mpich_bcasts = {
@@ -140,7 +142,9 @@ constexpr auto table = std::to_array<Own>({
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Alltoall(with.input, with.count, with.type, with.output, with.count, with.type, comm);
      },
-     mpich_alltoalls, ISOCHRONE_SMPI_SETTER(set_alltoall)},
+     mpich_alltoalls, ISOCHRONE_SMPI_SETTER(set_alltoall),
+     // Libraries exchange with (rank + i) and (rank - i) where ranks are no power of two.
+     "ring"},
     {"alltoallv", "MPI_Alltoallv",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Alltoallv(with.input, with.input_blocks->counts.data(),
@@ -148,7 +152,7 @@ constexpr auto table = std::to_array<Own>({
                                with.output_blocks->counts.data(), with.output_blocks->displacements.data(),
                                with.type, comm);
      },
-     mpich_alltoallvs, ISOCHRONE_SMPI_SETTER(set_alltoallv)},
+     mpich_alltoallvs, ISOCHRONE_SMPI_SETTER(set_alltoallv), "ring"},
     {"reduce_scatter_block", "MPI_Reduce_scatter_block",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Reduce_scatter_block(with.input, with.output, with.count, with.type, with.op, comm);
@@ -257,7 +261,15 @@ void Library::apply(const Collective& collective, const std::string& name) {
 
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {
     apply(collective, name);
-    return own(collective).call(arguments, comm_);
+    const auto& row = own(collective);
+    try {
+        return row.call(arguments, comm_);
+    } catch (const std::invalid_argument&) {
+        // On all ranks, and before any message.
+        if (row.simgrid_for_any == nullptr || !name.empty()) throw;
+        apply(collective, row.simgrid_for_any);
+        return row.call(arguments, comm_);
+    }
 }
 
 #else
