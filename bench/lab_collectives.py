@@ -10,7 +10,7 @@ For each library and placement the lab is probed and its levels are detected. Fo
 model ranks recipes without any measuring; the cheapest hierarchical ones and one flat one are timed in turn
 with the library's own, in one run, from root 0. The first third of the repetitions says which of them is
 best, the others how much faster that is. What RESULT.json has is not measured again. --tables prints the
-tables of docs/lab-results.md.
+tables of docs/lab-collectives.md.
 """
 
 from __future__ import annotations
