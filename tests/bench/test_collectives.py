@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -13,25 +12,20 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from bench_script import BENCH, load
 
 from isochrone.errors import UsageError
 from isochrone.sim.system import PLACEMENTS, cores_of_ranks
 from isochrone.tune.collectives import timed
 
-SCRIPT = Path(__file__).parents[2] / "bench" / "collectives.py"
+SCRIPT = BENCH / "collectives.py"
 RESULT = SCRIPT.with_name("collectives-sim.json")
 PAGE = SCRIPT.parents[1] / "docs" / "collectives.md"
 
 
 @pytest.fixture(scope="module")
 def collectives() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_collectives", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["bench_collectives"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("collectives")
 
 
 @pytest.fixture(scope="module")

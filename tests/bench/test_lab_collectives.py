@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from bench_script import BENCH, load
 
 from isochrone.files import BenchKey
 
-BENCH = Path(__file__).parents[2] / "bench"
 FIRST, OTHER, FLAT = (
     "hierarchical(machine=flat,node=flat)",
     "hierarchical(machine=chain,node=flat)",
@@ -24,13 +22,8 @@ FIRST, OTHER, FLAT = (
 
 @pytest.fixture(scope="module")
 def lab_collectives() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCH))
-    spec = importlib.util.spec_from_file_location("bench_lab_collectives", BENCH / "lab_collectives.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
+    sys.path.insert(0, str(BENCH))  # it imports the one beside it
+    yield load("lab_collectives")
     sys.path.remove(str(BENCH))
 
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -11,20 +10,15 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from bench_script import BENCH, load
 
-SCRIPT = Path(__file__).parents[2] / "bench" / "probe_time.py"
+SCRIPT = BENCH / "probe_time.py"
 RESULT = SCRIPT.with_name("probe-time.json")
 
 
 @pytest.fixture(scope="module")
 def probe_time() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("probe_time", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["probe_time"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load("probe_time")
 
 
 def test_the_figures_of_a_result_are_drawn_without_measuring(tmp_path: Path) -> None:

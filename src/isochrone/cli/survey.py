@@ -30,9 +30,9 @@ def survey(
     ./program.
     """
     from isochrone.steps.survey import survey as run_survey
-    from isochrone.tune.collectives import defaults, parse_collectives
+    from isochrone.tune.collectives import WANTED, parse_collectives
 
-    names = parse_collectives(collectives) if collectives is not None else defaults()
+    names = parse_collectives(collectives) if collectives is not None else WANTED
     result = run_survey(target, output, ["isochrone", *sys.argv[1:]], fabric=fabric, collectives=names)
     if as_json:
         print_json(result.document)

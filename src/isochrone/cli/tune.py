@@ -32,11 +32,11 @@ def tune(
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.rounds import forget_rounds
     from isochrone.steps.tune import tune as run_tune
-    from isochrone.tune.collectives import defaults, parse_collectives, words
+    from isochrone.tune.collectives import WANTED, parse_collectives, words
     from isochrone.tune.rules import NATIVE
     from isochrone.units import number_of
 
-    names = parse_collectives(collectives) if collectives is not None else defaults()
+    names = parse_collectives(collectives) if collectives is not None else WANTED
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
     plan, bench = run_tune(target, source, path, source.with_name(BENCH), collectives=names)

@@ -113,7 +113,7 @@ def collective_sentences(comparisons: Sequence[Comparison], plan: Plan | None) -
         for one in comparisons
         if one.faster_from and one.words not in level and one.faster_from[0] == one.compared[0][0]
     }
-    sentences = []
+    sentences: list[str | None] = []
     if len(gains) > 1:
         means = [f"{name} ({format_ratio(mean)})" for name, mean in gains.items()]
         sentences.append(
@@ -121,7 +121,7 @@ def collective_sentences(comparisons: Sequence[Comparison], plan: Plan | None) -
             "average."
         )
     else:
-        sentences += [said.pop(name) or "" for name in gains]
+        sentences += [said[name] for name in gains]
     rest = [sentence for name, sentence in said.items() if name not in gains and name not in level]
     if len(level) > 1:
         rest.append(
@@ -135,8 +135,12 @@ def collective_sentences(comparisons: Sequence[Comparison], plan: Plan | None) -
 
 def _is_level(comparison: Comparison, plan: Plan | None) -> bool:
     """Whether a plan leaves the collective as it is, and it is not slower for it."""
-    slower = any(speedup.high < MARGIN for _, speedup in comparison.compared)
-    return bool(comparison.compared) and not slower and _keeps_to_own(plan, comparison)
+    return bool(comparison.compared) and not _slower_sizes(comparison) and _keeps_to_own(plan, comparison)
+
+
+def _slower_sizes(comparison: Comparison) -> list[int]:
+    """At which the plan is proven slower by more than the margin."""
+    return [size for size, speedup in comparison.compared if speedup.high < MARGIN]
 
 
 def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str | None:
@@ -148,7 +152,7 @@ def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str
     name = comparison.words
     if not comparison.sized:
         return _sentence_without_sizes(comparison, plan)
-    slower = [size for size, speedup in comparison.compared if speedup.high < MARGIN]
+    slower = _slower_sizes(comparison)
     slower_words = f" It is slower at {', '.join(format_bytes(size) for size in slower)}." if slower else ""
     faster = [size for size, speedup in comparison.compared if is_proven_faster(speedup)]
     if _keeps_to_own(plan, comparison) or (plan is None and not faster):

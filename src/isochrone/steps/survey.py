@@ -17,7 +17,7 @@ from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
 from isochrone.steps.rounds import forget_rounds
 from isochrone.steps.tune import tune
-from isochrone.tune.collectives import defaults, words
+from isochrone.tune.collectives import WANTED, words
 
 # Of the time that is left when a step begins, roughly: tuning takes nine tenths of the whole.
 _PROBE, _DETECT, _TUNE = 0.07, 0.02, 0.97
@@ -60,7 +60,7 @@ def survey(
                 replace_any=True,
             )
         with part("tuning", _TUNE):
-            names = defaults() if collectives is None else collectives
+            names = WANTED if collectives is None else collectives
             _log.info("tuning %s", ", ".join(words(name) for name in names))
             files = folder / TOPOLOGY, folder / PLAN, folder / BENCH
             tune(target, *files, seed=seed, collectives=names)

@@ -100,6 +100,11 @@ class _Spot:
         """Sizes and roots to measure."""
         return [(size, root) for size in self.measured_bytes for root in self.shape.tuned]
 
+    @property
+    def verified(self) -> list[tuple[int, int]]:
+        """Those to measure the plan at."""
+        return [(size, self.shape.verified) for size in self.measured_bytes]
+
 
 _Row = tuple[str, str]
 """A collective and a shape: their rules have sizes that do not overlap."""
@@ -279,13 +284,13 @@ class _Tuning:
     ) -> dict[_Spot, tuple[str, ...]]:
         """The fastest recipes for each collective, shape and size."""
         return {
-            spot: tuple(ranked(_times(bench, spot, few))[: self._effort.finalists])
+            spot: tuple(ranked(_times(bench, spot.collective, spot.tuned, few))[: self._effort.finalists])
             for spot, few in recipes.items()
         }
 
     def _around_best(self, spot: _Spot, measured: Sequence[str], bench: Bench) -> tuple[str, ...]:
         """The best of what was measured, and its neighbours that were not."""
-        best = fastest(_times(bench, spot, measured))
+        best = fastest(_times(bench, spot.collective, spot.tuned, measured))
         near = neighbours(
             spot.collective,
             self._layout,
@@ -336,7 +341,7 @@ class _Tuning:
         return [(size, recipe) for size, recipe in found if size not in decided]
 
     def _decision(self, bench: Bench, spot: _Spot, recipes: Sequence[str], comparisons: int) -> Decision:
-        times = _times(bench, spot, (NATIVE, *recipes))
+        times = _times(bench, spot.collective, spot.tuned, (NATIVE, *recipes))
         decision = decide(spot.size_bytes, times, comparisons, self._target.exact)
         price = predicted_s(
             spot.collective, self._layout, decision.recipe, spot.shape.tuned[0], spot.typical_bytes
@@ -363,12 +368,16 @@ class _Tuning:
                 cases.setdefault(border, [self._case(border, size, (NATIVE, PLAN_RECIPE))])
         plan = self._plan(decisions, mpi)
         bench = self._measure_plan("verifying", plan, _all(cases.values()), 0.9)
-        kept = {row: list(chosen) for row, chosen in decisions.items()}
-        for spot in cases:
-            kept[spot.row] = [
-                self._confirmed(spot, decision, bench) if decision.size_bytes == spot.size_bytes else decision
-                for decision in kept[spot.row]
+        spot_of = {(spot.row, spot.size_bytes): spot for spot in cases}
+        kept = {
+            row: [
+                decision
+                if decision.recipe == NATIVE
+                else self._confirmed(spot_of[row, decision.size_bytes], decision, bench)
+                for decision in chosen
             ]
+            for row, chosen in decisions.items()
+        }
         corrected = self._plan(kept, mpi)
         changed = _all(
             few for spot, few in cases.items() if _recipe_of(plan, spot) != _recipe_of(corrected, spot)
@@ -378,23 +387,12 @@ class _Tuning:
             bench = merged([bench, again])
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
         return corrected, bench.only(
-            {
-                BenchCase(size, spot.shape.verified, spot.collective)
-                for spot in tuned
-                for size in spot.measured_bytes
-            }
+            {BenchCase(size, root, spot.collective) for spot in tuned for size, root in spot.verified}
         )
 
     def _confirmed(self, spot: _Spot, decision: Decision, bench: Bench) -> Decision:
-        """The decision, with the library's own in the place of a recipe that is not proven once more."""
-        root = spot.shape.verified
-        times = [
-            {
-                recipe: bench.slowest_s[BenchKey(size, root, recipe, spot.collective)]
-                for recipe in (NATIVE, PLAN_RECIPE)
-            }
-            for size in spot.measured_bytes
-        ]
+        """The decision for a recipe, or for the library's own where it is not proven once more."""
+        times = _times(bench, spot.collective, spot.verified, (NATIVE, PLAN_RECIPE))
         return confirmed(decision, times, self._target.exact, spot.collective)
 
     @staticmethod
@@ -425,18 +423,23 @@ def _best_of_next_sizes(
     found = {}
     for row in dict.fromkeys(spot.row for spot in measured):
         spots = {spot.size_bytes: spot for spot in measured if spot.row == row}
-        best = {size: fastest(_times(bench, spot, measured[spot])) for size, spot in spots.items()}
+        best = {
+            size: fastest(_times(bench, spot.collective, spot.tuned, measured[spot]))
+            for size, spot in spots.items()
+        }
         near = of_next_sizes(best, most_segments)
         for size, spot in spots.items():
             found[spot] = tuple(recipe for recipe in near[size] if recipe not in measured[spot])
     return found
 
 
-def _times(bench: Bench, spot: _Spot, recipes: Sequence[str]) -> list[Mapping[str, FloatArray]]:
-    """For each size and root, recipe to times."""
+def _times(
+    bench: Bench, name: str, sizes_and_roots: Iterable[tuple[int, int]], recipes: Sequence[str]
+) -> list[Mapping[str, FloatArray]]:
+    """For each size and root, recipe to times of a collective."""
     return [
-        {recipe: bench.slowest_s[BenchKey(size, root, recipe, spot.collective)] for recipe in recipes}
-        for size, root in spot.tuned
+        {recipe: bench.slowest_s[BenchKey(size, root, recipe, name)] for recipe in recipes}
+        for size, root in sizes_and_roots
     ]
 
 

@@ -10,7 +10,7 @@ from isochrone import _core
 from isochrone.errors import UsageError
 
 WANTED = ("bcast", "reduce", "allreduce", "barrier", "allgather", "alltoall")
-"""What programs use most."""
+"""What programs use most: tuned unless something else is asked for."""
 EVERY = 3
 """Of the sizes, in the collectives after the first: they must not take longer than it."""
 ELEMENT_BYTES = 8
@@ -34,11 +34,6 @@ def has_agreed_size(name: str) -> bool:
     return collective(name)["agreed"] != "nothing"
 
 
-def defaults() -> tuple[str, ...]:
-    """What is tuned unless something else is asked for."""
-    return tuple(name for name in WANTED if name in timed())
-
-
 def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ...]:
     """Names with commas between them, each once.
 
@@ -56,24 +51,24 @@ def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ..
 
 def words(name: str) -> str:
     """What a sentence calls a collective; of one that this version does not know, its name."""
-    return next((row["words"] for row in _core.collectives() if row["name"] == name), name)
+    return collective(name)["words"] if name in timed() else name
 
 
 def is_rooted(name: str) -> bool:
     """Whether a collective has a root; one that this version does not know may have."""
-    return next((row["rooted"] for row in _core.collectives() if row["name"] == name), True)
+    return name not in timed() or collective(name)["rooted"]
 
 
 def has_blocks(name: str) -> bool:
     """Whether a collective's size is that of a block for each rank; one that this version does not know has
     a message.
     """
-    return next((row["has_blocks"] for row in _core.collectives() if row["name"] == name), False)
+    return name in timed() and collective(name)["has_blocks"]
 
 
 def in_order(names: Iterable[str]) -> list[str]:
     """Collectives in the order of the table, and those that this version does not know after them."""
-    table = [row["name"] for row in _core.collectives()]
+    table = timed()
     return sorted(names, key=lambda name: (table.index(name) if name in table else len(table), name))
 
 

@@ -149,15 +149,13 @@ def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST
 def confirmed(
     decision: Decision, times: Sequence[Mapping[str, FloatArray]], exact: bool, collective: str = BCAST
 ) -> Decision:
-    """The decision, with the library's own in the place of a recipe that was not proven faster once more: at
-    one of the sizes that the rule is for, and slower at none.
+    """The decision for a recipe, or, where it was not proven faster once more, for the library's own: at one
+    of the sizes that the rule is for, and slower at none.
 
     Args:
         times: for each size, ``native`` and ``plan`` to times.
         exact: times have no noise.
     """
-    if decision.recipe == NATIVE:
-        return decision
     pairs = [(by_recipe[NATIVE], by_recipe[PLAN_RECIPE]) for by_recipe in times]
     is_proven = any(is_confirmed(native, plan, exact) for native, plan in pairs)
     if is_proven and all(np.median(native) >= np.median(plan) for native, plan in pairs):
