@@ -125,6 +125,13 @@ def key_of(row: dict[str, Any]) -> Key:
     )
 
 
+def write_rows(path: Path, head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> None:
+    """A result: what is known of all rows, and a line for each."""
+    text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n  '
+    text += ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows) + "\n ]\n}\n"
+    write_text(path, text)
+
+
 class Result:
     """The file with the rows, which several processes may add to."""
 
@@ -165,9 +172,7 @@ class Result:
                     "seed_of_random_placement": 1,
                 },
             }
-            text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n  '
-            text += ",\n  ".join(json.dumps(row, allow_nan=False) for row in ordered) + "\n ]\n}\n"
-            write_text(self._path, text)
+            write_rows(self._path, head, ordered)
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import Chosen, choose
+from collectives import Chosen, choose, write_rows
 
 from isochrone.files import Bench, BenchKey, Case, provenance
-from isochrone.files.text import write_text
 from isochrone.lab.launch import PLACEMENTS
 from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.registry import find_library
@@ -107,7 +106,8 @@ def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
                 }
                 for size, one in chosen.items()
             ]
-            write(wanted.result, rows)
+            head = {"command": "bench/lab_collectives.py", "provenance": provenance()}
+            write_rows(wanted.result, head, rows)
             _log.info("%s, %s, %s: %s", *names, name)
 
 
@@ -145,12 +145,6 @@ def speedup(times: dict[str, FloatArray], recipe: str, first: int) -> list[float
 def read(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     return rows
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    head = json.dumps({"command": "bench/lab_collectives.py", "provenance": provenance()}, indent=1)[:-2]
-    text = ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows)
-    write_text(path, f'{head},\n "rows": [\n  {text}\n ]\n}}\n')
 
 
 def tables(document: dict[str, Any]) -> list[str]:

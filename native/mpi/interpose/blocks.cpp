@@ -89,7 +89,7 @@ std::optional<BlocksCall> BlocksCall::read(const Call& call, int rank, int size,
     result.in_place = input_in_place || output_in_place;
     const auto blocks = [&](Holds holds) { return holds == Holds::all_blocks ? size : 1; };
     const auto listed = [&](Holds holds) {
-        return holds == Holds::all_blocks && collective.agreed != Agreed::block;
+        return holds == Holds::all_blocks && collective.has_uneven_blocks();
     };
     if (collective.reduces) {
         // One list of counts: of what all combine, and of what each has of it.
