@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from interposed import launched
-from libraries import SHARED_CORES, wrapper_of
+from libraries import wrapper_of
 from planned import Bench
 
 from isochrone.files import Plan
@@ -27,7 +27,7 @@ _MOST_S = 900
 def built(request: pytest.FixtureRequest) -> tuple[Bench, Mapping[str, str]]:
     """The tests, built for a library of the package index, and the variables that this needs."""
     wrapper = wrapper_of(request.param)
-    variables = SHARED_CORES | dict(identify(wrapper, "").environment)
+    variables = identify(wrapper, "").environment
     folder = _SOURCES / "build" / f"{request.param}-from-pypi"
     configure = [
         *("--preset", "mpich", "-B", str(folder)),

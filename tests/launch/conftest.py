@@ -66,22 +66,26 @@ project(tiny LANGUAGES C)
 find_package(MPI REQUIRED COMPONENTS C)
 add_executable(isochrone-probe core/probe.c)
 add_library(isochrone_mpi SHARED core/preload.c)
+add_library(isochrone_idle SHARED core/idle.c)
 target_link_libraries(isochrone-probe PRIVATE MPI::MPI_C)
 target_link_libraries(isochrone_mpi PRIVATE MPI::MPI_C)
-install(TARGETS isochrone-probe isochrone_mpi COMPONENT mpi RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
+install(TARGETS isochrone-probe isochrone_mpi isochrone_idle COMPONENT mpi
+    RUNTIME DESTINATION bin LIBRARY DESTINATION lib)
 """
 _PROBE = """\
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 int main(int argc, char** argv) {
     int rank, size;
+    const char* preload = getenv("LD_PRELOAD");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
         FILE* file = fopen(argv[1], "w");
         fprintf(stderr, "progress 1 1\\n");
-        fprintf(file, "%d", size);
+        fprintf(file, "%d%s", size, preload != NULL ? preload : "");
         fclose(file);
     }
     MPI_Finalize();
@@ -101,11 +105,12 @@ int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 
 @pytest.fixture
 def tiny_native(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A native part of three small files in place of the real one, so that building it takes a second."""
+    """A native part of four small files in place of the real one, so that building it takes a second."""
     folder = tmp_path / "native"
     (folder / "core").mkdir(parents=True)
     (folder / "CMakeLists.txt").write_text(_CMAKE, encoding="utf-8")
     (folder / "core" / "probe.c").write_text(_PROBE, encoding="utf-8")
+    (folder / "core" / "idle.c").write_text("int idle;\n", encoding="utf-8")
     (folder / "core" / "preload.c").write_text(_PRELOAD, encoding="utf-8")
     monkeypatch.setattr("isochrone.launch.build.native_source_folder", lambda: folder)
     return folder

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import shutil
 import signal
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 
 import isochrone.launch.build as build
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.launch.launcher import core_count
 from isochrone.launch.library import identify
 from isochrone.launch.target import LocalTarget
 
@@ -28,6 +28,18 @@ def _library(vendor: str) -> build.MpiLibrary:
     return identify(Path(str(shutil.which(f"mpicc.{DEBIAN[vendor]}"))), "PATH")
 
 
+def _add_script(native: Path) -> str:
+    """What adds the library of a wrapper with another native part: an isochrone of its own, since a process
+    that has threads, as a run of tests may, cannot be forked safely.
+    """
+    return (
+        "import sys\nfrom pathlib import Path\nimport isochrone.launch.build as build\n"
+        "from isochrone.cli.main import main\n"
+        f"build.native_source_folder = lambda: Path({str(native)!r})\n"
+        "sys.exit(main(['mpi', 'add', sys.argv[1]]))\n"
+    )
+
+
 def test_the_native_sources_of_this_tree_are_found() -> None:
     assert (build.native_source_folder() / "core").is_dir()
 
@@ -36,13 +48,26 @@ def test_a_target_builds_its_program_once_and_runs_it_on_every_rank(
     vendor: str, tiny_native: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    target = LocalTarget([f"mpiexec.{DEBIAN[vendor]}", "-n", "3"])
+    target = LocalTarget([f"mpiexec.{DEBIAN[vendor]}", "-n", "1"])
     for name in ("first", "second"):
         target.run("isochrone-probe", [str(tmp_path / name)])
-        assert (tmp_path / name).read_text(encoding="utf-8") == "3"
+        assert (tmp_path / name).read_text(encoding="utf-8") == "1"
     assert [record.message.split(",")[0] for record in caplog.records] == [
         f"building the MPI part for {target.library.title}"
     ]
+
+
+def test_ranks_that_share_cores_leave_them_to_others_while_they_wait(
+    vendor: str, tiny_native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranks = str(core_count() + 1)
+    for others, joined in (("", ""), ("libm.so.6", "libm.so.6:")):
+        monkeypatch.setenv("LD_PRELOAD", others)
+        target = LocalTarget([f"mpiexec.{DEBIAN[vendor]}", "-n", ranks])
+        target.run("isochrone-probe", [str(tmp_path / "said")])
+        # Open MPI's do so by a setting of its own.
+        idle = f"{joined}{build.build_for(target.library).idle}" if vendor == "MPICH" else others
+        assert (tmp_path / "said").read_text(encoding="utf-8") == ranks + idle
 
 
 def test_changed_sources_are_built_again(vendor: str, tiny_native: Path) -> None:
@@ -55,12 +80,12 @@ def test_changed_sources_are_built_again(vendor: str, tiny_native: Path) -> None
 
 
 def test_two_that_ask_at_once_get_one_build(vendor: str, tiny_native: Path) -> None:
-    library = _library(vendor)
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        folders = pool.map(build.build_for, [library, library])
-    assert folders[0] == folders[1]
-    left = {path.name for path in folders[0].folder.parent.iterdir()}
-    assert left == {folders[0].folder.name, f"{folders[0].folder.name[:-17]}.lock"}
+    command = [sys.executable, "-c", _add_script(tiny_native), _library(vendor).mpicc]
+    both = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(120) for process in both] == [0, 0]
+    folder = build.build_for(_library(vendor)).folder
+    left = {path.name for path in folder.parent.iterdir()}
+    assert left == {folder.name, f"{folder.name[:-17]}.lock"}
 
 
 def test_a_failed_build_is_one_line_with_the_compilers_error_and_leaves_nothing_behind(
@@ -116,8 +141,8 @@ def test_progress_is_the_steps_of_the_build(
 
     monkeypatch.setattr("isochrone.launch.cached.part", part)
     build.build_for(_library(vendor))
-    # Two sources, compiled and linked.
-    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    # Three sources, compiled and linked.
+    assert steps == [(step, 6) for step in range(1, 7)]
 
 
 _SLOW = """\
@@ -138,16 +163,8 @@ def building(
     lists.write_text(_SLOW, encoding="utf-8")
     slow = tiny_native / "core" / "slow.sh"
     slow.write_text(f"echo $$ > {started}\nsleep 300\n", encoding="utf-8")
-    script = (
-        "import sys\nfrom pathlib import Path\nimport isochrone.launch.build as build\n"
-        "from isochrone.cli.main import main\n"
-        f"build.native_source_folder = lambda: Path({str(tiny_native)!r})\n"
-        "sys.exit(main(['mpi', 'add', sys.argv[1]]))\n"
-    )
-    mpicc = _library("MPICH").mpicc
-    with subprocess.Popen(
-        [sys.executable, "-c", script, mpicc], stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-c", _add_script(tiny_native), _library("MPICH").mpicc]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 60
         while not (started.exists() and started.read_text(encoding="utf-8").strip()):
             assert time.monotonic() < deadline

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planned import EVIDENCE, Bench, said
+from planned import EVIDENCE, Bench, defaults_of, said
 
 from isochrone.files import Rule, write_plan
 from isochrone.launch.launcher import read_launch_line
@@ -91,12 +91,7 @@ def launched(
     argv = [*before, bench.launcher, *(["--oversubscribe"] if is_openmpi(bench) else [])]
     for number, context in enumerate(contexts):
         argv += [":"] * (number > 0) + [str(word) for word in context]
-    defaults = {
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "ISOCHRONE_SUMMARY": "0",
-    }
-    return ended(argv, {**os.environ, **defaults, **environment}, most_s)
+    return ended(argv, {**os.environ, **defaults_of(bench.launcher), **environment}, most_s)
 
 
 def ended(

@@ -28,9 +28,6 @@ FROM_PYPI = " from PyPI"
 _RECIPES = {"bcast": "binomial", "reduce": "knomial/3@4096", "allreduce": "rabenseifner@8192"}
 _COUNTER = re.compile(r"isochrone: (\w[\w ]*)s on rank 0: (\d+) by the plan's recipes")
 
-# What ranks that are more than cores need, so that those that wait leave theirs to others.
-SHARED_CORES = {"OMPI_MCA_mpi_yield_when_idle": "1", "I_MPI_WAIT_MODE": "1", "I_MPI_FABRICS": "shm"}
-
 
 def missing(what: str) -> NoReturn:
     """Ends a test for which something is not there: on CI it must be."""
@@ -77,14 +74,13 @@ def run_twice(
     plan: Path,
     line: Sequence[str | Path],
     most_s: float = 600,
-    environment: Mapping[str, str] = {},
+    environment: dict[str, str] = {},
 ) -> tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str]]:
     """Runs a launch line natively and on a plan, where it says what it did; both must end well."""
-    settings = SHARED_CORES | dict(environment)
-    plain = launched(bench, line, most_s=most_s, **settings)
+    plain = launched(bench, line, most_s=most_s, **environment)
     assert plain.returncode == 0, f"natively: {plain.stdout}{plain.stderr}"
-    settings |= {"ISOCHRONE_EXPLAIN": "1"}
-    planned = launched(bench, line, before=on_plan(plan), most_s=most_s, **settings)
+    explain = {"ISOCHRONE_EXPLAIN": "1"}
+    planned = launched(bench, line, before=on_plan(plan), most_s=most_s, **(environment | explain))
     assert planned.returncode == 0, f"on a plan: {planned.stdout}{planned.stderr}"
     return plain, planned
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -24,6 +25,9 @@ from isochrone.files import (
     write_plan,
     write_topology,
 )
+from isochrone.launch.build import build_for
+from isochrone.launch.launcher import read_launch_line
+from isochrone.launch.registry import library_of
 
 RANKS = 4
 RECIPES = {
@@ -70,11 +74,7 @@ class Bench:
     ) -> subprocess.CompletedProcess[str]:
         """Runs the program; `words` come before the launcher. One that takes too long fails the test."""
         oversubscribe = ["--oversubscribe"] if "openmpi" in self.launcher else []
-        defaults = {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "ISOCHRONE_SUMMARY": "0",
-        }
+        defaults = defaults_of(self.launcher)
         return _run_whole(
             [*words, self.launcher, *oversubscribe, "-n", str(ranks), str(self.program), *arguments],
             {**os.environ, **defaults, **environment},
@@ -92,6 +92,24 @@ class Bench:
         """Runs the program on a plan."""
         words = [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--"]
         return self.run(*words, ranks=ranks, arguments=arguments, seconds=seconds, **environment)
+
+
+@functools.cache
+def defaults_of(launcher: str) -> dict[str, str]:
+    """Variables for a launcher and its ranks: root may start more ranks than cores, and those that wait leave
+    their core to others.
+    """
+    if "openmpi" in launcher:
+        how = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    else:
+        idle = build_for(library_of(read_launch_line([launcher, "-n", "1"]))).idle
+        how = {"LD_PRELOAD": str(idle), "I_MPI_WAIT_MODE": "1", "I_MPI_FABRICS": "shm"}
+    return {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "ISOCHRONE_SUMMARY": "0",
+        **how,
+    }
 
 
 def _run_whole(

@@ -18,7 +18,7 @@ from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.launch import Launch, place_ranks
 from isochrone.lab.network import Network
 from isochrone.lab.start import temporary_lab
-from isochrone.launch.build import build_for
+from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import Talk, run_program
@@ -140,9 +140,8 @@ class LabTarget:
         """
         variables = {**self._settings, **(variables or {})}
         if self.idle_wait:
-            others = variables.get("LD_PRELOAD", "")
-            idle = str(build_for(self.library).idle)
-            variables["LD_PRELOAD"] = f"{others}:{idle}" if others else idle
+            idle = build_for(self.library).idle
+            variables["LD_PRELOAD"] = behind(variables.get("LD_PRELOAD", ""), idle)
         names = self.lab.network.host_names
         hosts = [names[host] for host in self.ranks.hosts]
         with tempfile.TemporaryDirectory(prefix="isochrone-lab.") as folder:

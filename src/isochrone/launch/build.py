@@ -51,6 +51,11 @@ class NativeBuild:
         return path
 
 
+def behind(others: str, preload: Path) -> str:
+    """LD_PRELOAD with one more library, behind those that it has."""
+    return f"{others}:{preload}" if others else str(preload)
+
+
 def native_source_folder() -> Path:
     """The folder of the native sources: of the source tree that this package is in, or inside the installed
     package.

@@ -177,7 +177,7 @@ def launch_environment(line: LaunchLine) -> dict[str, str]:
     wanted: dict[str, str] = {}
     if os.geteuid() == 0:
         wanted |= OPEN_MPI_AS_ROOT
-    if _is_oversubscribed(line):
+    if is_oversubscribed(line):
         wanted |= {
             "OMPI_MCA_rmaps_base_oversubscribe": "1",  # Open MPI 4
             "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",  # Open MPI 5
@@ -186,7 +186,10 @@ def launch_environment(line: LaunchLine) -> dict[str, str]:
     return {name: value for name, value in wanted.items() if name not in os.environ}
 
 
-def _is_oversubscribed(line: LaunchLine) -> bool:
+def is_oversubscribed(line: LaunchLine) -> bool:
+    """Whether a launch line starts more ranks on this machine than it has cores; False where other hosts may
+    take some of them.
+    """
     schedulers = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "OAR_NODEFILE")
     if line.ranks is None or any(name in os.environ for name in schedulers):
         return False

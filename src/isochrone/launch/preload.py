@@ -17,7 +17,7 @@ from pathlib import Path
 from isochrone.errors import IsochroneError
 from isochrone.files.plan import Plan, read_plan
 from isochrone.files.topology import read_topology
-from isochrone.launch.build import build_for
+from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import LaunchLine, launch_environment
 from isochrone.launch.library import MpiLibrary, needed_libraries, normal_abi, parse_version
 from isochrone.launch.options import Family
@@ -103,9 +103,8 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     for name in _OWN_SETTINGS:
         settings.pop(name, None)
     # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
-    others = os.environ.get("LD_PRELOAD", "")
     settings |= {
-        "LD_PRELOAD": f"{others}:{preload}" if others else str(preload),
+        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), preload),
         "ISOCHRONE_PLAN": str(plan_path.absolute()),
         "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
     }

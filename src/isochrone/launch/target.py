@@ -7,8 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import Protocol
 
-from isochrone.launch.build import build_for
-from isochrone.launch.launcher import forbid_program, launch_environment, read_launch_line
+from isochrone.launch.build import behind, build_for
+from isochrone.launch.launcher import (
+    Family,
+    forbid_program,
+    is_oversubscribed,
+    launch_environment,
+    read_launch_line,
+)
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.process import Talk, run_program
 from isochrone.launch.registry import library_of
@@ -74,9 +80,12 @@ class LocalTarget:
         Raises:
             IsochroneError: when building or running fails.
         """
-        executable = build_for(self.library).program(program)
-        argv = [str(self._line.executable), *self._line.argv[1:], str(executable), *arguments]
+        build = build_for(self.library)
+        argv = [str(self._line.executable), *self._line.argv[1:], str(build.program(program)), *arguments]
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
         environment = {**self.library.environment, **launch_environment(self._line), **told}
+        if self._line.family is Family.HYDRA and is_oversubscribed(self._line):
+            # Open MPI's ranks yield by themselves. Those of others take minutes for what takes seconds.
+            environment["LD_PRELOAD"] = behind(os.environ.get("LD_PRELOAD", ""), build.idle)
         run_program(argv, program, environment, talk)
