@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 
 #include "compose/exchange.hpp"
 #include "compose/mapping.hpp"
@@ -20,6 +21,12 @@ using algorithms::Lengths;
 using collectives::Agreed;
 using collectives::Collective;
 using collectives::Holds;
+
+/// As messages name a collective: "a broadcast", "an allreduce".
+std::string with_article(const Collective& collective) {
+    const std::string words(collective.words);
+    return (std::string_view("aeiou").find(words.front()) == std::string_view::npos ? "a " : "an ") + words;
+}
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -320,7 +327,7 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
         Setting down;
         const bool has_two = !is_across && collective.up != nullptr && collective.down != nullptr;
         if (!part.down.algorithm.empty() && !has_two) {
-            throw std::invalid_argument("a " + std::string(collective.words) + " has no two ways at '" +
+            throw std::invalid_argument(with_article(collective) + " has no two ways at '" +
                                         part.choice.algorithm + "+" + part.down.algorithm + "'");
         }
         if (part.choice.algorithm == native_name || part.down.algorithm == native_name) {
@@ -328,14 +335,14 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
                 throw std::invalid_argument("'native' can only stand at the innermost level of a recipe");
             }
             if (collective.up != nullptr || collective.has_blocks()) {
-                throw std::invalid_argument("'native' cannot stand inside a recipe for a " +
-                                            std::string(collective.words));
+                throw std::invalid_argument("'native' cannot stand inside a recipe for " +
+                                            with_article(collective));
             }
         } else if (is_across) {
             up = find_setting(collective, collective.across(), part.choice, in_order);
             if (is_mapped(recipe.kind) && up.algorithm->tree == nullptr) {
-                throw std::invalid_argument("a " + std::string(collective.words) + " '" +
-                                            part.choice.algorithm + "' has no tree to lay over the network");
+                throw std::invalid_argument(with_article(collective) + " '" + part.choice.algorithm +
+                                            "' has no tree to lay over the network");
             }
         } else {
             if (collective.up != nullptr)
@@ -356,7 +363,7 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
         !collective.has_blocks() ||
         (collective.down == algorithms::bcast_table && resolved.recipe.kind == Recipe::Kind::hierarchical);
     if (recipe.segment_bytes > 0 && !is_one_message) {
-        throw std::invalid_argument("a " + std::string(collective.words) + " has blocks, and no segments");
+        throw std::invalid_argument(with_article(collective) + " has blocks, and no segments");
     }
     if (!resolved.levels.empty()) {
         const auto& outermost = layout.group_of[at(resolved.levels.front())];

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every algorithm, flat and under a tree, runs in a simulation of many ranks and leaves what SimGrid's own
+collective leaves: the benchmark compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from isochrone.files import Case
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.bench import run_bench, work_for
+from isochrone.steps.detect import detect
+from isochrone.steps.probe import probe
+from isochrone.tune.candidates import Form, level_algorithms
+from isochrone.tune.collectives import is_rooted, sizes_of, timed
+
+pytestmark = pytest.mark.long
+
+SIZES_BYTES = (8, 3000)
+
+
+def _recipes(collective: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+    """Each algorithm flat, and each that groups can use in one hierarchical recipe."""
+    flat = {Form((), (way,)).text() for way in zip(*level_algorithms(collective), strict=True)}
+    outer, inner = level_algorithms(collective)[0][0], level_algorithms(collective, outermost=False)
+    nested = {
+        Form(levels, ((outer,), tuple(way[at % len(way)] for way in inner))).text()
+        for at in range(max(map(len, inner), default=0))
+    }
+    return ("native", *sorted(flat | nested))
+
+
+@pytest.mark.usefixtures("simgrid")
+@pytest.mark.parametrize("collective", timed())
+@pytest.mark.parametrize(
+    ("nodes", "cores", "placement"), [(16, 4, "block"), (25, 4, "cyclic"), (32, 8, "block")]
+)
+def test_every_algorithm_leaves_the_same_among_many_ranks(
+    tmp_path: Path, collective: str, nodes: int, cores: int, placement: str
+) -> None:
+    system = tmp_path / "some.yaml"
+    system.write_text(
+        f"name: some\nnodes: {nodes}\nsockets: 1\ncores: {cores}\nplacement: {placement}\nlinks:\n"
+        "  node: {latency: 0.5us, bandwidth: 10GB/s}\n  network: {latency: 2us, bandwidth: 5GB/s}\n",
+        encoding="utf-8",
+    )
+    target = SimTarget(load_system(str(system), None), "default")
+    probe(target, tmp_path / "measurements.jsonl")
+    topology = detect(tmp_path / "measurements.jsonl", tmp_path / "topology.json")
+    levels = tuple(level.name for level in topology.levels)
+    root = nodes * cores * 2 // 3 if is_rooted(collective) else 0
+    recipes = _recipes(collective, levels)
+    cases = [Case(size, root, recipes, collective) for size in sizes_of(collective, SIZES_BYTES)]
+    bench = run_bench(target, work_for(target, cases, 1), tmp_path / "bench.jsonl", tmp_path / "topology.json")
+    assert len(bench.cases) == len(cases)
