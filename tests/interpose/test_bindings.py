@@ -115,7 +115,9 @@ def test_a_preload_that_some_ranks_miss_costs_one_line(
     done = launched(bench, *contexts)
     # Nobody receives what is sent to a rank 0 that is without, and UCX says so on stdout.
     shown = "".join(text for text in done.stdout.splitlines(keepends=True) if " UCX " not in text)
-    assert (done.returncode, shown) == (0, _PLAIN), done.stderr
+    assert shown == _PLAIN, done.stderr
+    # MPICH 5 takes a message that nobody received for an error, after the program's last line.
+    assert done.returncode == 0 or (line is None and "unmatched message" in done.stderr), done.stderr
     (found,) = said(done)
     if line is None:
         assert "rank 0" in found

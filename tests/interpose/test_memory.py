@@ -24,6 +24,9 @@ _TARGETS = ("isochrone_mpi", "isochrone_mpi_tests")
 # What the MPI library and those below it do among themselves is not looked at.
 _OTHERS = ("libmpich.so", "libucp.so", "libuct.so", "libucs.so", "libfabric.so", "libhwloc.so", "libpmix.so")
 
+# A sanitizer must be loaded before all else.
+_NOTHING_FIRST = {"LD_PRELOAD": ""}
+
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
@@ -55,9 +58,8 @@ def _run_on_plan(
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program that is linked to the preload on a plan for all calls."""
     settings = by_hand(bench, plan_of_all(bench, folder), program) | {"ISOCHRONE_EXPLAIN": "1"}
-    del settings["LD_PRELOAD"]
     line = ("-n", str(ranks), program, *arguments)
-    return launched(bench, line, most_s=_MOST_S, **settings, **environment)
+    return launched(bench, line, most_s=_MOST_S, **{**settings, **_NOTHING_FIRST, **environment})
 
 
 def test_threads_in_collectives_at_once_do_not_race(bench: Bench, tmp_path: Path) -> None:
@@ -76,7 +78,7 @@ def test_threads_in_collectives_at_once_do_not_race(bench: Bench, tmp_path: Path
     assert recipes_run(done)["broadcast"] > 0, done.stderr
 
 
-_ASAN = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1"}
+_ASAN = {"ASAN_OPTIONS": "detect_leaks=0", "UBSAN_OPTIONS": "print_stacktrace=1", **_NOTHING_FIRST}
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
