@@ -12,6 +12,8 @@ NATIVE := $(shell find native/core native/lab native/python native/cmake native/
 
 ifneq ($(shell command -v ccache),)
 export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
+# Clones of one machine share what they compile.
+export CCACHE_BASEDIR ?= $(CURDIR)
 endif
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 

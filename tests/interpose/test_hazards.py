@@ -83,8 +83,9 @@ LONG_CASES = [
     Case(("churn", "any", "20000"), 2, NATIVE_WITHIN, seconds=LONG_SECONDS),
     Case(("churn", "any", "100000"), 2, CHAIN, seconds=LONG_SECONDS),
     Case(("threads", "any", "2000"), 3, BINOMIAL, 5, seconds=LONG_SECONDS),
-    *(Case(("idup", kind, "200"), 3, BINOMIAL, 10, LONG_SECONDS) for kind in ("same", "other", "several")),
-    Case(("graphs", "any", "200"), 4, BINOMIAL, 10, LONG_SECONDS),
+    *(Case(("idup", kind, "20"), 3, BINOMIAL, 100) for kind in ("same", "other", "several")),
+    Case(("graphs", "any", "20"), 4, BINOMIAL, 100),
+    Case(("overlap", "threads", "20"), 3, BINOMIAL, 100),
     *(Case(("kinds",), ranks, CHAIN, seconds=LONG_SECONDS) for ranks in range(2, 10)),
 ]
 # One element of 2.4 GiB, and at worst a copy of it, on two ranks.
