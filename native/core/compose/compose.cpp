@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
-#include <string_view>
 
 #include "compose/exchange.hpp"
 #include "compose/mapping.hpp"
@@ -22,39 +20,7 @@ using collectives::Agreed;
 using collectives::Collective;
 using collectives::Holds;
 
-/// As messages name a collective: "a broadcast", "an allreduce".
-std::string with_article(const Collective& collective) {
-    const std::string words(collective.words);
-    return (std::string_view("aeiou").find(words.front()) == std::string_view::npos ? "a " : "an ") + words;
-}
-
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-/// A level that the topology has not, or that does not divide this communicator, is named by no rule that
-/// fits it; naming one all the same is an error, so that a recipe never means something else than it says.
-int level_index(const place::Layout& layout, const Part& part) {
-    const int level = layout.level(part.level);
-    if (level < 0) throw std::invalid_argument("the topology has no level '" + part.level + "'");
-    return level;
-}
-
-Setting find_setting(const Collective& collective, algorithms::Table table, const Choice& choice,
-                     bool in_order, const char* way = "") {
-    const std::string what = std::string(collective.words) + " '" + choice.algorithm + "'";
-    const auto* row = algorithms::find(table, choice.algorithm);
-    if (row == nullptr) throw std::invalid_argument("there is no " + what + way);
-    if (choice.parameter == 1 || (choice.parameter != 0 && row->default_parameter == 0)) {
-        throw std::invalid_argument(what + " takes no parameter " + std::to_string(choice.parameter));
-    }
-    if (in_order && row->commutative_only)
-        throw std::invalid_argument(what + " does not keep the order of ranks");
-    if (!collective.has_lengths_for(*row)) throw std::invalid_argument(what + " needs blocks of one length");
-    return {row, choice.parameter == 0 ? row->default_parameter : choice.parameter};
-}
-
-bool is_mapped(Recipe::Kind kind) {
-    return kind == Recipe::Kind::depth_first || kind == Recipe::Kind::breadth_first;
-}
 
 class Composer {
   public:
@@ -291,88 +257,6 @@ class Composer {
 };
 
 }  // namespace
-
-Resolved resolve(const Collective& collective, const Recipe& recipe, const place::Layout& layout,
-                 bool in_order) {
-    in_order = in_order || collective.in_order;
-    Resolved resolved{.collective = &collective,
-                      .recipe = recipe,
-                      .in_order = in_order,
-                      .levels = {},
-                      .up = {},
-                      .down = {}};
-    const auto take_segment = [&](const Setting& setting) {
-        if (recipe.segment_bytes > 0 || setting.algorithm == nullptr) return;
-        resolved.recipe.segment_bytes =
-            std::max(resolved.recipe.segment_bytes, setting.algorithm->default_segment);
-    };
-    for (std::size_t i = 0; i < recipe.parts.size(); ++i) {
-        const Part& part = recipe.parts[i];
-        const bool is_across = i == 0;
-        if (recipe.kind == Recipe::Kind::hierarchical) {
-            const int level = level_index(layout, part);
-            if (!resolved.levels.empty() && level <= resolved.levels.back()) {
-                throw std::invalid_argument("level '" + part.level +
-                                            "' is not inside the one named before it");
-            }
-            if (in_order && !layout.has_runs(level)) {
-                throw std::invalid_argument("the groups of level '" + part.level +
-                                            "' are no runs of consecutive ranks, whose order is to be kept");
-            }
-            resolved.levels.push_back(level);
-        } else if (in_order && recipe.kind != Recipe::Kind::flat) {
-            throw std::invalid_argument("the order of the tree is not that of ranks, which is to be kept");
-        }
-        Setting up;
-        Setting down;
-        const bool has_two = !is_across && collective.up != nullptr && collective.down != nullptr;
-        if (!part.down.algorithm.empty() && !has_two) {
-            throw std::invalid_argument(with_article(collective) + " has no two ways at '" +
-                                        part.choice.algorithm + "+" + part.down.algorithm + "'");
-        }
-        if (part.choice.algorithm == native_name || part.down.algorithm == native_name) {
-            if (recipe.kind != Recipe::Kind::hierarchical || i + 1 < recipe.parts.size()) {
-                throw std::invalid_argument("'native' can only stand at the innermost level of a recipe");
-            }
-            if (collective.up != nullptr || collective.has_blocks()) {
-                throw std::invalid_argument("'native' cannot stand inside a recipe for " +
-                                            with_article(collective));
-            }
-        } else if (is_across) {
-            up = find_setting(collective, collective.across(), part.choice, in_order);
-            if (is_mapped(recipe.kind) && up.algorithm->tree == nullptr) {
-                throw std::invalid_argument(with_article(collective) + " '" + part.choice.algorithm +
-                                            "' has no tree to lay over the network");
-            }
-        } else {
-            if (collective.up != nullptr)
-                up = find_setting(collective, collective.up(), part.choice, in_order,
-                                  has_two ? " on the way up" : "");
-            if (collective.down != nullptr) {
-                const bool is_named = !part.down.algorithm.empty();
-                down = find_setting(collective, collective.down(), is_named ? part.down : part.choice, false,
-                                    has_two ? " on the way down" : "");
-            }
-        }
-        if (!collective.has_blocks()) take_segment(up);
-        if (!collective.has_blocks() || collective.down == algorithms::bcast_table) take_segment(down);
-        resolved.up.push_back(up);
-        resolved.down.push_back(down);
-    }
-    const bool is_one_message =
-        !collective.has_blocks() ||
-        (collective.down == algorithms::bcast_table && resolved.recipe.kind == Recipe::Kind::hierarchical);
-    if (recipe.segment_bytes > 0 && !is_one_message) {
-        throw std::invalid_argument(with_article(collective) + " has blocks, and no segments");
-    }
-    if (!resolved.levels.empty()) {
-        const auto& outermost = layout.group_of[at(resolved.levels.front())];
-        if (std::any_of(outermost.begin(), outermost.end(), [](int group) { return group != 0; })) {
-            throw std::invalid_argument("level '" + recipe.parts.front().level + "' does not hold all ranks");
-        }
-    }
-    return resolved;
-}
 
 schedule::Schedule schedule_of(const Resolved& resolved, const place::Layout& layout, int rank, int root,
                                bool in_place) {

@@ -53,6 +53,11 @@ struct Recipe {
     friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
+/// Whether a tree is laid over the network.
+[[nodiscard]] constexpr bool is_mapped(Recipe::Kind kind) {
+    return kind == Recipe::Kind::depth_first || kind == Recipe::Kind::breadth_first;
+}
+
 inline constexpr std::string_view native_name = "native";
 
 /// Throws std::invalid_argument with one line that says what is wrong and where in the text.
