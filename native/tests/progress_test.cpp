@@ -120,6 +120,35 @@ TEST(AStageWithoutSegments, WaitsForAllSegmentsBeforeIt) {
     EXPECT_EQ(take(progress), (Started{{1, 0}}));
 }
 
+TEST(TheBound, IsOnTheMessagesOfOneDirectionToAllPeers) {
+    Builder builder(5, 0);
+    const int quarters = builder.even(4);
+    builder.bound(2);
+    for (int peer = 1; peer < 5; ++peer) {
+        builder.send(peer, builder.whole(schedule::input_buffer));              // 0, 2, 4, 6
+        builder.recv(peer, builder.blocks(output_buffer, quarters, peer - 1));  // 1, 3, 5, 7
+    }
+    const auto schedule = builder.finish();
+    Progress progress(schedule, 1, 64);
+    EXPECT_EQ(take(progress), (Started{{0, 0}, {1, 0}, {2, 0}, {3, 0}}));
+    progress.complete({2, 0});
+    EXPECT_EQ(take(progress), (Started{{6, 0}}));
+    progress.complete({1, 0});
+    EXPECT_EQ(take(progress), (Started{{5, 0}}));
+}
+
+TEST(TheBound, LetsSegmentsFlow) {
+    const auto schedule = segmented([](Builder& builder) {
+        builder.bound(1);
+        builder.send(1, builder.whole(output_buffer));
+        builder.send(2, builder.whole(output_buffer));
+    });
+    Progress progress(schedule, 9, 2);
+    EXPECT_EQ(take(progress), (Started{{0, 0}, {0, 1}}));
+    progress.complete({0, 0});
+    EXPECT_EQ(take(progress), (Started{{1, 0}, {0, 2}}));
+}
+
 TEST(ALibraryCollective, IsEnteredOnlyWhenAllListedBeforeHasStarted) {
     Builder builder(4, 0);
     const int halves = builder.even(2);

@@ -212,6 +212,12 @@ void Builder::add(Op op) {
     op.stage = static_cast<int>(schedule_.stages.size()) - 1;
     schedule_.stages.back().op_count += 1;
     for (int before = after_first_; before < after_last_; ++before) op.after.push_back({before, 0});
+    if (op.kind == OpKind::send || op.kind == OpKind::recv) {
+        auto& messages = messages_[op.kind == OpKind::send ? 0 : 1];
+        const int before = static_cast<int>(messages.size()) - bound_;
+        if (before >= 0) op.after.push_back({messages[static_cast<std::size_t>(before)], 0});
+        messages.push_back(count());
+    }
     schedule_.ops.push_back(std::move(op));
 }
 
@@ -219,6 +225,8 @@ void Builder::after(int first, int last) {
     after_first_ = first;
     after_last_ = last;
 }
+
+void Builder::bound(int messages) { bound_ = messages; }
 
 Schedule Builder::finish() {
     Schedule& s = schedule_;

@@ -6,11 +6,16 @@
 // written one after the other.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "schedule/schedule.hpp"
 
 namespace isochrone::core::schedule {
+
+/// So many sends, and as many receives, a rank has under way at once, whatever the number of its peers; in a
+/// segmented stage so many of each segment.
+inline constexpr int most_under_way = 32;
 
 class Builder {
   public:
@@ -56,6 +61,17 @@ class Builder {
     [[nodiscard]] int count() const { return static_cast<int>(schedule_.ops.size()); }
     /// The operations that follow wait for operations `first` to `last - 1` too, until this is called anew.
     void after(int first, int last);
+    /// Of the sends that follow at most so many are under way at once, over all peers, and of the receives:
+    /// each waits for the one that is so many before it in its direction. most_under_way, until this is
+    /// called.
+    ///
+    /// No ranks wait for each other for ever on this account as long as there is one order of all messages
+    /// between them (by round; along a tree by its depth) in which each rank writes its sends, and in which
+    /// it writes its receives, and whatever a message needs comes before it: then both its ends wait for
+    /// earlier ones only. That holds for algorithms one after the other too, since all ranks write them in
+    /// that order. The proofs run half of their schedules with one send and one receive at a time: who gets
+    /// through then, with any more as well, since each wait of a wider bound is one of these.
+    void bound(int messages);
 
     /// The finished schedule, with its dependencies. The builder is left empty.
     [[nodiscard]] Schedule finish();
@@ -66,6 +82,8 @@ class Builder {
     int slots_ = 0;
     int after_first_ = 0;
     int after_last_ = 0;
+    int bound_ = most_under_way;
+    std::array<std::vector<int>, 2> messages_;  // operations so far that send, and that receive
 };
 
 }  // namespace isochrone::core::schedule
