@@ -79,7 +79,7 @@ RECIPES = [
         "scatter": "chain",
         "scatterv": "flat",
         "allgather": "ring",
-        "allgatherv": "linear",
+        "allgatherv": "sparbit",
         "alltoall": "bruck",
         "alltoallv": "pairwise",
         "reduce_scatter_block": "pairwise",

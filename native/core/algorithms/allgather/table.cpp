@@ -8,6 +8,7 @@
 #include "algorithms/allgather/neighbour_exchange.hpp"
 #include "algorithms/allgather/recursive_doubling.hpp"
 #include "algorithms/allgather/ring.hpp"
+#include "algorithms/allgather/sparbit.hpp"
 
 namespace isochrone::core::algorithms {
 namespace {
@@ -41,6 +42,11 @@ constexpr auto table = std::to_array<Algorithm>({
      .good_for = "small blocks on any number of ranks: as few rounds as can be",
      .source = "Bruck et al., IEEE TPDS 8, 1997; Thakur et al., IJHPCA 19, 2005, section 4.1",
      .append = allgather::bruck},
+    {.name = "sparbit",
+     .words = "striped binomial trees",
+     .good_for = "ranks in the order of nodes: as few rounds as can be, half of the data between neighbours",
+     .source = "Loch and Koslovski, arXiv:2109.08751, 2021; Sparbit",
+     .append = allgather::sparbit},
 });
 
 }  // namespace
