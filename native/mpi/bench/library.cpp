@@ -153,6 +153,23 @@ constexpr auto table = std::to_array<Own>({
                                with.type, comm);
      },
      mpich_alltoallvs, ISOCHRONE_SMPI_SETTER(set_alltoallv), "ring"},
+    {"alltoallw", "MPI_Alltoallw",
+     [](const Arguments& with, MPI_Comm comm) {
+         // All that is timed is of one type, but this one wants a list of types, and bytes.
+         int element_bytes = 0;
+         check(PMPI_Type_size(with.type, &element_bytes), "MPI_Type_size");
+         const auto places = [&](const Blocks& blocks) {
+             auto result = blocks.displacements;
+             for (int& place : result) place *= element_bytes;
+             return result;
+         };
+         const std::vector types(with.input_blocks->counts.size(), with.type);
+         return PMPI_Alltoallw(with.input, with.input_blocks->counts.data(),
+                               places(*with.input_blocks).data(), types.data(), with.output,
+                               with.output_blocks->counts.data(), places(*with.output_blocks).data(),
+                               types.data(), comm);
+     },
+     mpich_alltoallvs, nullptr},
     {"reduce_scatter_block", "MPI_Reduce_scatter_block",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Reduce_scatter_block(with.input, with.output, with.count, with.type, with.op, comm);

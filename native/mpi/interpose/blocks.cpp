@@ -27,13 +27,39 @@ std::vector<std::int64_t> read_array(const void* array, int length, bool large) 
     return result;
 }
 
+/// Fills in a side whose blocks have datatypes of their own. False: the library's own would refuse it.
+bool read_mixed(const Call& call, const Part& part, Types& types, Side& side) {
+    if (part.counts == nullptr || part.displacements == nullptr) return false;
+    const auto counts = read_array(part.counts, side.blocks, call.large);
+    const auto places = read_array(part.displacements, side.blocks, call.large);
+    std::int64_t all = 0;
+    for (int block = 0; block < side.blocks; ++block) {
+        Elements one{.place = places[at(block)],
+                     .count = counts[at(block)],
+                     .datatype = static_cast<const MPI_Datatype*>(part.types)[block]};
+        if (one.count < 0) return false;
+        if (one.count > 0) {
+            if (one.datatype == MPI_DATATYPE_NULL) return false;
+            one.type = types.find(static_cast<char*>(side.buffer) + one.place, one.count, one.datatype);
+            std::int64_t bytes = 0;
+            if (one.type == nullptr || __builtin_mul_overflow(one.count, one.type->size, &bytes) ||
+                __builtin_add_overflow(all, bytes, &all))
+                return false;
+        }
+        side.mixed.push_back(one);
+    }
+    return true;
+}
+
 /// Fills in one side. False: the library's own would refuse it. `listed`: blocks have counts of their own.
 bool read_side(const Call& call, const Part& part, void* buffer, int blocks, bool listed, Types& types,
                Side& side) {
     side.is_used = true;
     side.buffer = buffer;
-    side.datatype = handle<MPI_Datatype>(part.type);
     side.blocks = blocks;
+    if (part.types != nullptr) return read_mixed(call, part, types, side);
+    if (part.type == 0) return false;  // no list of types
+    side.datatype = handle<MPI_Datatype>(part.type);
     side.count = part.count;
     if (side.datatype == MPI_DATATYPE_NULL || part.count < 0) return false;
     std::int64_t elements = part.count * blocks;
@@ -56,22 +82,48 @@ bool read_side(const Call& call, const Part& part, void* buffer, int blocks, boo
 
 }  // namespace
 
-std::int64_t Side::block_bytes(int block) const {
-    return (counts.empty() ? count : counts[at(block)]) * type->size;
+Elements Side::elements(int block) const {
+    if (!mixed.empty()) return mixed[at(block)];
+    const std::int64_t here = counts.empty() ? count : counts[at(block)];
+    const std::int64_t first = displacements.empty() ? block * here : displacements[at(block)];
+    return {.place = first * type->extent, .count = here, .datatype = datatype, .type = type};
 }
 
 std::int64_t Side::bytes() const {
+    if (!mixed.empty()) {
+        return std::accumulate(mixed.begin(), mixed.end(), std::int64_t{0},
+                               [](std::int64_t sum, const Elements& one) { return sum + one.bytes(); });
+    }
     if (counts.empty()) return count * blocks * type->size;
     return std::accumulate(counts.begin(), counts.end(), std::int64_t{0}) * type->size;
 }
 
-bool Side::is_contiguous() const {
+bool Side::is_dense() const {
+    if (mixed.empty()) return type->dense && type->extent == type->size;
+    return std::all_of(mixed.begin(), mixed.end(), [](const Elements& one) { return one.is_dense(); });
+}
+
+std::int64_t Side::begin() const {
+    if (mixed.empty()) return type->begin;
+    const auto first =
+        std::find_if(mixed.begin(), mixed.end(), [](const Elements& one) { return one.bytes() > 0; });
+    return first == mixed.end() ? 0 : first->place + first->type->begin;
+}
+
+std::vector<std::int64_t> Side::starts() const {
+    if (counts.empty() && mixed.empty()) return {};
+    std::vector<std::int64_t> result(at(blocks));
+    const std::int64_t origin = begin();
+    bool follow = true;
     std::int64_t next = 0;
-    for (std::size_t i = 0; i < displacements.size(); ++i) {
-        if (counts[i] > 0 && displacements[i] != next) return false;
-        next += counts[i];
+    for (int block = 0; block < blocks; ++block) {
+        const Elements one = elements(block);
+        if (one.bytes() == 0) continue;
+        result[at(block)] = one.place + one.type->begin - origin;
+        follow = follow && result[at(block)] == next;
+        next += one.bytes();
     }
-    return true;
+    return follow ? std::vector<std::int64_t>() : result;
 }
 
 std::optional<BlocksCall> BlocksCall::read(const Call& call, int rank, int size, Types& types) {
@@ -125,61 +177,52 @@ std::int64_t BlocksCall::agreed_bytes(const Collective& collective) const {
     return (all.bytes() + all.blocks - 1) / all.blocks;
 }
 
-/// Calls act(block's address in the program's memory, elements, offset in the copy, bytes, number).
+/// Calls act(block's address in the program's memory, its elements, offset in the copy, number).
 template <class Act>
 void PackedSide::each_block(Act&& act) {
     std::int64_t offset = 0;
     for (int block = 0; block < side_.blocks; ++block) {
-        const std::int64_t count = side_.counts.empty() ? side_.count : side_.counts[at(block)];
-        const std::int64_t first = side_.displacements.empty()
-                                       ? (side_.counts.empty() ? block * count : offset / side_.type->size)
-                                       : side_.displacements[at(block)];
-        const std::int64_t bytes = count * side_.type->size;
-        if (bytes > 0)
-            act(static_cast<char*>(side_.buffer) + first * side_.type->extent, count, offset, bytes, block);
-        offset += bytes;
+        const Elements one = side_.elements(block);
+        if (one.bytes() > 0) act(static_cast<char*>(side_.buffer) + one.place, one, offset, block);
+        offset += one.bytes();
     }
 }
 
 PackedSide::PackedSide(const Side& side, Self& self, int rank, Fill fill, bool contiguous, bool copy)
     : side_(side), self_(self) {
     if (!side.is_used || side.bytes() == 0) return;
-    const bool is_dense = side.type->dense && side.type->extent == side.type->size;
-    if (!copy && is_dense && (!contiguous || side.is_contiguous())) return;
-    if (!copy && side.counts.empty()) {
+    if (!copy && side.is_dense() && (!contiguous || side.starts().empty())) return;
+    if (!copy && side.counts.empty() && side.mixed.empty()) {
         whole_.emplace(side.buffer, side.count * side.blocks, side.datatype, *side.type, self,
                        fill != Fill::none);
         return;
     }
     copy_ = std::make_unique_for_overwrite<char[]>(at(side.bytes()));
     if (fill == Fill::none) return;
-    each_block([&](char* address, std::int64_t count, std::int64_t offset, std::int64_t bytes, int block) {
+    each_block([&](char* address, const Elements& one, std::int64_t offset, int block) {
         if (fill == Fill::own && block != rank) return;
-        Packed packed(address, count, side.datatype, *side.type, self, true);
-        std::memcpy(copy_.get() + offset, packed.data(), at(bytes));
+        Packed packed(address, one.count, one.datatype, *one.type, self, true);
+        std::memcpy(copy_.get() + offset, packed.data(), at(one.bytes()));
     });
 }
 
 void* PackedSide::data() {
     if (copy_) return copy_.get();
     if (whole_) return whole_->data();
-    return side_.is_used && side_.bytes() > 0 ? static_cast<char*>(side_.buffer) + side_.type->begin
-                                              : nullptr;
+    return side_.is_used && side_.bytes() > 0 ? static_cast<char*>(side_.buffer) + side_.begin() : nullptr;
 }
 
 std::vector<std::int64_t> PackedSide::displacements() const {
-    if (copy_ || whole_ || side_.is_contiguous()) return {};
-    std::vector<std::int64_t> result(side_.displacements);
-    for (std::int64_t& displacement : result) displacement *= side_.type->extent;
-    return result;
+    if (copy_ || whole_ || !side_.is_used) return {};
+    return side_.starts();
 }
 
 void PackedSide::unpack() {
     if (whole_) whole_->unpack();
     if (!copy_) return;
-    each_block([&](char* address, std::int64_t count, std::int64_t offset, std::int64_t bytes, int) {
-        Packed packed(address, count, side_.datatype, *side_.type, self_, false);
-        std::memcpy(packed.data(), copy_.get() + offset, at(bytes));
+    each_block([&](char* address, const Elements& one, std::int64_t offset, int) {
+        Packed packed(address, one.count, one.datatype, *one.type, self_, false);
+        std::memcpy(packed.data(), copy_.get() + offset, at(one.bytes()));
         packed.unpack();
     });
 }

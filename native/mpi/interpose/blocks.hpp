@@ -18,6 +18,20 @@
 
 namespace isochrone::mpi::interpose {
 
+/// The elements of one block.
+struct Elements {
+    std::int64_t place = 0;  ///< bytes from the buffer to the first
+    std::int64_t count = 0;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    const Type* type = nullptr;  ///< not looked at where there are none
+
+    [[nodiscard]] std::int64_t bytes() const { return count == 0 ? 0 : count * type->size; }
+    /// Whether their bytes lie one after the other, as they are packed.
+    [[nodiscard]] bool is_dense() const {
+        return count == 0 || (type->dense && (count == 1 || type->extent == type->size));
+    }
+};
+
 /// One side of a call on this rank: what it sends, or what it is to have. Counts are in elements.
 struct Side {
     bool is_used = false;
@@ -28,13 +42,19 @@ struct Side {
     std::int64_t count = 0;                   ///< of every block, where they are alike
     std::vector<std::int64_t> counts;         ///< else of each,
     std::vector<std::int64_t> displacements;  ///< and how many extents from the buffer it is
+    std::vector<Elements> mixed;              ///< instead of all these, where each has a datatype of its own
 
+    [[nodiscard]] Elements elements(int block) const;
     /// Bytes of a block.
-    [[nodiscard]] std::int64_t block_bytes(int block) const;
+    [[nodiscard]] std::int64_t block_bytes(int block) const { return elements(block).bytes(); }
     /// Bytes of all.
     [[nodiscard]] std::int64_t bytes() const;
-    /// Whether blocks follow one another.
-    [[nodiscard]] bool is_contiguous() const;
+    /// Whether the bytes of each block lie one after the other.
+    [[nodiscard]] bool is_dense() const;
+    /// Where the bytes of a dense side begin, from the buffer.
+    [[nodiscard]] std::int64_t begin() const;
+    /// Where those of each block begin, from there; empty where blocks follow one another.
+    [[nodiscard]] std::vector<std::int64_t> starts() const;
 };
 
 /// What a call asks for.

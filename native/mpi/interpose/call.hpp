@@ -19,6 +19,7 @@ struct Part {
     Word type = 0;
     const void* counts = nullptr;         ///< of each, else: ints, or 64 bits in calls with large counts
     const void* displacements = nullptr;  ///< alike; nullptr: blocks follow one another
+    const void* types = nullptr;  ///< of each, as the library's own handles; displacements are bytes then
 };
 
 /// A collective; what it has not is left out.

@@ -112,7 +112,7 @@ static void put(unsigned char *to, const unsigned char *from, int type, int coun
         if (type != GAPS || i % 8 < 4) to[i] = from[i];
 }
 
-enum { GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, BLOCK_KINDS };
+enum { GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, BLOCK_KINDS };
 
 static _Alignas(16) unsigned char sent[MOST * 16], got[MOST * 16], due[MOST * 16], block[MOST * 16];
 
@@ -123,7 +123,7 @@ static void block_of(int type, int count, uint64_t seed, int from, int to) {
 
 /* One call that moves blocks. All of a communicator draw the same. Returns whether something else was left than should be. */
 static int move_blocks(int kind, MPI_Comm comm, int me, int here, int root, int type, int in_place) {
-    const int is_v = kind % 2 == 1, is_exchange = kind >= ALLTOALL, has_root = kind < ALLGATHER;
+    const int is_v = kind % 2 == 1 || kind == ALLTOALLW, is_exchange = kind >= ALLTOALL, has_root = kind < ALLGATHER;
     const int scatters = kind == SCATTER || kind == SCATTERV, is_root = !has_root || me == root;
     int count[RANKS][RANKS], send_counts[RANKS], send_at[RANKS], counts[RANKS], at[RANKS];
     const int same = below(3) == 0 ? below(300) : below(20), gap = is_v ? below(3) : 0;
@@ -199,7 +199,19 @@ static int move_blocks(int kind, MPI_Comm comm, int me, int here, int root, int 
     case ALLGATHER: MPI_Allgather(from, own_count, own_handle, got, same, handle, comm); break;
     case ALLGATHERV: MPI_Allgatherv(from, own_count, own_handle, got, counts, at, handle, comm); break;
     case ALLTOALL: MPI_Alltoall(from, same, handle, got, same, handle, comm); break;
-    default: MPI_Alltoallv(from, send_counts, send_at, handle, got, counts, at, handle, comm);
+    case ALLTOALLV: MPI_Alltoallv(from, send_counts, send_at, handle, got, counts, at, handle, comm); break;
+    default: { /* places in bytes; some blocks of three ints are of ints */
+        MPI_Datatype send_types[RANKS], got_types[RANKS];
+        for (int r = 0; r < here; r++) {
+            send_types[r] = got_types[r] = handle;
+            send_at[r] *= (int)extent;
+            at[r] *= (int)extent;
+            if (type != TRIPLES) continue;
+            if ((me + r) % 2 == 0) send_types[r] = MPI_INT, send_counts[r] *= 3;
+            if (r % 3 == 1) got_types[r] = MPI_INT, counts[r] *= 3;
+        }
+        MPI_Alltoallw(from, send_counts, send_at, send_types, got, counts, at, got_types, comm);
+    }
     }
     look_at(got, sizeof got);
     return memcmp(got, due, sizeof due) != 0;

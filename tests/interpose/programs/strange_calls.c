@@ -53,8 +53,12 @@ static void refused(void) {
     MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
     MPI_Type_commit(&gaps);
     static int a[BLOCK * RANKS], b[BLOCK * RANKS];
-    int counts[RANKS], at[RANKS], none[RANKS] = {0}, negative[RANKS];
+    int counts[RANKS], at[RANKS], in_bytes[RANKS], none[RANKS] = {0}, negative[RANKS];
+    MPI_Datatype ints[RANKS], unready_ones[RANKS];
     for (int i = 0; i < size; i++) {
+        in_bytes[i] = BLOCK * i * (int)sizeof(int);
+        ints[i] = MPI_INT;
+        unready_ones[i] = unready;
         counts[i] = BLOCK;
         at[i] = BLOCK * i;
         negative[i] = -1;
@@ -71,6 +75,7 @@ static void refused(void) {
     TRY(MPI_Allgatherv(a, BLOCK, MPI_INT, MPI_IN_PLACE, counts, at, MPI_INT, comm));
     TRY(MPI_Alltoall(a, BLOCK, MPI_INT, MPI_IN_PLACE, BLOCK, MPI_INT, comm));
     TRY(MPI_Alltoallv(a, counts, at, MPI_INT, MPI_IN_PLACE, counts, at, MPI_INT, comm));
+    TRY(MPI_Alltoallw(a, counts, in_bytes, ints, MPI_IN_PLACE, counts, in_bytes, ints, comm));
 #ifdef OPEN_MPI
     /* Where Open MPI is told so by a null pointer, MPICH reads what is there. */
     TRY(MPI_Bcast(MPI_IN_PLACE, BLOCK, MPI_INT, 0, comm));
@@ -78,6 +83,8 @@ static void refused(void) {
     TRY(MPI_Alltoallv(a, NULL, at, MPI_INT, b, none, at, MPI_INT, comm));
     TRY(MPI_Alltoallv(a, counts, NULL, MPI_INT, b, counts, at, MPI_INT, comm));
     TRY(MPI_Alltoallv(a, counts, at, MPI_INT, b, counts, NULL, MPI_INT, comm));
+    TRY(MPI_Alltoallw(a, counts, in_bytes, NULL, b, counts, in_bytes, ints, comm));
+    TRY(MPI_Alltoallw(a, counts, in_bytes, ints, b, counts, NULL, ints, comm));
     if (rank == 0) {
         TRY(MPI_Gatherv(a, 0, MPI_INT, b, NULL, at, MPI_INT, 0, comm));
         TRY(MPI_Gatherv(a, 0, MPI_INT, b, none, NULL, MPI_INT, 0, comm));
@@ -100,10 +107,12 @@ static void refused(void) {
     TRY(MPI_Allgather(a, -1, MPI_INT, b, -1, MPI_INT, comm));
     TRY(MPI_Allgatherv(a, -1, MPI_INT, b, negative, at, MPI_INT, comm));
     TRY(MPI_Alltoallv(a, negative, at, MPI_INT, b, negative, at, MPI_INT, comm));
+    TRY(MPI_Alltoallw(a, negative, in_bytes, ints, b, negative, in_bytes, ints, comm));
     TRY(MPI_Reduce_scatter(a, b, negative, MPI_INT, MPI_SUM, comm));
     TRY(MPI_Allgather(a, BLOCK, MPI_DATATYPE_NULL, b, BLOCK, MPI_DATATYPE_NULL, comm));
     TRY(MPI_Alltoall(a, 1, unready, b, 1, unready, comm));
     TRY(MPI_Alltoall(a, 0, unready, b, 0, unready, comm));
+    TRY(MPI_Alltoallw(a, counts, in_bytes, unready_ones, b, counts, in_bytes, unready_ones, comm));
     TRY(MPI_Scan(a, b, 1, gaps, MPI_SUM, comm));
     TRY(MPI_Exscan(a, b, 1, MPI_DOUBLE, MPI_BAND, comm));
     TRY(MPI_Reduce_scatter_block(a, b, 1, MPI_INT, MPI_MAXLOC, comm));
