@@ -74,13 +74,14 @@ def run_twice(
     plan: Path,
     line: Sequence[str | Path],
     most_s: float = 600,
-    environment: dict[str, str] = {},
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.CompletedProcess[str], subprocess.CompletedProcess[str]]:
     """Runs a launch line natively and on a plan, where it says what it did; both must end well."""
-    plain = launched(bench, line, most_s=most_s, **environment)
+    settings = dict(environment or {})
+    plain = launched(bench, line, most_s=most_s, **settings)
     assert plain.returncode == 0, f"natively: {plain.stdout}{plain.stderr}"
-    explain = {"ISOCHRONE_EXPLAIN": "1"}
-    planned = launched(bench, line, before=on_plan(plan), most_s=most_s, **(environment | explain))
+    settings |= {"ISOCHRONE_EXPLAIN": "1"}
+    planned = launched(bench, line, before=on_plan(plan), most_s=most_s, **settings)
     assert planned.returncode == 0, f"on a plan: {planned.stdout}{planned.stderr}"
     return plain, planned
 
