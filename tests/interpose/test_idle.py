@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The preload with which ranks that wait leave their core to others returns what polls would have returned."""
+"""The preload with which waiting ranks leave their core to others returns what polls would have returned."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import typer
 
 import isochrone
 from isochrone.cli.mpi import library_lines
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, columns, print_json
 
 # What each setting does is told here once, and read by `isochrone info`.
 SETTINGS = {
@@ -56,14 +56,14 @@ def info(as_json: AsJson = False) -> None:
         print_json(facts)
         return
     _section(f"isochrone {facts['version']}, Python {facts['python']}", [])
-    _section("algorithms", [f"{a['collective']:<11}{a['name']:<20}{a['good_for']}" for a in algorithms])
+    _section("algorithms", columns([(a["collective"], a["name"], a["good_for"]) for a in algorithms]))
     _section("MPI libraries", library_lines(libraries) or ["none found"])
     _section("MPI libraries that do not work", broken)
     _section("simulated clusters", [", ".join(facts["simulated_clusters"])])
     _section("labs", [", ".join(facts["labs"])])
     values = facts["settings"]
-    _section("settings", [f"{n:<20}{values[n] or '-'}  ({SETTINGS[n]})" for n in SETTINGS])
-    _section("folders", [f"cache   {facts['cache_folder']}", f"config  {facts['config_folder']}"])
+    _section("settings", columns([(n, f"{values[n] or '-'}  ({SETTINGS[n]})") for n in SETTINGS]))
+    _section("folders", columns([("cache", facts["cache_folder"]), ("config", facts["config_folder"])]))
 
 
 def _section(title: str, lines: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, columns, print_json
 
 if TYPE_CHECKING:
     from isochrone.launch.library import MpiLibrary
@@ -86,6 +86,6 @@ def remove(
 
 def library_lines(libraries: list[MpiLibrary]) -> list[str]:
     """A line for each library: name, ABI, launcher and compiler wrapper, in columns."""
-    rows = [(lib.name, lib.abi, lib.launcher or "no launcher", lib.mpicc, lib.source) for lib in libraries]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return columns(
+        [(lib.name, lib.abi, lib.launcher or "no launcher", lib.mpicc, lib.source) for lib in libraries]
+    )

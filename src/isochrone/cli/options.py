@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,6 +66,12 @@ def parse_duration(text: str, option: str) -> float:
     if seconds <= 0:
         raise UsageError(f"{text[:40]!r} is no time", option, "write for example 90, 60s, 5m or 1h")
     return seconds
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A line for each row, in which each entry but the last is as wide as the longest of its column."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def print_json(value: Any) -> None:

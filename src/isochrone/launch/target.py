@@ -9,13 +9,13 @@ from typing import Protocol
 
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import (
-    Family,
     forbid_program,
     is_oversubscribed,
     launch_environment,
     read_launch_line,
 )
 from isochrone.launch.library import MpiLibrary
+from isochrone.launch.options import Family
 from isochrone.launch.process import Talk, run_program
 from isochrone.launch.registry import library_of
 
