@@ -21,7 +21,9 @@ from interposed import (
     launched,
     on_plan,
 )
-from planned import Bench, said
+from planned import Bench, said, write_plan_of_recipes
+
+from isochrone.files import read_measurements
 
 _PLAIN = "20 broadcasts, 0 wrong values\n"
 _WITHOUT = "not loaded this preload, or turned it off: the MPI library's own collectives run"
@@ -51,6 +53,20 @@ def test_broadcasts_by_large_counts_follow_the_plan(bench: Bench, plan: Path, tm
     done = launched(bench, ("-n", "2", program), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
     assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
     assert by_recipes(done) == 20
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["int", "large"])
+def test_exchanges_of_mixed_types_follow_the_plan(bench: Bench, tmp_path: Path, large: bool) -> None:
+    if large and is_openmpi(bench):
+        pytest.skip("Open MPI has no MPI_Alltoallw_c")
+    measurements = read_measurements(bench.folder / "m.jsonl")
+    write_plan_of_recipes(tmp_path, measurements, {"alltoallw": "linear/2"})
+    options = ["-DLARGE"] if large else []
+    program = compiled(bench, tmp_path / "mixed", PROGRAMS / "mixed_types.c", *options)
+    before = on_plan(tmp_path / "plan.json")
+    done = launched(bench, ("-n", "3", program), before=before, ISOCHRONE_EXPLAIN="1")
+    assert (done.returncode, done.stdout) == (0, "20 exchanges, 0 wrong values\n"), done.stderr
+    assert any(line.startswith("isochrone: alltoallws on rank 0: 20 by") for line in said(done)), done.stderr
 
 
 def test_a_program_that_starts_mpi_by_a_session_runs_as_it_is(
