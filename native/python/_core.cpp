@@ -151,7 +151,7 @@ nb::bytes traffic(std::string_view collective, int ranks, std::string_view recip
                                   size_bytes, most);
     }
     static_assert(sizeof(simulate::Flow) == 4 * sizeof(std::int64_t));
-    return {reinterpret_cast<const char*>(flows.data()), flows.size() * sizeof(simulate::Flow)};
+    return nb::bytes(flows.data(), flows.size() * sizeof(simulate::Flow));
 }
 
 std::pair<std::string, std::string> choose(std::string_view plan_json, std::string_view collective,

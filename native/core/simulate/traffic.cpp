@@ -49,6 +49,15 @@ std::vector<Flow> traffic(const collectives::Collective& collective, const compo
             Flow flow{.source = rank, .target = op.peer, .messages = segments, .bytes = 0};
             for (std::int64_t segment = 0; segment < segments; ++segment)
                 flow.bytes += resolver.length(op.source, segmented, static_cast<int>(segment));
+            const auto same = [&](const Flow& last) {
+                return last.source == rank && last.target == op.peer &&
+                       last.bytes * flow.messages == flow.bytes * last.messages;
+            };
+            if (!flows.empty() && same(flows.back())) {
+                flows.back().messages += flow.messages;
+                flows.back().bytes += flow.bytes;
+                continue;
+            }
             if (static_cast<std::int64_t>(flows.size()) >= most) {
                 throw std::invalid_argument("a " + std::string(collective.words) + " of " +
                                             std::to_string(ranks) + " ranks has more than " +

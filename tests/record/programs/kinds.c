@@ -214,7 +214,8 @@ static void collectives(void) {
     for (int i = 0; i < 1000; ++i) expect(more[i] == ranks * (ranks - 1) / 2 + ranks * i);
     MPI_Allreduce(MPI_IN_PLACE, all, 1000, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(memcmp(all, more, 1000 * sizeof(int)) == 0);
-    MPI_Reduce(rank == 1 ? MPI_IN_PLACE : all, all, 1000, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);
+    MPI_Reduce(all, more, 1000, MPI_INT, MPI_MAX, 1, MPI_COMM_WORLD);  // MPICH 4.0 fails with data in place here
+    if (rank == 1) expect(memcmp(all, more, 1000 * sizeof(int)) == 0);
     MPI_Bcast(all, 1000, MPI_INT, 1, MPI_COMM_WORLD);
     MPI_Scan(MPI_IN_PLACE, all, 1000, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Exscan(all, more, 1000, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
