@@ -131,6 +131,13 @@ def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int)
     An operation of a segmented recipe stands for all its segments.
     """
 
+def traffic(collective: str, ranks: int, recipe: str, root: int, size_bytes: int, most: int) -> bytes:
+    """What ranks send one another in a collective by a flat recipe: native int64, [row][4] of source, target,
+    messages and bytes, where a pair may have several rows. ``size_bytes`` as in ``predict``.
+
+    ValueError for more than ``most`` rows.
+    """
+
 def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
     """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""
 
