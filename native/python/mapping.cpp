@@ -13,6 +13,7 @@
 #include <chrono>
 #include <exception>
 #include <future>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -94,7 +95,10 @@ std::vector<int> searched(const mapping::Problem& problem, std::string_view meth
     search.seed = seed;
     search.threads = threads;
     search.goes_on = seconds.has_value();
-    search.is_late = [&] { return is_stopped || (seconds && elapsed() > *seconds); };
+    search.left_s = [&] {
+        if (is_stopped) return 0.0;
+        return seconds ? *seconds - elapsed() : std::numeric_limits<double>::infinity();
+    };
     auto result = std::async(std::launch::async, [&] { return optimiser->function(problem, search); });
     try {
         while (true) {

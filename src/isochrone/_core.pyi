@@ -161,9 +161,10 @@ class MappingProblem:
         """A problem. ValueError where it is impossible, with one line that says why.
 
         Args:
-            first, neighbours, weights: the graph in compressed rows, each edge at both ends; [task + 1], [end],
-                [end, term].
-            groups: [level][place], outermost level first; the first has one group, each refines the one before.
+            first, neighbours, weights: the graph in compressed rows, each edge at both ends; [task + 1],
+                [end], [end, term].
+            groups: [level][place], outermost level first; the first has one group, each refines the one
+                before.
             distances: [level][group][term], of pairs that meet there.
             capacities: [place], how many tasks it holds.
             fixed: [task], the place that it has to have, or -1.
@@ -180,8 +181,8 @@ class MappingProblem:
     ) -> list[int]:
         """The place of each task; empty where the method does not apply.
 
-        Ends after its usual work, the same for the same seed, or goes on for so many seconds. ``tick`` is called
-        with the seconds gone by. The GIL is released meanwhile, and Ctrl-C ends it.
+        Ends after its usual work, the same for the same seed, or goes on for so many seconds. ``tick`` is
+        called with the seconds gone by. The GIL is released meanwhile, and Ctrl-C ends it.
         """
 
     def cost(self, at: Sequence[int]) -> float:

@@ -67,10 +67,11 @@ void refine(const Graph& graph, const Places& places, Assignment& at, const Effo
         search_pairs(state, effort.fruitless, effort.rounds, random);
         if (overload(places, state.loads) > 0) unload(state);
     }
-    for (int round = 0; round < effort.rounds; ++round) {
+    for (int round = 0; round < effort.rounds && !effort.is_late(); ++round) {
         if (search_moves(state, effort.fruitless, random) <= state.tiny) break;
     }
-    if (is_tight(graph, places)) search_pairs(state, effort.fruitless, effort.rounds, random);
+    if (is_tight(graph, places) && !effort.is_late())
+        search_pairs(state, effort.fruitless, effort.rounds, random);
 }
 
 /// Takes a mapping of the coarsest graph back to the finest, refined on each.
@@ -110,7 +111,7 @@ Assignment bisection(const Graph& graph, const Places& halves, const Effort& eff
     Assignment best;
     std::int64_t least_over = 0;
     double least = 0;
-    for (int attempt = 0; attempt < effort.tries; ++attempt) {
+    for (int attempt = 0; attempt < effort.tries && (attempt == 0 || !effort.is_late()); ++attempt) {
         Assignment at(count, 1);
         std::int64_t grown = 0;
         std::vector<double> tie(count, 0.0);
@@ -205,6 +206,7 @@ void bisect(const Graph& whole, const std::vector<int>& vertices, const std::vec
 
 /// Parts of a graph with as little as can be between them.
 Assignment partition(const Graph& graph, const Places& parts, const Effort& effort, Random& random) {
+    if (graph.vertices() == 0) return {};
     const int fewest = std::max(120, 25 * parts.count());
     const std::int64_t most_size = std::max<std::int64_t>(
         1, static_cast<std::int64_t>(1.5 * static_cast<double>(graph.total_size()) / fewest));

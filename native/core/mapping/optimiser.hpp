@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +27,11 @@ struct Problem {
 struct Search {
     std::uint64_t seed = 0;
     int threads = 1;
-    bool goes_on = false;           ///< until it is late, and not until it has done its usual
-    std::function<bool()> is_late;  ///< called by any thread; an optimiser then ends with what it has
+    bool goes_on = false;  ///< until no time is left, and not until it has done its usual
+    /// Called by any thread. With none left, an optimiser ends with what it has.
+    std::function<double()> left_s = [] { return std::numeric_limits<double>::infinity(); };
+
+    [[nodiscard]] bool is_late() const { return left_s() <= 0; }
 };
 
 struct Optimiser {

@@ -3,6 +3,7 @@
 // Many starts on all threads, and crossings of what they find.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <numeric>
@@ -66,9 +67,8 @@ void finish(const Problem& problem, Assignment& at, const Search& search, Random
     search_swaps(state, random);
 }
 
-Found start(const Problem& problem, const Search& search, Effort effort, std::uint64_t number) {
-    Random random = random_of(search, number);
-    effort.is_late = search.is_late;
+Found start(const Problem& problem, const Search& search, Effort effort, Random& random) {
+    effort.is_late = [&search] { return search.is_late(); };
     Assignment at = multisected(problem.graph, problem.places, effort, random);
     if (!holds_one_each(problem.places)) {
         for (int i = 0; i < 2 && !search.is_late(); ++i) {
@@ -80,81 +80,114 @@ Found start(const Problem& problem, const Search& search, Effort effort, std::ui
     return {value, std::move(at)};
 }
 
-/// The efforts of the first starts: quick, so that there is something early; then thorough.
-std::vector<Effort> efforts(const Problem& problem) {
-    Effort quick;
-    quick.starts = 1;
-    quick.steps = quick.cycles = quick.crossings = 0;
-    std::vector<Effort> found{quick, {}, {}};
-    // With much room, some groups may better stay empty.
+Effort quick() {
+    Effort effort;
+    effort.starts = 1;
+    effort.steps = effort.cycles = effort.crossings = 0;
+    return effort;
+}
+
+Effort packing() {
+    Effort effort;
+    effort.packs = true;
+    return effort;
+}
+
+/// Whether there is so much room that some groups may better stay empty.
+bool has_much_room(const Problem& problem) {
     constexpr double much = 1.2;
     const auto& capacities = problem.places.capacities();
     const auto room =
         static_cast<double>(std::accumulate(capacities.begin(), capacities.end(), std::int64_t{0}));
-    if (room > much * problem.graph.vertices()) {
-        for (std::size_t i = 1; i < 3; ++i) {
-            found.emplace_back();
-            found.back().packs = true;
-        }
-    }
-    return found;
+    return room > much * problem.graph.vertices();
 }
 
-/// Starts and crossings into `found`, best first.
-void evolve(const Problem& problem, const Search& search, std::vector<Found>& found) {
-    constexpr int rounds = 2;
-    constexpr std::size_t most_kept = 12;
-    const std::vector<Effort> first = efforts(problem);
-    const auto better = [](const Found& a, const Found& b) { return a.worth < b.worth; };
-    std::uint64_t number = 0;
-    const auto add = [&](int count, const std::function<Found(int, std::uint64_t)>& make) {
-        std::vector<Found> made(static_cast<std::size_t>(count));
-        in_parallel(count, search.threads, [&](int i) {
-            // The first one always: there has to be something.
-            if (number + static_cast<std::uint64_t>(i) > 0 && search.is_late()) return;
-            made[static_cast<std::size_t>(i)] = make(i, number + static_cast<std::uint64_t>(i));
-        });
-        number += static_cast<std::uint64_t>(count);
-        for (Found& each : made) {
-            if (!each.at.empty()) found.push_back(std::move(each));
-        }
-        std::stable_sort(found.begin(), found.end(), better);
-        if (found.size() > most_kept) found.resize(most_kept);
-    };
-    add(static_cast<int>(first.size()), [&](int i, std::uint64_t n) {
-        return start(problem, search, first[static_cast<std::size_t>(i)], n);
-    });
-    const bool crosses = !holds_one_each(problem.places);
-    for (int round = 0; !search.is_late() && (search.goes_on || round < rounds); ++round) {
-        if (crosses && found.size() > 1) {
-            const auto count = static_cast<int>(found.size());
-            add(count, [&](int i, std::uint64_t n) {
-                Random random = random_of(search, n);
-                std::size_t a = static_cast<std::size_t>(i), b = random.below(found.size() - 1);
-                if (b >= a) ++b;
-                Found child = found[std::min(a, b)];
-                Effort effort;
-                effort.is_late = search.is_late;
-                cycle(problem.graph, problem.places, child.at, &found[std::max(a, b)].at, effort, random);
-                child.worth = worth(problem.graph, problem.places, child.at);
-                return child;
-            });
-            // Copies of one mapping would crowd out the others.
-            const auto same = [](const Found& x, const Found& y) { return x.at == y.at; };
-            found.erase(std::unique(found.begin(), found.end(), same), found.end());
-        }
-        if (search.goes_on) {
-            add(search.threads, [&](int i, std::uint64_t n) {
-                return start(problem, search, first[1 + static_cast<std::size_t>(i) % (first.size() - 1)], n);
-            });
+/// A population of mappings, best first.
+class Population {
+  public:
+    Population(const Problem& problem, const Search& search, std::vector<Found> found)
+        : problem_(problem), search_(search), found_(std::move(found)) {}
+
+    void evolve() {
+        constexpr int usual_rounds = 2;
+        using Clock = std::chrono::steady_clock;
+        const auto begin = Clock::now();
+        start_each({quick(), quick()});
+        const double quick_s = std::chrono::duration<double>(Clock::now() - begin).count();
+        // A thorough start takes as long as so many quick ones.
+        constexpr double thorough = 15;
+        const auto has_time = [&] { return search_.left_s() > thorough * quick_s; };
+        std::vector<Effort> all(2);
+        if (has_much_room(problem_)) all.insert(all.end(), 2, packing());
+        if (has_time()) start_each(all);
+        for (int round = 0; !search_.is_late() && (search_.goes_on || round < usual_rounds); ++round) {
+            cross();
+            if (!search_.goes_on || search_.is_late()) continue;
+            start_each(has_time() ? all : std::vector<Effort>{quick(), quick()});
         }
     }
-}
+
+    [[nodiscard]] const Found& best() const { return found_.front(); }
+
+  private:
+    /// Mappings made in parallel, each with random numbers of its own.
+    void add(int count, const std::function<Found(int, Random&)>& make) {
+        constexpr std::size_t most_kept = 12;
+        std::vector<Found> made(static_cast<std::size_t>(count));
+        in_parallel(count, search_.threads, [&](int i) {
+            // One at least: there has to be something.
+            if (made_ + i > 0 && search_.is_late()) return;
+            Random random = random_of(search_, static_cast<std::uint64_t>(made_ + i));
+            made[static_cast<std::size_t>(i)] = make(i, random);
+        });
+        made_ += count;
+        for (Found& each : made) {
+            if (!each.at.empty()) found_.push_back(std::move(each));
+        }
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const Found& a, const Found& b) { return a.worth < b.worth; });
+        // Copies of one mapping would crowd out the others.
+        const auto same = [](const Found& x, const Found& y) { return x.at == y.at; };
+        found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
+        if (found_.size() > most_kept) found_.resize(most_kept);
+    }
+
+    void start_each(const std::vector<Effort>& efforts) {
+        add(static_cast<int>(efforts.size()), [&](int i, Random& random) {
+            return start(problem_, search_, efforts[static_cast<std::size_t>(i)], random);
+        });
+    }
+
+    /// Each with another: the child begins as the better of the two.
+    void cross() {
+        // Where a place holds one task there is nothing to coarsen within it.
+        if (holds_one_each(problem_.places) || found_.size() < 2) return;
+        const std::vector<Found> parents = found_;
+        add(static_cast<int>(parents.size()), [&](int i, Random& random) {
+            auto a = static_cast<std::size_t>(i);
+            std::size_t b = random.below(parents.size() - 1);
+            if (b >= a) ++b;
+            if (b < a) std::swap(a, b);
+            Found child = parents[a];
+            Effort effort;
+            effort.is_late = [this] { return search_.is_late(); };
+            cycle(problem_.graph, problem_.places, child.at, &parents[b].at, effort, random);
+            child.worth = worth(problem_.graph, problem_.places, child.at);
+            return child;
+        });
+    }
+
+    const Problem& problem_;
+    const Search& search_;
+    std::vector<Found> found_;
+    int made_ = 0;  ///< so far
+};
 
 }  // namespace
 
 Assignment multisection(const Problem& problem, const Search& search) {
-    return start(problem, search, efforts(problem)[1], 0).at;
+    Random random = random_of(search, 0);
+    return start(problem, search, {}, random).at;
 }
 
 Assignment portfolio(const Problem& problem, const Search& search) {
@@ -168,13 +201,12 @@ Assignment portfolio(const Problem& problem, const Search& search) {
         const Worth value = worth(problem.graph, problem.places, at);
         found.push_back({value, std::move(at)});
     }
-    evolve(problem, search, found);
-    Found& best = *std::min_element(found.begin(), found.end(),
-                                    [](const Found& a, const Found& b) { return a.worth < b.worth; });
+    Population population(problem, search, std::move(found));
+    population.evolve();
+    Assignment at = population.best().at;
     Random random = random_of(search, 0);
-    Assignment refined = best.at;
-    finish(problem, refined, search, random);
-    return worth(problem.graph, problem.places, refined) < best.worth ? refined : best.at;
+    finish(problem, at, search, random);
+    return at;
 }
 
 }  // namespace isochrone::core::mapping

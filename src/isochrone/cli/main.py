@@ -30,6 +30,7 @@ from isochrone.cli import (
     survey,
     tune,
 )
+from isochrone.cli import map as map_cli
 from isochrone.errors import IsochroneError
 
 app = typer.Typer(
@@ -50,6 +51,7 @@ for _name, _command in (
     ("detect", detect.detect),
     ("tune", tune.tune),
     ("record", record.record),
+    ("map", map_cli.map_),
     ("bench", bench.bench),
     ("report", report.report),
     ("doctor", doctor.doctor),

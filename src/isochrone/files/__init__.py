@@ -8,6 +8,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 from isochrone.files.bench import BCAST, Bench, BenchCase, BenchKey, merged, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.graph import Graph, read_graph, write_graph
+from isochrone.files.mapping import MappingFile, read_mapping, write_mapping
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
@@ -39,6 +40,7 @@ __all__ = [
     "KnownGroups",
     "Level",
     "Links",
+    "MappingFile",
     "Measurements",
     "MpiLibrary",
     "PairParameters",
@@ -58,6 +60,7 @@ __all__ = [
     "read_bench",
     "read_clusters",
     "read_graph",
+    "read_mapping",
     "read_measurements",
     "read_plan",
     "read_survey",
@@ -69,6 +72,7 @@ __all__ = [
     "write_bench",
     "write_clusters",
     "write_graph",
+    "write_mapping",
     "write_measurements",
     "write_plan",
     "write_survey",

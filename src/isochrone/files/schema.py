@@ -18,7 +18,7 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph")
+KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping")
 
 _MADE_BY = {
     "measurements": "isochrone probe",
@@ -28,6 +28,7 @@ _MADE_BY = {
     "bench": "isochrone bench",
     "survey": "isochrone survey",
     "graph": "isochrone record",
+    "mapping": "isochrone map",
 }
 
 

@@ -78,7 +78,8 @@ def system_of_tree(arity: Sequence[int]) -> System:
     """Places of a regular tree.
 
     Args:
-        arity: into how many each group is divided, innermost first: 4:8:6 are 6 groups of 8 groups of 4 places.
+        arity: into how many each group is divided, innermost first: 4:8:6 are 6 groups of 8 groups of 4
+            places.
 
     Raises:
         IsochroneError: a number below 1, or more places than can be.
@@ -116,8 +117,8 @@ def system_of_hosts(hosts: Sequence[tuple[str, int]]) -> System:
 
 
 def on_hosts(system: System, hosts: Sequence[tuple[str, int]]) -> System:
-    """The places of a system that are on some of its hosts, as many on each as it has cores there, in the order of
-    the list.
+    """The places of a system that are on some of its hosts, as many on each as it has cores there, in the
+    order of the list.
 
     Raises:
         IsochroneError: a host is none of the system's, or has fewer places than that.

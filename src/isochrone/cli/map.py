@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""``isochrone map``: puts ranks where they talk cheapest."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from isochrone.cli.options import AsJson, columns, parse_duration, print_json
+from isochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from isochrone.files import Place
+    from isochrone.mapping.system import System
+    from isochrone.steps.map import Mapped
+
+
+def map_(
+    graph: Annotated[
+        Path,
+        typer.Argument(
+            help="What `isochrone record` wrote; a graph of METIS or the Matrix Market, statistics of Intel "
+            "MPI, or monitoring files of Open MPI.",
+        ),
+    ] = Path("graph.json"),
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- PROGRAM ...]", show_default=False, help="For --emit, what is started."),
+    ] = None,
+    topology: Annotated[
+        Path | None,
+        typer.Option(
+            "--topology", "-t", metavar="FILE", help="topology.json, or the folder of a survey: the places."
+        ),
+    ] = None,
+    tree: Annotated[
+        str | None,
+        typer.Option(
+            "--tree", metavar="N:N:...", help="Or places of a regular tree, innermost first, such as 4:8:6."
+        ),
+    ] = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(
+            "--hosts",
+            metavar="FILE",
+            help="Or lines of a host and its number of cores; with --topology, the hosts to use of it.",
+        ),
+    ] = None,
+    objective: Annotated[
+        str | None,
+        typer.Option(
+            "--objective",
+            metavar="time|volume|hops",
+            help="Seconds by the measured links; bytes times --distances; or bytes times links of the tree. "
+            "time where links are measured, else volume.",
+        ),
+    ] = None,
+    distances: Annotated[
+        str | None,
+        typer.Option(
+            "--distances", metavar="D:D:...", help="Of volume, innermost level first; 1:2:3:... if not given."
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="portfolio, multisection, cartesian, greedy, swaps or identity.",
+        ),
+    ] = "portfolio",
+    time: Annotated[
+        str | None,
+        typer.Option(
+            "--time", metavar="TIME", help="Search for so long, such as 10s; else until the usual is done."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another search.")] = 0,
+    imbalance: Annotated[
+        float,
+        typer.Option(
+            "--imbalance",
+            min=0,
+            max=10,
+            help="Where there are more tasks than places: how much more than its share a place may hold.",
+        ),
+    ] = 0.03,
+    grid: Annotated[
+        str | None,
+        typer.Option("--grid", metavar="NxN...", help="The ranks are a grid, row by row, such as 8x8x16."),
+    ] = None,
+    fix: Annotated[
+        list[str] | None,
+        typer.Option("--fix", metavar="RANK=HOST", help="A rank that has to be on a host; again for more."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="NAME", help="Of the graph: metis, matrix-market, intel or openmpi."
+        ),
+    ] = None,
+    phase: Annotated[
+        int | None, typer.Option("--phase", min=0, help="Only what was sent in this phase of the recording.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write the mapping to.")] = Path(
+        "mapping.json"
+    ),
+    emit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--emit",
+            metavar="FORM[=FILE]",
+            help="Write a launcher's file too, such as openmpi-sequential or slurm-hostfile; again for more.",
+        ),
+    ] = None,
+    extra: Annotated[
+        str, typer.Option("--extra", metavar="OPTIONS", help="For --emit, more options for the launcher.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Put ranks where they talk cheapest.
+
+    Reads what ranks send one another, and finds the place for each at which that costs least: in seconds on a
+    measured topology, or in bytes times distance on a tree. The result is never worse than ranks in their
+    order. For example: isochrone map graph.json --topology isochrone-survey --emit openmpi-sequential
+    """
+    from isochrone.files import MappingFile, provenance, write_mapping
+    from isochrone.files.text import refuse_to_replace
+    from isochrone.steps.map import map_ranks, read_any_graph
+
+    seconds = None if time is None else parse_duration(time, "--time")
+    system = _system(topology, tree, hosts)
+    chosen = objective or ("time" if system.is_measured and distances is None else "volume")
+    weights = None if distances is None else _numbers(distances, "--distances")
+    refuse_to_replace(output, "mapping")
+    forms = _forms(emit or [], system)
+    tasks = read_any_graph(graph, form, phase)
+    room = system.with_room_for(tasks.ranks, imbalance) if topology is None and hosts is None else system
+    mapped = map_ranks(
+        tasks,
+        room,
+        chosen,
+        weights,
+        method=method,
+        seed=seed,
+        seconds=seconds,
+        fixed=_fixed(fix or [], system, tasks.ranks),
+        dimensions=() if grid is None else _grid(grid),
+    )
+    found = mapped.mapping
+    places, identity = (
+        tuple(system.places[place] for place in at) if system.places else ()
+        for at in (found.at, found.identity)
+    )
+    write_mapping(
+        output,
+        MappingFile(
+            at=found.at,
+            places=places,
+            identity=identity,
+            method=found.method,
+            objective=found.objective,
+            cost=found.cost,
+            identity_cost=found.identity_cost,
+            seconds=found.seconds,
+            provenance=provenance(),
+        ),
+    )
+    launches = _emit(forms, places, identity, tuple(program or ()), extra)
+    if as_json:
+        print_json(_figures(mapped, output, tasks.ranks, launches))
+        return
+    for line in _lines(mapped, output, tasks.ranks, launches):
+        typer.echo(line)
+
+
+def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> System:
+    from isochrone.files import read_topology
+    from isochrone.mapping.hosts import read_hosts
+    from isochrone.mapping.system import on_hosts, system_of_hosts, system_of_topology, system_of_tree
+    from isochrone.steps.folder import TOPOLOGY, in_folder
+
+    if tree is not None:
+        if topology is not None or hosts is not None:
+            raise UsageError("a tree has no hosts", "--tree", "give --topology or --hosts, or --tree alone")
+        return system_of_tree([int(number) for number in _numbers(tree, "--tree", whole=True)])
+    listed = None if hosts is None else read_hosts(hosts)
+    if topology is not None:
+        path = in_folder(topology, TOPOLOGY)
+        read = read_topology(path)
+        read.check_whole(str(path))
+        system = system_of_topology(read)
+        return system if listed is None else on_hosts(system, listed)
+    if listed is None:
+        raise UsageError(
+            "no places are given", todo="give --topology of a survey, --hosts FILE, or --tree 4:8:6"
+        )
+    return system_of_hosts(listed)
+
+
+def _numbers(text: str, option: str, whole: bool = False) -> list[float]:
+    """Numbers between colons. Raises UsageError for anything else."""
+    try:
+        return [float(int(word)) if whole else float(word) for word in text.split(":")]
+    except ValueError:
+        raise UsageError(
+            f"{text[:40]!r} is no list of numbers", option, "write the innermost first, such as 4:8:6"
+        ) from None
+
+
+def _grid(text: str) -> list[int]:
+    words = text.split("x")
+    if not all(word.isascii() and word.isdigit() and 0 < len(word) < 8 and int(word) > 0 for word in words):
+        raise UsageError(f"{text[:40]!r} is no grid", "--grid", "write its dimensions, such as 8x8x16")
+    return [int(word) for word in words]
+
+
+def _fixed(wanted: list[str], system: System, ranks: int) -> list[int]:
+    """[rank], the place of those that are fixed, -1 for the others; empty where none is."""
+    if not wanted:
+        return []
+    fixed = [-1] * ranks
+    left = list(range(system.count))
+    for word in wanted:
+        rank, _, host = word.partition("=")
+        if not (rank.isascii() and rank.isdigit() and len(rank) < 9 and int(rank) < ranks):
+            raise UsageError(
+                f"{word[:40]!r} names no rank", "--fix", f"write RANK=HOST, ranks 0 to {ranks - 1}"
+            )
+        place = next((p for p in left if system.places and system.places[p].host == host), None)
+        if place is None:
+            raise UsageError(
+                f"{host[:40]!r} has no place left", "--fix", "write RANK=HOST of --topology or --hosts"
+            )
+        left.remove(place)
+        fixed[int(rank)] = place
+    return fixed
+
+
+def _forms(wanted: list[str], system: System) -> list[tuple[Any, Path]]:
+    from isochrone.mapping.emitters import find_form
+
+    if wanted and not system.places:
+        raise UsageError("a tree has no hosts to launch on", "--emit", "give --topology or --hosts")
+    forms = []
+    for word in wanted:
+        name, _, file = word.partition("=")
+        form = find_form(name)
+        forms.append((form, Path(file or form.file)))
+    return forms
+
+
+def _emit(
+    forms: list[tuple[Any, Path]],
+    places: tuple[Place, ...],
+    identity: tuple[Place, ...],
+    program: tuple[str, ...],
+    extra: str,
+) -> list[dict[str, Any]]:
+    from isochrone.mapping.emitters import Job, emit
+
+    try:
+        options = tuple(shlex.split(extra))
+    except ValueError as error:
+        raise UsageError(f"the options do not end: {error}", "--extra", "close the quotes") from None
+    job = Job(places, program, options, identity)
+    return [{"form": form.name, "file": str(path), "launch": emit(form, job, path)} for form, path in forms]
+
+
+def _figures(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]]) -> dict[str, Any]:
+    found = mapped.mapping
+    return {
+        "mapping": str(output),
+        "ranks": ranks,
+        "method": found.method,
+        "objective": found.objective,
+        "cost": found.cost,
+        "identity_cost": found.identity_cost,
+        "seconds": found.seconds,
+        "levels": [
+            {"name": level.name, "before_bytes": level.before_bytes, "after_bytes": level.after_bytes}
+            for level in mapped.traffic
+        ],
+        "advice": mapped.advice,
+        "emitted": launches,
+    }
+
+
+def _lines(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]]) -> list[str]:
+    from isochrone.units import format_time
+
+    found = mapped.mapping
+    before, after = (
+        format_time(value) if found.objective == "time" else f"{value:,.0f}"
+        for value in (found.identity_cost, found.cost)
+    )
+    gain = f", {found.identity_cost / found.cost:.2f}x less" if found.cost > 0 else ""
+    lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{gain}"]
+    total = max(1, sum(level.before_bytes for level in mapped.traffic))
+    rows = [("bytes that meet at", "before", "after")]
+    rows += [
+        (level.name, f"{level.before_bytes / total:.1%}", f"{level.after_bytes / total:.1%}")
+        for level in mapped.traffic
+        if level.before_bytes or level.after_bytes
+    ]
+    lines += columns(rows)
+    if mapped.advice is not None:
+        lines.append(f"Mapping does not help: {mapped.advice}.")
+    lines.append(f"Mapping: {output}")
+    lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
+    return lines

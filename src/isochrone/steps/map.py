@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Map: from a task graph and places to the mapping of ranks, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from isochrone.errors import IsochroneError
+from isochrone.files import read_graph
+from isochrone.files.text import kind_of
+from isochrone.mapping.graph import TaskGraph, Whole
+from isochrone.mapping.optimise import Mapping, optimise
+from isochrone.mapping.readers import read_foreign_graph
+from isochrone.mapping.system import System
+from isochrone.progress import part
+
+_LITTLE = 0.01
+"""A gain that nobody feels."""
+_EVEN = 0.1
+"""Pairs whose bytes scatter less than this around their mean are alike."""
+_MOST_PAIRS = 0.9
+"""Of all pairs, with which a pattern is that of all with all."""
+
+
+@dataclass(frozen=True)
+class LevelTraffic:
+    """What meets at one level.
+
+    Attributes:
+        name: of the level; ``place`` for ranks that share one.
+        before_bytes, after_bytes: with ranks in their order, and mapped.
+    """
+
+    name: str
+    before_bytes: int
+    after_bytes: int
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A mapping and what it means.
+
+    Attributes:
+        mapping: the mapping.
+        traffic: by level, outermost first; the last is what stays within a place.
+        advice: in words, why mapping helps little here; None where it helps.
+    """
+
+    mapping: Mapping
+    traffic: tuple[LevelTraffic, ...]
+    advice: str | None
+
+
+def read_any_graph(path: Path, form: str | None = None, phase: int | None = None) -> TaskGraph:
+    """The task graph of a file: what ``isochrone record`` wrote, or another program's.
+
+    Raises:
+        IsochroneError: the file cannot be read, is damaged, or has no such phase.
+    """
+    if form is None and kind_of(path) is not None:
+        recorded = read_graph(path)
+        phases = {int(each) for each in recorded.rows.phases} | {int(each) for each in recorded.calls.phases}
+        if phase is not None and phase not in phases:
+            raise IsochroneError(
+                f"there is no phase {phase}", str(path), f"it has {', '.join(map(str, sorted(phases)))}"
+            )
+        return recorded.task_graph(phase)
+    if phase is not None:
+        raise IsochroneError("only what `isochrone record` wrote has phases", str(path), "leave --phase away")
+    return read_foreign_graph(path, form)
+
+
+def map_ranks(
+    graph: TaskGraph,
+    system: System,
+    objective: str,
+    distances: Sequence[float] | None = None,
+    *,
+    method: str = "portfolio",
+    seed: int = 0,
+    seconds: float | None = None,
+    fixed: Sequence[int] = (),
+    dimensions: Sequence[int] = (),
+) -> Mapped:
+    """Finds a mapping, and says what it changes; the arguments are those of `optimise`.
+
+    Raises:
+        IsochroneError: the ranks have no room, or the method does not apply.
+    """
+    with part("mapping ranks") as advance:
+        mapping = optimise(
+            graph,
+            system,
+            objective,
+            distances,
+            method=method,
+            seed=seed,
+            seconds=seconds,
+            fixed=fixed,
+            dimensions=dimensions,
+            tick=None if seconds is None else lambda gone_s: advance(round(gone_s), round(seconds)),
+        )
+    return Mapped(mapping, _traffic(graph, system, mapping), _advice(graph, mapping))
+
+
+def meeting_levels(graph: TaskGraph, system: System, at: Sequence[int]) -> Whole:
+    """[row], the number of the level where its ranks meet, outermost 0; the number of levels for ranks at one
+    place.
+    """
+    place = np.asarray(at)
+    source, target = place[graph.sources], place[graph.targets]
+    level = np.zeros(len(graph.sources), np.int64)
+    for number, groups in enumerate(system.groups):
+        labels = np.asarray(groups)
+        level[labels[source] == labels[target]] = number
+    level[source == target] = len(system.groups)
+    return level
+
+
+def _traffic(graph: TaskGraph, system: System, mapping: Mapping) -> tuple[LevelTraffic, ...]:
+    names = (*system.levels, "place")
+    before, after = (
+        np.bincount(meeting_levels(graph, system, at), graph.volume_bytes, len(names))
+        for at in (mapping.identity, mapping.at)
+    )
+    return tuple(
+        LevelTraffic(name, int(was), int(now)) for name, was, now in zip(names, before, after, strict=True)
+    )
+
+
+def _advice(graph: TaskGraph, mapping: Mapping) -> str | None:
+    if len(graph.sources) == 0:
+        return "the ranks send each other nothing"
+    if mapping.cost < (1 - _LITTLE) * mapping.identity_cost:
+        return None
+    pair = graph.sources * graph.ranks + graph.targets
+    volume_bytes = np.bincount(np.unique(pair, return_inverse=True)[1], graph.volume_bytes)
+    most = graph.ranks * (graph.ranks - 1)
+    if len(volume_bytes) >= _MOST_PAIRS * most and volume_bytes.std() <= _EVEN * volume_bytes.mean():
+        return "all ranks send each other about the same, so no order is better than another"
+    return "the ranks' own order is as good already"
