@@ -335,9 +335,9 @@ def test_a_graph_of_many_ranks_takes_no_time(tmp_path: Path) -> None:
     order = np.lexsort((targets, sources))
     lines = np.split(targets[order] + 1, np.searchsorted(sources[order], np.arange(1, ranks)))
     text = f"{ranks} {len(low)}\n" + "".join(" ".join(map(str, each.tolist())) + "\n" for each in lines)
-    start = time.perf_counter()
+    start = time.process_time()
     graph = read(tmp_path, "g.graph.gz", gzip.compress(text.encode(), 1))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert np.array_equal(graph.sources, sources[order])
     assert np.array_equal(graph.targets, targets[order])
 
