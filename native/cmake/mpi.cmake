@@ -61,20 +61,25 @@ foreach(_name IN ITEMS probe bench)
     list(APPEND _programs isochrone-${_name})
 endforeach()
 
-isochrone_mpi_sources(_sources interpose)
-if(_sources AND NOT ISOCHRONE_SMPI)
-    add_library(isochrone_mpi SHARED ${_sources})
+# A preload lives inside programs that it knows nothing of: it shows no symbol but MPI's, and brings its own C++
+# runtime, since the program's may be older.
+function(isochrone_preload name)
+    isochrone_mpi_sources(_sources preload ${ARGN})
+    add_library(${name} SHARED ${_sources})
+    target_link_libraries(${name} PRIVATE isochrone_mpi_support isochrone_warnings ${CMAKE_DL_LIBS})
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc
+        "LINKER:--exclude-libs,ALL" "LINKER:-z,defs")
+endfunction()
+
+if(NOT ISOCHRONE_SMPI)
+    isochrone_preload(isochrone_mpi interpose)
     add_library(isochrone::mpi ALIAS isochrone_mpi)
     set_target_properties(isochrone_mpi PROPERTIES EXPORT_NAME mpi)
     target_include_directories(isochrone_mpi INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
     # A program that is linked with it has it before the MPI library, whose names it takes.
-    target_link_libraries(isochrone_mpi PRIVATE isochrone_mpi_support isochrone_warnings ${CMAKE_DL_LIBS}
-        INTERFACE "$<INSTALL_INTERFACE:MPI::MPI_C>")
-    # The preload lives inside programs that it knows nothing of: it shows no symbol but MPI's, and brings its own C++
-    # runtime, since the program's may be older.
-    target_link_options(isochrone_mpi PRIVATE -static-libstdc++ -static-libgcc
-        "LINKER:--exclude-libs,ALL" "LINKER:-z,defs")
-    list(APPEND _programs isochrone_mpi)
+    target_link_libraries(isochrone_mpi INTERFACE "$<INSTALL_INTERFACE:MPI::MPI_C>")
+    isochrone_preload(isochrone_record record)
+    list(APPEND _programs isochrone_mpi isochrone_record)
 endif()
 
 # It stands between programs and the C library, knows no MPI, and may need nothing that a program does not load.

@@ -5,7 +5,7 @@ if(SKBUILD_STATE STREQUAL "editable")
     return()
 endif()
 install(DIRECTORY core mpi sim cmake DESTINATION isochrone/native COMPONENT python
-    FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cmake" PATTERN "*.in")
+    FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.h" PATTERN "*.cmake" PATTERN "*.in" PATTERN "*.inc")
 install(FILES CMakeLists.txt DESTINATION isochrone/native COMPONENT python)
 
 set(_third_party isochrone/native/third_party)

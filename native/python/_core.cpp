@@ -18,9 +18,11 @@
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
 #include "compose/recipe.hpp"
+#include "mapping.hpp"
 #include "place/layout.hpp"
 #include "select/choose.hpp"
 #include "simulate/predict.hpp"
+#include "simulate/traffic.hpp"
 #include "topology/topology.hpp"
 
 namespace nb = nanobind;
@@ -140,6 +142,19 @@ nb::list schedule_of(std::string_view collective, const place::Layout& layout, s
     return operations;
 }
 
+/// As bytes, so that millions of rows stay what they are: [row][4] of int64.
+nb::bytes traffic(std::string_view collective, int ranks, std::string_view recipe, int root,
+                  std::int64_t size_bytes, std::int64_t most) {
+    std::vector<simulate::Flow> flows;
+    {
+        const nb::gil_scoped_release release;
+        flows = simulate::traffic(collectives::named(collective), compose::parse_recipe(recipe), ranks, root,
+                                  size_bytes, most);
+    }
+    static_assert(sizeof(simulate::Flow) == 4 * sizeof(std::int64_t));
+    return nb::bytes(flows.data(), flows.size() * sizeof(simulate::Flow));
+}
+
 std::pair<std::string, std::string> choose(std::string_view plan_json, std::string_view collective,
                                            const place::Layout& layout, int root, std::int64_t size_bytes) {
     const auto choice = select::choose(select::parse_plan(plan_json), collectives::named(collective), layout,
@@ -198,6 +213,9 @@ NB_MODULE(_core, m) {
           "Simulated time of the slowest rank in a collective, in seconds.");
     m.def("schedule", &schedule_of, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
           "What one rank does in a collective, one dict per operation.");
+    m.def("traffic", &traffic, "collective"_a, "ranks"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
+          "What ranks send one another in a collective by a flat recipe.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
+    bind_mapping(m);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/blocks.hpp"
+#include "preload/word.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "interpose/handle.hpp"
-
 namespace isochrone::mpi::interpose {
+
+using preload::handle;
 
 using core::collectives::Agreed;
 using core::collectives::Collective;

@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "collectives/collective.hpp"
+#include "preload/word.hpp"
 
 namespace isochrone::mpi::interpose {
 
-/// An MPI handle, or an int in its place, in the width that holds both.
-using Word = std::uintptr_t;
+using preload::Word;
 
 /// Sizes and type of one side of a call that moves blocks.
 struct Part {

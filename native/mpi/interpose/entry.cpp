@@ -5,42 +5,15 @@
 // library's function of the same name, which may be a profiler's; all else goes to the MPI library itself.
 //
 // No MPI header here, see call.hpp.
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
 #include "interpose/runtime.hpp"
+#include "preload/next.hpp"
 
 namespace {
 
 using namespace isochrone::mpi::interpose;
-
-/// A function of the libraries that the loader has after this one.
-template <class Function>
-class Next {
-  public:
-    explicit constexpr Next(const char* name) : name_(name) {}
-    Function* operator()() {
-        Function* known = function_.load(std::memory_order_relaxed);
-        return known != nullptr ? known : find();
-    }
-
-  private:
-    Function* find() {
-        auto* found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
-        if (found == nullptr) {
-            std::fprintf(stderr, "isochrone: no MPI library with %s is loaded after this preload\n", name_);
-            std::abort();
-        }
-        function_.store(found, std::memory_order_relaxed);
-        return found;
-    }
-    const char* name_;
-    std::atomic<Function*> function_ = nullptr;
-};
+using isochrone::mpi::preload::Next;
 
 /// How deep this thread is in functions that start MPI: the outermost of ours, through which a profiler may
 /// have come, opens the session.
@@ -56,12 +29,6 @@ int start(Start&& library) {
 
 }  // namespace
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-#define NAMED(prefix, name, suffix) NAMED_(prefix, name, suffix)
-#define NAMED_(prefix, name, suffix) prefix##name##suffix
-#define TEXT(name) TEXT_(name)
-#define TEXT_(name) #name
-
 #define START(name, parameters, arguments)                      \
     EXPORT int name parameters {                                \
         static constinit Next<int parameters> next(TEXT(name)); \
@@ -74,16 +41,16 @@ START(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
 START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
       (argc, argv, required, provided))
 
-#define ISOCHRONE_FUNCTION(name, ours, parameters, arguments, ...)                    \
-    EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                \
-        static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX))); \
-        static const auto& collective = isochrone::core::collectives::named(ours);    \
-        int code = 0;                                                                 \
-        Call call{.collective = &collective, __VA_ARGS__};                            \
-        call.large = sizeof(COUNT) > sizeof(int);                                     \
-        return improve(call, code) ? code : next() arguments;                         \
-    }                                                                                 \
-    EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
+#define ISOCHRONE_FUNCTION(name, ours, parameters, arguments, ...)                       \
+    EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                   \
+        static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX)));    \
+        static const auto& collective = isochrone::core::collectives::named(TEXT(ours)); \
+        int code = 0;                                                                    \
+        Call call{.collective = &collective, __VA_ARGS__};                               \
+        call.large = sizeof(COUNT) > sizeof(int);                                        \
+        return improve(call, code) ? code : next() arguments;                            \
+    }                                                                                    \
+    EXPORT int NAMED(MPI_, name, SUFFIX)                                                 \
     parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
 
 #define COUNT int

@@ -40,18 +40,7 @@ void check_belongs(const core::select::Plan& plan, const core::topology::Topolog
 /// cannot touch.
 [[nodiscard]] bool gpu_runtime_is_loaded();
 
-/// Whether this is rank 0, as far as the launcher's variables tell; where they do not, it is. For what is to
-/// be said while MPI cannot be asked.
-[[nodiscard]] bool is_rank_0_of_launcher();
-
 /// Whether ISOCHRONE_PLAN is set, or a plan was named.
 [[nodiscard]] bool plan_is_asked_for();
-
-/// Whether the MPI library of this program has the handles that this preload was built for. May be asked at
-/// any time.
-[[nodiscard]] bool is_of_this_library();
-
-/// In one line, on rank 0.
-void say_that_library_is_another();
 
 }  // namespace isochrone::mpi::interpose

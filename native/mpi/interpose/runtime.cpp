@@ -10,10 +10,16 @@
 
 #include "comm/check.hpp"
 #include "interpose/environment.hpp"
-#include "interpose/handle.hpp"
 #include "interpose/session.hpp"
+#include "preload/library.hpp"
+#include "preload/word.hpp"
 
 namespace isochrone::mpi::interpose {
+
+using preload::handle;
+using preload::is_of_this_library;
+using preload::is_rank_0_of_launcher;
+using preload::say_that_library_is_another;
 namespace {
 
 /// The one object with all state. MPI itself ends its life: the delete function of an attribute of

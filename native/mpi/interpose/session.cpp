@@ -10,12 +10,14 @@
 #include "comm/check.hpp"
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
-#include "interpose/handle.hpp"
 #include "interpose/runtime.hpp"
+#include "preload/word.hpp"
 #include "select/fit.hpp"
 #include "select/only.hpp"
 
 namespace isochrone::mpi::interpose {
+
+using preload::handle;
 
 using comm::check;
 using executor::Dispatcher;

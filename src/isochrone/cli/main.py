@@ -15,7 +15,21 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import isochrone
-from isochrone.cli import bench, detect, doctor, evaluate, info, lab, mpi, probe, report, run, survey, tune
+from isochrone.cli import (
+    bench,
+    detect,
+    doctor,
+    evaluate,
+    info,
+    lab,
+    mpi,
+    probe,
+    record,
+    report,
+    run,
+    survey,
+    tune,
+)
 from isochrone.errors import IsochroneError
 
 app = typer.Typer(
@@ -35,6 +49,7 @@ for _name, _command in (
     ("probe", probe.probe),
     ("detect", detect.detect),
     ("tune", tune.tune),
+    ("record", record.record),
     ("bench", bench.bench),
     ("report", report.report),
     ("doctor", doctor.doctor),

@@ -7,6 +7,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 
 from isochrone.files.bench import BCAST, Bench, BenchCase, BenchKey, merged, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
+from isochrone.files.graph import Graph, read_graph, write_graph
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
@@ -34,6 +35,7 @@ __all__ = [
     "Case",
     "Clusters",
     "Evidence",
+    "Graph",
     "KnownGroups",
     "Level",
     "Links",
@@ -55,6 +57,7 @@ __all__ = [
     "provenance",
     "read_bench",
     "read_clusters",
+    "read_graph",
     "read_measurements",
     "read_plan",
     "read_survey",
@@ -65,6 +68,7 @@ __all__ = [
     "work_document",
     "write_bench",
     "write_clusters",
+    "write_graph",
     "write_measurements",
     "write_plan",
     "write_survey",

@@ -18,7 +18,7 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey")
+KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph")
 
 _MADE_BY = {
     "measurements": "isochrone probe",
@@ -27,6 +27,7 @@ _MADE_BY = {
     "work": "isochrone bench",
     "bench": "isochrone bench",
     "survey": "isochrone survey",
+    "graph": "isochrone record",
 }
 
 

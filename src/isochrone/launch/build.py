@@ -39,6 +39,11 @@ class NativeBuild:
         return self._existing(self.folder / "lib" / "libisochrone_mpi.so")
 
     @property
+    def recorder(self) -> Path:
+        """``libisochrone_record.so``."""
+        return self._existing(self.folder / "lib" / "libisochrone_record.so")
+
+    @property
     def idle(self) -> Path:
         """``libisochrone_idle.so``, which lets waiting ranks leave their core to others."""
         return self._existing(self.folder / "lib" / "libisochrone_idle.so")

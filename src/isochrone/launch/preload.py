@@ -58,19 +58,33 @@ def prepare(line: LaunchLine, plan: Path, summary: bool = True) -> Start:
             )
         settings = settings_for(library_of(line), plan, line.programs)
         settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
-        argv = with_variables(line, settings)
+        return start_with(line, settings)
     except IsochroneError as error:
         plain = (str(line.executable), *line.argv[1:])
         return Start(plain, environment, refusal_for(error))
+
+
+def start_with(line: LaunchLine, settings: Mapping[str, str]) -> Start:
+    """The command line that gives the ranks these variables.
+
+    Raises:
+        IsochroneError: as `with_variables`.
+    """
+    argv = with_variables(line, settings)
     # For srun a variable of its own comes before what --export gives it.
     withheld = frozenset(settings) & os.environ.keys() if line.family is Family.SLURM else frozenset()
-    return Start(argv, environment, None, withheld)
+    return Start(argv, launch_environment(line), None, withheld)
 
 
 def execute(start: Start) -> None:
     """Becomes the launcher, so that its exit code and the signals sent to us are its own. Does not return."""
+    os.execve(start.argv[0], start.argv, environment_of(start))  # noqa: S606
+
+
+def environment_of(start: Start) -> dict[str, str]:
+    """All variables of the launcher."""
     ours = {name: value for name, value in os.environ.items() if name not in start.withheld}
-    os.execve(start.argv[0], start.argv, {**ours, **start.environment})  # noqa: S606
+    return {**ours, **start.environment}
 
 
 def refusal_for(error: IsochroneError) -> str:
@@ -183,7 +197,7 @@ def _options(line: LaunchLine, variables: Mapping[str, str]) -> list[str]:
     if with_commas:
         raise IsochroneError(
             f"srun cannot pass on values with commas: {', '.join(with_commas)}",
-            todo="move the plan to another folder, and write ISOCHRONE_ONLY with blanks",
+            todo="give files in another folder, and write ISOCHRONE_ONLY with blanks",
         )
     pairs = [f"{name}={value}" for name, value in variables.items()]
     return ["--export=" + ",".join([_export(line), *pairs])]

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// graph.json, as rank 0 writes it. Its form is said in src/isochrone/files/schemas/graph.json.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "comm/place.hpp"
+#include "record/recorder.hpp"
+
+namespace isochrone::mpi::record {
+
+/// The name under which the file is written until it is whole. While MPI runs it is there, and empty.
+[[nodiscard]] std::string unfinished(const std::string& path);
+
+/// Writes the file beside its place and moves it there when it is whole. Says why where it cannot be, else
+/// nothing.
+[[nodiscard]] std::string write(const std::string& path, const Record& record,
+                                const std::vector<comm::Place>& places);
+
+}  // namespace isochrone::mpi::record

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/recorder.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "comm/check.hpp"
+
+namespace isochrone::mpi::record {
+namespace {
+
+using comm::check;
+using core::collectives::Agreed;
+using core::collectives::Collective;
+using interpose::Part;
+using preload::handle;
+using preload::word;
+
+constexpr unsigned phase_shift = 32;
+constexpr unsigned collective_shift = 16;
+constexpr unsigned back_shift = 8;
+
+/// Of a message, or of the peer's to this rank; `collective` as in Row.
+Key row_key(int peer, std::int64_t bytes, bool back, std::int64_t collective) {
+    const auto digits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+    return {static_cast<std::uint64_t>(peer), static_cast<std::uint64_t>(collective + 1) << collective_shift |
+                                                  static_cast<std::uint64_t>(back) << back_shift | digits};
+}
+
+/// Bytes of so many elements. An empty message may be of no type at all.
+std::int64_t bytes_of(std::int64_t count, Word type) {
+    if (count <= 0) return 0;
+    MPI_Count size = 0;
+    check(PMPI_Type_size_x(handle<MPI_Datatype>(type), &size), "MPI_Type_size");
+    std::int64_t bytes = 0;
+    if (size < 0 || __builtin_mul_overflow(size, count, &bytes)) return 0;
+    return bytes;
+}
+
+std::int64_t count_at(const Part& part, int index, bool large) {
+    if (part.counts == nullptr) return part.count;
+    return large ? static_cast<const std::int64_t*>(part.counts)[index]
+                 : static_cast<const int*>(part.counts)[index];
+}
+
+std::int64_t block_bytes(const Part& part, int index, bool large) {
+    const Word type =
+        part.types == nullptr ? part.type : word(static_cast<const MPI_Datatype*>(part.types)[index]);
+    return bytes_of(count_at(part, index, large), type);
+}
+
+/// Of a collective that knows its size alike everywhere, as seen from the first rank: bytes of the message,
+/// of each block, or of all blocks where they differ.
+std::int64_t agreed_bytes(const Call& call, int size) {
+    const Collective& collective = *call.collective;
+    if (!collective.has_data) return 0;
+    if (!collective.has_blocks()) return bytes_of(call.count, call.type);
+    if (collective.agreed == Agreed::blocks) {
+        const Part& part = collective.reduces ? call.send : call.receive;
+        std::int64_t elements = 0;
+        for (int rank = 0; rank < size; ++rank) elements += count_at(part, rank, call.large);
+        return bytes_of(elements, part.type);
+    }
+    if (collective.reduces) return bytes_of(call.send.count, call.send.type);
+    // The side of the rank's own block, unless its data are in place.
+    const bool gives = collective.input == core::collectives::Holds::own_block ||
+                       collective.output == core::collectives::Holds::all_blocks;
+    const bool in_place = (gives ? call.input : call.output) == MPI_IN_PLACE;
+    const Part& part = gives != in_place ? call.send : call.receive;
+    return bytes_of(part.count, part.type);
+}
+
+MPI_Request request_at(const void* requests, int index) {
+    return static_cast<const MPI_Request*>(requests)[index];
+}
+
+template <class Item>
+void append(std::vector<std::int64_t>& words, const Item& item) {
+    const auto at = words.size();
+    words.resize(at + sizeof item / sizeof(std::int64_t));
+    std::memcpy(words.data() + at, &item, sizeof item);
+}
+
+template <class Item>
+Item take(const std::int64_t*& words) {
+    Item item;
+    std::memcpy(static_cast<void*>(&item), words, sizeof item);
+    words += sizeof item / sizeof(std::int64_t);
+    return item;
+}
+
+}  // namespace
+
+Recorder::Recorder() {
+    rank_ = comm::rank_in(MPI_COMM_WORLD);
+    size_ = comm::size_of(MPI_COMM_WORLD);
+    int level = MPI_THREAD_SINGLE;
+    check(PMPI_Query_thread(&level), "MPI_Query_thread");
+    threads_ = level == MPI_THREAD_MULTIPLE;
+    // A split runs no attribute copy functions of the program's, as a duplicate would.
+    check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
+    comm::return_errors(comm_);
+    places_ = comm::gather_places(comm_);
+}
+
+void Recorder::message(const Message& message, const void* request) {
+    take(request, [&](auto&& emit) { read(message, emit); });
+}
+
+void Recorder::collective(const Call& call, const void* request) {
+    take(request, [&](auto&& emit) { read(call, emit); });
+}
+
+void Recorder::neighbours(const Call& call, const void* request) {
+    take(request, [&](auto&& emit) { read_neighbours(call, emit); });
+}
+
+template <class Read>
+void Recorder::take(const void* request, Read&& read) {
+    if (request == nullptr) {
+        read([&](const Entry& entry) { add(entry); });
+        return;
+    }
+    std::vector<Entry> entries;
+    read([&](const Entry& entry) { entries.push_back(entry); });
+    const std::lock_guard lock(mutex_);
+    prepared_[word(request_at(request, 0))] = std::move(entries);
+}
+
+template <class Emit>
+void Recorder::read(const Message& message, Emit&& emit) {
+    if (message.peer == MPI_PROC_NULL) return;
+    const Peers& peers =
+        message.window != 0 ? peers_.window(message.window) : peers_.communicator(message.comm);
+    if (message.peer < 0 || static_cast<std::size_t>(message.peer) >= peers.world.size()) return;
+    const int peer = peers.world[static_cast<std::size_t>(message.peer)];
+    if (peer == MPI_UNDEFINED || peer == rank_) return;
+    const auto leg = [&](const Leg& one, bool back) {
+        if (one.count < 0) return;
+        const std::int64_t bytes = bytes_of(one.count, one.type);
+        emit(Entry{false, row_key(peer, bytes, back, -1), bytes});
+    };
+    // Then the origin's count and type may be anything.
+    const bool only_gets = message.op != 0 && handle<MPI_Op>(message.op) == MPI_NO_OP;
+    if (!only_gets) leg(message.out, false);
+    leg(message.back, true);
+}
+
+template <class Emit>
+void Recorder::read(const Call& call, Emit&& emit) {
+    Peers& peers = peers_.communicator(call.comm);
+    const int size = static_cast<int>(peers.world.size());
+    if (peers.is_inter || peers.has_others || size < 2) return;
+    if (call.collective->agreed == Agreed::nothing) {
+        read_pieces(call, peers, emit);
+        return;
+    }
+    if (peers.rank != 0) return;
+    const std::int64_t bytes = agreed_bytes(call, size);
+    const auto number = call.collective - core::collectives::all().data();
+    Key key = row_key(0, bytes, false, number);
+    key.where = static_cast<std::uint64_t>(group_of(peers)) << 32U |
+                static_cast<std::uint64_t>(call.collective->rooted ? call.root : 0);
+    emit(Entry{true, key, bytes});
+}
+
+/// Collectives of which each rank knows only what it sends itself. Nothing is sent where a block is empty.
+template <class Emit>
+void Recorder::read_pieces(const Call& call, const Peers& peers, Emit&& emit) {
+    const auto number = call.collective - core::collectives::all().data();
+    const auto piece = [&](int to, std::int64_t bytes) {
+        const int peer = peers.world[static_cast<std::size_t>(to)];
+        if (bytes > 0 && peer != rank_) emit(Entry{false, row_key(peer, bytes, false, number), bytes});
+    };
+    if (call.collective->is_exchange()) {
+        const Part& part = call.input == MPI_IN_PLACE ? call.receive : call.send;
+        for (int to = 0; to < static_cast<int>(peers.world.size()); ++to) {
+            if (to != peers.rank) piece(to, block_bytes(part, to, call.large));
+        }
+    } else if (call.collective->input == core::collectives::Holds::own_block) {
+        if (peers.rank != call.root) piece(call.root, bytes_of(call.send.count, call.send.type));
+    } else if (peers.rank == call.root) {
+        for (int to = 0; to < static_cast<int>(peers.world.size()); ++to) {
+            if (to != peers.rank) piece(to, block_bytes(call.send, to, call.large));
+        }
+    }
+}
+
+template <class Emit>
+void Recorder::read_neighbours(const Call& call, Emit&& emit) {
+    const Peers& peers = peers_.communicator(call.comm);
+    if (peers.is_inter) return;
+    int index = 0;
+    for (const int to : peers_.neighbours(call.comm)) {
+        const int at = index++;
+        if (to < 0 || static_cast<std::size_t>(to) >= peers.world.size()) continue;
+        const int peer = peers.world[static_cast<std::size_t>(to)];
+        if (peer == MPI_UNDEFINED || peer == rank_) continue;
+        const std::int64_t bytes = block_bytes(call.send, at, call.large);
+        emit(Entry{false, row_key(peer, bytes, false, -1), bytes});
+    }
+}
+
+void Recorder::start(int count, const void* requests) {
+    std::unique_lock lock(mutex_);
+    for (int index = 0; index < count; ++index) {
+        const auto found = prepared_.find(word(request_at(requests, index)));
+        if (found == prepared_.end()) continue;  // a receive
+        for (Entry entry : found->second) {
+            entry.key.what |= static_cast<std::uint64_t>(phase_.load(std::memory_order_relaxed))
+                              << phase_shift;
+            (entry.is_call ? calls_ : rows_).add(entry.key, 1, entry.bytes);
+        }
+    }
+}
+
+void Recorder::forget(const void* request) {
+    if (request == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    prepared_.erase(word(request_at(request, 0)));
+}
+
+void Recorder::add(const Entry& entry) {
+    Key key = entry.key;
+    key.what |= static_cast<std::uint64_t>(phase_.load(std::memory_order_relaxed)) << phase_shift;
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (threads_) lock.lock();
+    (entry.is_call ? calls_ : rows_).add(key, 1, entry.bytes);
+}
+
+int Recorder::group_of(Peers& peers) {
+    const std::lock_guard lock(mutex_);
+    if (peers.group < 0)
+        peers.group = groups_.try_emplace(peers.world, static_cast<int>(groups_.size())).first->second;
+    return peers.group;
+}
+
+/// Rows, calls and groups, each with their number before them; of a group its size too.
+std::vector<std::int64_t> Recorder::as_words() const {
+    std::vector<std::int64_t> words;
+    words.reserve(6 * (rows_.size() + calls_.size()) + 3);
+    words.push_back(static_cast<std::int64_t>(rows_.size()));
+    rows_.each([&](const Count& count) {
+        const std::uint64_t what = count.key.what;
+        Row row{.phase = static_cast<std::int64_t>(what >> phase_shift),
+                .collective = static_cast<std::int64_t>(what >> collective_shift & 0xffffU) - 1,
+                .source = rank_,
+                .target = static_cast<std::int64_t>(count.key.where),
+                .messages = count.times,
+                .bytes = count.bytes};
+        if ((what >> back_shift & 1U) != 0) std::swap(row.source, row.target);
+        append(words, row);
+    });
+    words.push_back(static_cast<std::int64_t>(calls_.size()));
+    calls_.each([&](const Count& count) {
+        const std::uint64_t what = count.key.what;
+        append(words, Calls{.phase = static_cast<std::int64_t>(what >> phase_shift),
+                            .collective = static_cast<std::int64_t>(what >> collective_shift & 0xffffU) - 1,
+                            .group = static_cast<std::int64_t>(count.key.where >> 32U),
+                            .root = static_cast<std::int64_t>(count.key.where & 0xffffffffU),
+                            .calls = count.times,
+                            .bytes = count.bytes});
+    });
+    std::vector<const std::vector<int>*> groups(groups_.size());
+    for (const auto& [ranks, number] : groups_) groups[static_cast<std::size_t>(number)] = &ranks;
+    words.push_back(static_cast<std::int64_t>(groups.size()));
+    for (const auto* ranks : groups) {
+        words.push_back(static_cast<std::int64_t>(ranks->size()));
+        words.insert(words.end(), ranks->begin(), ranks->end());
+    }
+    return words;
+}
+
+Record Recorder::gathered() {
+    constexpr std::int64_t most_words = std::int64_t{1} << 27;  // of one message, whose count is an int
+    constexpr int tag = 0;
+    const auto mine = as_words();
+    auto length = static_cast<std::int64_t>(mine.size());
+    std::vector<std::int64_t> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
+    check(PMPI_Gather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, 0, comm_), "MPI_Gather");
+    const auto in_parts = [&](std::int64_t all, auto&& part) {
+        for (std::int64_t at = 0; at < all; at += most_words)
+            part(at, static_cast<int>(std::min(most_words, all - at)));
+    };
+    Record record;
+    std::vector<std::int64_t> words;
+    // Nobody may wait for a rank 0 that has no memory.
+    int has_room = 1;
+    try {
+        std::int64_t longest = 0;
+        std::int64_t all = 0;
+        for (const std::int64_t one : lengths) {
+            longest = std::max(longest, one);
+            all += one;
+        }
+        words.reserve(static_cast<std::size_t>(longest));
+        record.rows.reserve(static_cast<std::size_t>(all) / (sizeof(Row) / sizeof(std::int64_t)));
+    } catch (const std::bad_alloc&) {
+        has_room = 0;
+    }
+    check(PMPI_Bcast(&has_room, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    if (has_room == 0) throw std::bad_alloc();
+    if (rank_ != 0) {
+        in_parts(length, [&](std::int64_t at, int count) {
+            check(PMPI_Send(mine.data() + at, count, MPI_INT64_T, 0, tag, comm_), "MPI_Send");
+        });
+        return {};
+    }
+    std::map<std::vector<int>, std::int64_t> numbers;
+    for (int rank = 0; rank < size_; ++rank) {
+        const std::int64_t* next = mine.data();
+        if (rank != 0) {
+            words.resize(static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank)]));
+            in_parts(static_cast<std::int64_t>(words.size()), [&](std::int64_t at, int count) {
+                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, comm_, MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+            });
+            next = words.data();
+        }
+        for (std::int64_t left = *next++; left > 0; --left) record.rows.push_back(record::take<Row>(next));
+        const std::size_t first = record.calls.size();
+        for (std::int64_t left = *next++; left > 0; --left) record.calls.push_back(record::take<Calls>(next));
+        std::vector<std::int64_t> number_here;
+        for (std::int64_t left = *next++; left > 0; --left) {
+            const std::int64_t size = *next++;
+            std::vector<int> ranks(next, next + size);
+            next += size;
+            const auto [found, is_new] =
+                numbers.try_emplace(std::move(ranks), static_cast<std::int64_t>(numbers.size()));
+            if (is_new) record.groups.push_back(found->first);
+            number_here.push_back(found->second);
+        }
+        for (std::size_t at = first; at < record.calls.size(); ++at)
+            record.calls[at].group = number_here[static_cast<std::size_t>(record.calls[at].group)];
+    }
+    return record;
+}
+
+}  // namespace isochrone::mpi::record

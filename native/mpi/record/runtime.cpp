@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/runtime.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "preload/library.hpp"
+#include "record/file.hpp"
+#include "record/recorder.hpp"
+
+namespace isochrone::mpi::record {
+namespace {
+
+/// The one object with all state, between the program's start of MPI and its end.
+std::atomic<Recorder*> recorder = nullptr;
+
+/// Where the file is to be; empty: nothing is asked for.
+std::string path() {
+    const char* value = std::getenv("ISOCHRONE_RECORD");
+    return value == nullptr ? "" : value;
+}
+
+struct Search {
+    const char* address;
+    const char* begin = nullptr;
+    const char* end = nullptr;
+};
+
+int visit(dl_phdr_info* object, std::size_t /*size*/, void* data) {
+    auto& search = *static_cast<Search*>(data);
+    const char* begin = nullptr;
+    const char* end = nullptr;
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& header = object->dlpi_phdr[i];
+        if (header.p_type != PT_LOAD) continue;
+        const auto* from = reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr);  // NOLINT
+        if (begin == nullptr || from < begin) begin = from;
+        end = std::max(end, from + header.p_memsz);
+    }
+    if (search.address < begin || search.address >= end) return 0;
+    search.begin = begin;
+    search.end = end;
+    return 1;
+}
+
+void find_library() {
+    Search search{static_cast<const char*>(dlsym(RTLD_NEXT, "PMPI_Get_library_version"))};
+    dl_iterate_phdr(visit, &search);
+    // Where what Fortran calls is in the same library, its calls look like the library's own.
+    const auto* fortran = static_cast<const char*>(dlsym(RTLD_DEFAULT, "mpi_send_"));
+    if (fortran >= search.begin && fortran < search.end) return;
+    library_end = search.end;
+    library_begin = search.begin;
+}
+
+/// Calls act on the recorder. What goes wrong is said once, and ends the recording on this rank.
+template <class Act>
+void with_recorder(Act&& act) noexcept {
+    Recorder* const here = recorder.load(std::memory_order_acquire);
+    if (here == nullptr) return;
+    try {
+        act(*here);
+    } catch (const std::exception& error) {
+        if (recording.exchange(false))
+            std::fprintf(stderr, "isochrone: from here on rank %d records nothing: %s\n", here->rank(),
+                         error.what());
+    }
+}
+
+}  // namespace
+
+void started() noexcept {
+    const std::string file = path();
+    if (file.empty()) return;
+    if (!preload::is_of_this_library()) {
+        preload::say_that_library_is_another();
+        return;
+    }
+    try {
+        // What a recorded program has started is a world of its own.
+        MPI_Comm parent = MPI_COMM_NULL;
+        if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL) return;
+        find_library();
+        auto made = std::make_unique<Recorder>();
+        // Its being there tells whoever waits for the record that MPI has been started.
+        if (made->rank() == 0) {
+            if (std::FILE* const empty = std::fopen(unfinished(file).c_str(), "w"); empty != nullptr)
+                std::fclose(empty);
+        }
+        recorder.store(made.release(), std::memory_order_release);
+        recording = true;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
+    }
+}
+
+void ending() noexcept {
+    recording = false;
+    const std::unique_ptr<Recorder> here(recorder.exchange(nullptr));
+    if (here == nullptr) return;
+    try {
+        const Record record = here->gathered();
+        if (here->rank() != 0) return;
+        const std::string complaint = write(path(), record, here->places());
+        if (!complaint.empty())
+            std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", complaint.c_str());
+    } catch (const std::exception& error) {
+        if (here->rank() == 0) std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
+    }
+}
+
+void phase(int level) noexcept {
+    Recorder* const here = recorder.load(std::memory_order_acquire);
+    if (here == nullptr || level < 0) return;
+    if (level > 1) here->set_phase(std::min(level, Recorder::most_phases));
+    recording = level > 0;
+}
+
+void message_sent(const Message& message) noexcept {
+    with_recorder([&](Recorder& here) { here.message(message, nullptr); });
+}
+
+void collective_called(const Call& call) noexcept {
+    with_recorder([&](Recorder& here) { here.collective(call, nullptr); });
+}
+
+void neighbours_called(const Call& call) noexcept {
+    with_recorder([&](Recorder& here) { here.neighbours(call, nullptr); });
+}
+
+void prepared(const Message& message, const void* request) noexcept {
+    with_recorder([&](Recorder& here) { here.message(message, request); });
+}
+
+void prepared(const Call& call, const void* request) noexcept {
+    with_recorder([&](Recorder& here) { here.collective(call, request); });
+}
+
+void prepared_exchange(const Call& call, const void* request) noexcept {
+    with_recorder([&](Recorder& here) { here.neighbours(call, request); });
+}
+
+void start(int count, const void* requests) noexcept {
+    with_recorder([&](Recorder& here) { here.start(count, requests); });
+}
+
+void forget(const void* request) noexcept {
+    with_recorder([&](Recorder& here) { here.forget(request); });
+}
+
+}  // namespace isochrone::mpi::record

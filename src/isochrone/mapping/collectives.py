@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives as messages: what the ranks of a communicator send one another in a call.
+
+Nobody can look into a library. What it does is taken to be the textbook's: the algorithm for each collective
+and size that MPICH chooses by default (Thakur, Rabenseifner and Gropp, "Optimization of Collective
+Communication Operations in MPICH", IJHPCA 19, 2005), which Open MPI's choices resemble.
+
+A pattern costs work that grows with the square of the ranks at most: some seconds at 4,096. Patterns of more
+than ``MOST_ROWS`` rows are not made: that is an exchange of all with all among more than 2,048 ranks, which
+costs about the same wherever the ranks are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isochrone import _core
+from isochrone.files.graph import Graph, Rows, joined, rows_of
+
+MOST_ROWS = 1 << 22
+"""Of one pattern."""
+MOST_ROWS_OF_ALL = 1 << 24
+"""Of all patterns of a graph together."""
+
+# Bytes up to which an algorithm of few rounds is chosen: of the message, or of all blocks together.
+_SHORT_BCAST = 12_288
+_LONG_BCAST = 524_288
+_SHORT_REDUCE = 2_048
+_SHORT_ALLGATHER = 81_920
+_LONG_ALLGATHER = 524_288
+_LONG_REDUCE_SCATTER = 524_288
+# ... of one block.
+_SHORT_ALLTOALL = 256
+
+_FEW_RANKS = 8
+_MOST_RANKS_OF_BRUCK = 512
+"""Beyond, its messages of many blocks take too long to lay out."""
+
+_UNIT_BYTES = 1 << 12
+"""A pattern is made with messages of so many bytes a rank, and scaled."""
+
+# Collectives whose blocks may differ, by those with as much in equal blocks.
+_EQUAL = {"allgatherv": "allgather", "reduce_scatter": "reduce_scatter_block"}
+
+
+def usual_algorithm(collective: str, ranks: int, size_bytes: float) -> str:
+    """The algorithm that libraries use for a collective, by its name in the tables.
+
+    Args:
+        collective: one whose size all ranks know alike, such as ``bcast``.
+        size_bytes: of the message, or of one block.
+    """
+    total = size_bytes * ranks
+    doubles = ranks & (ranks - 1) == 0
+    if collective == "bcast":
+        if size_bytes <= _SHORT_BCAST or ranks < _FEW_RANKS:
+            return "binomial"
+        return "scatter_rd_allgather" if doubles and size_bytes < _LONG_BCAST else "scatter_allgather"
+    if collective == "reduce":
+        return "binomial" if size_bytes <= _SHORT_REDUCE else "rabenseifner"
+    if collective == "allreduce":
+        return "recursive_doubling" if size_bytes <= _SHORT_REDUCE else "rabenseifner"
+    if collective == "allgather":
+        if doubles and total < _LONG_ALLGATHER:
+            return "recursive_doubling"
+        return "bruck" if total < _SHORT_ALLGATHER and ranks <= _MOST_RANKS_OF_BRUCK else "ring"
+    if collective == "alltoall":
+        short = size_bytes <= _SHORT_ALLTOALL and _FEW_RANKS <= ranks <= _MOST_RANKS_OF_BRUCK
+        return "bruck" if short else "pairwise"
+    if collective == "reduce_scatter_block":
+        return "recursive_halving" if total < _LONG_REDUCE_SCATTER else "pairwise"
+    return _ALWAYS[collective]
+
+
+_ALWAYS = {
+    "gather": "binomial",
+    "scatter": "binomial",
+    "scan": "recursive_doubling",
+    "exscan": "recursive_doubling",
+    "barrier": "dissemination",
+}
+
+
+def messages_of(
+    collective: str, ranks: int, root: int, calls: int, volume_bytes: int
+) -> NDArray[np.int64] | None:
+    """What calls of a collective come to: [row][4] of source, target, messages and bytes; ranks are those of
+    the communicator. None where they are too many, see ``MOST_ROWS``.
+
+    Args:
+        collective: one whose size all ranks know alike.
+        ranks: of the communicator, at least 2.
+        root: 0 where it has none.
+        calls: how many, at least 1.
+        volume_bytes: of all calls together: of their messages, of one block each, or of all blocks where
+            they may differ.
+    """
+    size_bytes = volume_bytes / calls
+    if collective in _EQUAL:
+        collective, size_bytes = _EQUAL[collective], size_bytes / ranks
+    pattern = _pattern(collective, usual_algorithm(collective, ranks, size_bytes), ranks, root)
+    if pattern is None:
+        return None
+    rows = pattern.copy()
+    rows[:, 2] *= calls
+    unit_bytes = _UNIT_BYTES if collective in _OF_BLOCKS else _UNIT_BYTES * ranks
+    rows[:, 3] = np.rint(pattern[:, 3] * (size_bytes * calls / unit_bytes)).astype(np.int64)
+    return rows
+
+
+_OF_BLOCKS = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
+
+
+@lru_cache(maxsize=64)
+def _pattern(collective: str, algorithm: str, ranks: int, root: int) -> NDArray[np.int64] | None:
+    """One call with messages that every rank's share of divides."""
+    size_bytes = _UNIT_BYTES if collective in _OF_BLOCKS else _UNIT_BYTES * ranks
+    if collective == "barrier":
+        size_bytes = 0
+    if collective == "alltoall" and algorithm == "pairwise" and ranks * (ranks - 1) > MOST_ROWS:
+        return None
+    rows = _core.traffic(collective, ranks, algorithm, root, size_bytes, MOST_ROWS)
+    return np.frombuffer(rows, dtype=np.int64).reshape(-1, 4)
+
+
+@dataclass(frozen=True)
+class BrokenDown:
+    """The messages that collectives come to.
+
+    Attributes:
+        rows: theirs.
+        apart: the collectives of which some calls have too many messages to be listed, by name.
+    """
+
+    rows: Rows
+    apart: tuple[str, ...]
+
+
+def broken_down(graph: Graph) -> BrokenDown:
+    """The messages that the calls of a graph come to, of ``MOST_ROWS_OF_ALL`` at most before they are merged;
+    the calls with the most bytes come first.
+    """
+    calls = graph.calls
+    tables: list[Rows] = []
+    apart: set[str] = set()
+    left = MOST_ROWS_OF_ALL
+    for row in np.argsort(-calls.volume_bytes, kind="stable"):
+        name, members = str(calls.collectives[row]), graph.members(int(calls.groups[row]))
+        messages = messages_of(
+            name, len(members), int(calls.roots[row]), int(calls.calls[row]), int(calls.volume_bytes[row])
+        )
+        if messages is None or len(messages) > left:
+            apart.add(name)
+            continue
+        left -= len(messages)
+        tables.append(
+            Rows(
+                phases=np.full(len(messages), calls.phases[row]),
+                collectives=np.full(len(messages), name),
+                sources=members[messages[:, 0]],
+                targets=members[messages[:, 1]],
+                messages=messages[:, 2],
+                volume_bytes=messages[:, 3],
+            )
+        )
+    return BrokenDown(joined(tables) if tables else rows_of([], []), tuple(sorted(apart)))
