@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mutations import mutate_text
 
 from isochrone.errors import IsochroneError
-from isochrone.mapping.hosts import places_on, read_hosts
+from isochrone.mapping.hosts import read_hosts
 
 ALL_FORMS = """\
 # nodes of a job
@@ -36,10 +36,6 @@ def test_lines_of_one_host_add_up(tmp_path: Path) -> None:
     path = tmp_path / "hosts"
     path.write_text("b\nb\na:2\nb 3\n", encoding="ascii")
     assert read_hosts(path) == [("b", 5), ("a", 2)]
-
-
-def test_every_core_is_a_place() -> None:
-    assert [place.host for place in places_on([("b", 2), ("a", 1)])] == ["b", "b", "a"]
 
 
 @pytest.mark.parametrize(

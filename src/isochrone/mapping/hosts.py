@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import Place
 from isochrone.files.text import quoted, read_text
 
 MOST_CORES = 1 << 22
@@ -59,11 +57,3 @@ def read_hosts(path: Path) -> list[tuple[str, int]]:
     if not cores:
         raise IsochroneError("has no hosts", str(path), _TODO)
     return list(cores.items())
-
-
-def places_on(hosts: Sequence[tuple[str, int]]) -> tuple[Place, ...]:
-    """A place for each core, host after host: where launchers put ranks that nobody maps.
-
-    Which CPU a core is, a list of hosts does not say.
-    """
-    return tuple(Place(host, None, f"1x{cores}x1") for host, cores in hosts for _ in range(cores))
