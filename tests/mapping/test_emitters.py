@@ -57,6 +57,9 @@ def test_other_forms(tmp_path: Path) -> None:
     assert written(tmp_path, "mpich-configfile", job)[0] == (
         "-hosts mic0,mic1 -rankmap 0,0,1,0,1 -n 5 /home/test/app -x 1\n"
     )
+    text, line = written(tmp_path, "mpich-rankmap", job)
+    assert text == "mic0:3\nmic1:2\n"
+    assert " ".join(line) == "mpirun -f F -rankmap 0,0,1,0,1 -n 5 /home/test/app -x 1"
     for form in ("openmpi-sequential", "slurm-hostfile"):
         assert written(tmp_path, form, job)[0] == "mic0\nmic0\nmic1\nmic0\nmic1\n"
     _, line = written(tmp_path, "slurm-hostfile", job)
@@ -121,6 +124,8 @@ def test_what_a_form_cannot_say_is_refused(tmp_path: Path) -> None:
     for form in ("intel-configfile", "mpich-configfile"):
         with pytest.raises(UsageError, match="files name the program"):
             written(tmp_path, form, Job(unbound))
+    with pytest.raises(UsageError, match="over 16 KB from a file; use mpich-rankmap"):
+        written(tmp_path, "mpich-configfile", Job(unbound * 9000, PROGRAM))
     with pytest.raises(UsageError, match="where the launcher puts processes"):
         written(tmp_path, "permutation", Job(unbound))
     with pytest.raises(IsochroneError, match="there are no ranks"):
@@ -136,7 +141,7 @@ def test_forms_are_told_by_launcher_and_version() -> None:
     assert names("Open MPI", (4, 1, 4)) == ["openmpi-sequential", "openmpi4-rankfile"]
     assert names("Open MPI", (5, 0, 11)) == ["openmpi-sequential", "openmpi5-rankfile"]
     assert names("MPICH", (4, 0, 2)) == ["mpich-hostfile"]
-    assert names("MPICH", (5, 0, 2)) == ["mpich-configfile", "mpich-hostfile"]
+    assert names("MPICH", (5, 0, 2)) == ["mpich-configfile", "mpich-rankmap", "mpich-hostfile"]
     assert names("Intel MPI", (2021, 18)) == ["intel-machinefile", "intel-configfile"]
     assert names("Slurm", (22, 5)) == ["slurm-hostfile"]
 

@@ -190,6 +190,8 @@ def test_formats_are_told_by_how_files_begin(tmp_path: Path) -> None:
 
 def test_statistics_of_intel_mpi(tmp_path: Path) -> None:
     assert rows(read(tmp_path, "stats.txt", INTEL)) == [(0, 1, 2, 8), (1, 0, 3, 3 << 19)]
+    silent = INTEL.replace("7.629395e-06    2", "0.000000e+00    0")
+    assert rows(read(tmp_path, "stats.txt", silent)) == [(1, 0, 3, 3 << 19)]
     # A table alone, of a version that writes otherwise.
     table = "Data Transfers\n Src Dst Amount(MB) Transfers\n0 -> 3 1.0 4\n3 0 2 5\n"
     assert rows(read(tmp_path, "stats.txt", table)) == [(0, 3, 4, 1 << 20), (3, 0, 5, 2 << 20)]
@@ -335,9 +337,9 @@ def test_a_graph_of_many_ranks_takes_no_time(tmp_path: Path) -> None:
     order = np.lexsort((targets, sources))
     lines = np.split(targets[order] + 1, np.searchsorted(sources[order], np.arange(1, ranks)))
     text = f"{ranks} {len(low)}\n" + "".join(" ".join(map(str, each.tolist())) + "\n" for each in lines)
-    start = time.perf_counter()
+    start = time.process_time()
     graph = read(tmp_path, "g.graph.gz", gzip.compress(text.encode(), 1))
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert np.array_equal(graph.sources, sources[order])
     assert np.array_equal(graph.targets, targets[order])
 

@@ -13,6 +13,9 @@ from isochrone.files.place import Place
 from isochrone.files.text import quoted
 from isochrone.mapping.hosts import is_host_name
 
+MOST_WORD_BYTES = 1 << 17
+"""Linux takes no longer word in a command line."""
+
 
 @dataclass(frozen=True)
 class Job:

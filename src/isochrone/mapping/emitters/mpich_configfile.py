@@ -10,6 +10,10 @@ from __future__ import annotations
 from isochrone.errors import UsageError
 from isochrone.files.text import quoted
 from isochrone.mapping.emitters.job import Job
+from isochrone.mapping.emitters.mpich_rankmap import rank_map
+
+# Of what is longer 5.0 loses the end, the program among it.
+_MOST_BYTES = 16_000
 
 
 def write_config(job: Job) -> str:
@@ -23,12 +27,12 @@ def write_config(job: Job) -> str:
         if not word or word == ":" or word != "".join(word.split()) or not word.isprintable():
             raise UsageError(
                 f"{quoted(word)} would be read otherwise from a configuration file, which knows no quotes",
-                todo="use mpich-hostfile, or start the program by a script",
+                todo="use mpich-rankmap, or start the program by a script",
             )
-    numbers = {host: number for number, host in enumerate(job.counts)}
-    ranks = ",".join(str(numbers[host]) for host in job.hosts)
-    words = ["-hosts", ",".join(numbers), "-rankmap", ranks, *job.count_words(), *program]
-    return " ".join(words) + "\n"
+    line = " ".join(["-hosts", ",".join(job.counts), "-rankmap", rank_map(job), *job.count_words(), *program])
+    if len(line.encode()) > _MOST_BYTES:
+        raise UsageError("MPICH reads no lines of over 16 KB from a file", todo="use mpich-rankmap")
+    return line + "\n"
 
 
 def launch(job: Job, file: str) -> list[str]:

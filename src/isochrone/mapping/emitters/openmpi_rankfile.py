@@ -13,12 +13,10 @@ import itertools
 
 from isochrone.errors import IsochroneError
 from isochrone.files.place import parse_cpus
-from isochrone.mapping.emitters.job import Job
+from isochrone.mapping.emitters.job import MOST_WORD_BYTES, Job
 
 # Open MPI copies them into so many bytes, with an end of one.
 _MOST_CPUS_CHARACTERS = 63
-# Linux takes no longer word in a command line.
-_MOST_WORD = 1 << 17
 
 
 def write_rankfile(job: Job) -> str:
@@ -57,7 +55,7 @@ def launch_version_5(job: Job, file: str) -> list[str]:
         IsochroneError: the hosts do not fit into a command line.
     """
     hosts = ",".join(f"{host}:{count}" for host, count in job.counts.items())
-    if len(hosts) >= _MOST_WORD:
+    if len(hosts) >= MOST_WORD_BYTES:
         raise IsochroneError("the hosts are too many for a command line", todo="use openmpi-sequential")
     # Ranks may share CPUs: without leave to, they are refused, or put on all CPUs in silence.
     bind = job.unless_given("--bind-to", "hwthread:overload-allowed")

@@ -63,7 +63,8 @@ def read_intel_statistics(path: Path, data: bytes) -> TaskGraph:
             check_ranks(max(source, target) + 1, where)
             last = max(last, source, target)
             total += volume
-            rows.append((source, target, messages, round(volume)))
+            if messages or volume:  # most pairs are there for nothing
+                rows.append((source, target, messages, round(volume)))
         elif inside and _BEGINS_ROW.match(line):
             raise IsochroneError(
                 "the row of the table of data transfers is damaged",

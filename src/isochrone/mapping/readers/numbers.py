@@ -21,7 +21,8 @@ from isochrone.files.text import quoted
 MOST_NUMBERS = 1 << 25
 _NEWLINE, _COMMENT, _SPACE = 10, 37, 32
 _BLANKS = b" \t\r\n\v\f"
-_WHOLE = re.compile(rb"[+-]?\d{1,18}")
+_MOST = 10**18
+_WHOLE = re.compile(rb"[+-]?0*\d{1,18}")
 _REAL = re.compile(rb"[+-]?(?:\d{1,64}(?:\.\d{0,64})?|\.\d{1,64})(?:[eE][+-]?\d{1,4})?")
 _TOKEN = re.compile(rb"\S+")
 
@@ -100,7 +101,7 @@ def _parse(data: bytes, count: int, whole: bool) -> NDArray[Any] | None:
     if count == 0:
         return np.empty(0, np.int64 if whole else np.float64)
     allowed = b"0123456789+-" + _BLANKS + (b"" if whole else b".eE")
-    if data.translate(None, allowed) or (whole and re.search(rb"\d{19}", data)):
+    if data.translate(None, allowed):
         return None
     try:
         with warnings.catch_warnings():
@@ -108,9 +109,9 @@ def _parse(data: bytes, count: int, whole: bool) -> NDArray[Any] | None:
             values = np.fromstring(data, np.int64 if whole else np.float64, sep=" ")
     except (DeprecationWarning, ValueError):
         return None
-    if len(values) != count or not np.all(np.isfinite(values)):
-        return None
-    return values
+    # Whole numbers that do not fit are read as the largest.
+    fine = np.isfinite(values) if not whole else (values > -_MOST) & (values < _MOST)
+    return values if len(values) == count and np.all(fine) else None
 
 
 def _not_a_number(data: bytes, path: Path, number: re.Pattern[bytes]) -> IsochroneError:

@@ -8,15 +8,21 @@ are counted by the others already, and other lines tell of communicators: they a
 
 from __future__ import annotations
 
+import functools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
 from isochrone.mapping.graph import TaskGraph, task_graph
-from isochrone.mapping.readers.content import MOST_WEIGHT, check_ranks, check_weights, read_content
+from isochrone.mapping.readers.content import (
+    MOST_LINES,
+    MOST_WEIGHT,
+    check_ranks,
+    check_weights,
+    read_content,
+)
 
 _NAME = re.compile(r"(.+)\.(\d{1,9})\.prof")
 _LINE = re.compile(
@@ -27,6 +33,7 @@ _OTHER = re.compile(rb"\s*(?:#.*|[A-Z][A-Z0-9]*\s.*|)", re.DOTALL)
 _MOST_FILES = 1 << 16
 
 Row = tuple[int, int, int, int]
+Bins = tuple[tuple[int, int], ...]
 
 
 def monitoring_files(path: Path) -> list[Path]:
@@ -72,6 +79,10 @@ def read_openmpi_monitoring(path: Path, data: bytes) -> TaskGraph:
                 put_and_got.append((target, source, messages, volume))
             else:
                 sent[source, target].add(messages, volume, histogram)
+        if len(sent) + len(put_and_got) > MOST_LINES:
+            raise IsochroneError(
+                f"more than {MOST_LINES} pairs sent messages", str(path), "give a smaller run"
+            )
     ranks = max(told, default=-1) + 1
     writers = {int(m[2]) for f in files if (m := _NAME.fullmatch(f.name))}
     if writers:
@@ -88,23 +99,27 @@ def read_openmpi_monitoring(path: Path, data: bytes) -> TaskGraph:
     return task_graph(ranks, rows)
 
 
-@dataclass
 class _Sent:
     """What one rank sent another.
 
     Attributes:
-        bins: how many messages were empty, had one byte, 2 to 3, 4 to 7, ...
+        messages, volume: how many, and their bytes.
+        bins: how many messages have sizes of so many binary digits.
     """
 
-    messages: int = 0
-    volume: int = 0
-    bins: Counter[int] = field(default_factory=Counter)
+    __slots__ = ("bins", "messages", "volume")
 
-    def add(self, messages: int, volume: int, bins: Sequence[int]) -> None:
+    def __init__(self) -> None:
+        self.messages = 0
+        self.volume = 0
+        self.bins: dict[int, int] = {}
+
+    def add(self, messages: int, volume: int, bins: Bins) -> None:
         """One line of a file."""
         self.messages += messages
         self.volume += volume
-        self.bins.update({digits: count for digits, count in enumerate(bins) if count})
+        for digits, count in bins:
+            self.bins[digits] = self.bins.get(digits, 0) + count
 
     def classes(self) -> list[tuple[int, int]]:
         """Messages and bytes: for each class of sizes, where the counts of classes are those of the messages.
@@ -115,7 +130,7 @@ class _Sent:
         least = {digits: count << digits >> 1 for digits, count in self.bins.items()}
         spread = {digits: least[digits] - count * (digits > 0) for digits, count in self.bins.items()}
         over, room = self.volume - sum(least.values()), sum(spread.values())
-        if self.bins.total() != self.messages or not 0 <= over <= room:
+        if sum(self.bins.values()) != self.messages or not 0 <= over <= room:
             return [(self.messages, self.volume)]
         rows, before = [], 0
         for digits, count in sorted(self.bins.items()):
@@ -127,7 +142,7 @@ class _Sent:
         return rows
 
 
-def _lines(path: Path, data: bytes) -> Iterator[tuple[bytes, int, int, int, int, Sequence[int]]]:
+def _lines(path: Path, data: bytes) -> Iterator[tuple[bytes, int, int, int, int, Bins]]:
     for number, line in enumerate(data.splitlines(), start=1):
         match = _LINE.fullmatch(line)
         where = f"{path}:{number}"
@@ -143,8 +158,15 @@ def _lines(path: Path, data: bytes) -> Iterator[tuple[bytes, int, int, int, int,
         check_ranks(max(int(source), int(target)) + 1, where)
         if int(volume) >= MOST_WEIGHT:
             raise IsochroneError(f"{int(volume)} bytes cannot be", where, "mend the line")
-        try:
-            bins = [int(word) for word in histogram.split(b",")] if histogram else []
-        except ValueError:
-            bins = []
-        yield kind, int(source), int(target), int(volume), int(messages), bins
+        yield kind, int(source), int(target), int(volume), int(messages), _bins(histogram or b"")
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _bins(histogram: bytes) -> Bins:
+    """Binary digits of sizes and numbers of messages, of a list that begins with empty messages; none of what
+    is no such list. Many pairs have the same.
+    """
+    words = histogram.split(b",")
+    if not all(words):
+        return ()
+    return tuple((digits, int(word)) for digits, word in enumerate(words) if word != b"0")
