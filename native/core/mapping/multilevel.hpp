@@ -20,6 +20,7 @@ struct Effort {
     int steps = 1;       ///< partitions of each group in several steps
     int cycles = 1;      ///< V-cycles of each
     int crossings = 3;   ///< of two of them
+    bool is_deep = false;  ///< coarsens until groups that talk much are one vertex each
     bool packs = false;  ///< fills groups that have room, and leaves others empty
     std::function<bool()> is_late = [] { return false; };  ///< then nothing more is tried
 };

@@ -87,6 +87,12 @@ Effort quick() {
     return effort;
 }
 
+Effort deep() {
+    Effort effort;
+    effort.is_deep = true;
+    return effort;
+}
+
 Effort packing() {
     Effort effort;
     effort.packs = true;
@@ -117,7 +123,7 @@ class Population {
         // A thorough start takes as long as so many quick ones.
         constexpr double thorough = 15;
         const auto has_time = [&] { return search_.left_s() > thorough * quick_s; };
-        std::vector<Effort> all(2);
+        std::vector<Effort> all{{}, {}, deep()};
         if (has_much_room(problem_)) all.insert(all.end(), 2, packing());
         if (has_time()) start_each(all);
         for (int round = 0; !search_.is_late() && (search_.goes_on || round < usual_rounds); ++round) {
