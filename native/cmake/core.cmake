@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # isochrone::core, the library without MPI.
 file(GLOB_RECURSE _core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/*.cpp")
+if(ISOCHRONE_MPI)
+    # No program of MPI maps ranks.
+    list(FILTER _core_sources EXCLUDE REGEX "/core/mapping/")
+endif()
 add_library(isochrone_core STATIC ${_core_sources})
 add_library(isochrone::core ALIAS isochrone_core)
 set_target_properties(isochrone_core PROPERTIES EXPORT_NAME core)

@@ -18,6 +18,7 @@
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
 #include "compose/recipe.hpp"
+#include "mapping.hpp"
 #include "place/layout.hpp"
 #include "select/choose.hpp"
 #include "simulate/predict.hpp"
@@ -216,4 +217,5 @@ NB_MODULE(_core, m) {
           "What ranks send one another in a collective by a flat recipe.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
+    bind_mapping(m);
 }

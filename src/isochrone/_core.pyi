@@ -5,8 +5,11 @@ Every function raises ValueError, with one line that says what is wrong, for wha
 indices into ``Layout.levels``; sizes are in bytes, times in seconds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 __version__: str
 
@@ -54,6 +57,13 @@ class Collective(TypedDict):
     up: list[Algorithm]
     across: list[Algorithm]
     down: list[Algorithm]
+
+class Optimiser(TypedDict):
+    """A row of the table of optimisers of mappings; for type checkers only."""
+
+    name: str
+    words: str
+    source: str
 
 class Operation(TypedDict):
     """What a rank does in one step of a schedule; for type checkers only.
@@ -130,3 +140,52 @@ def traffic(collective: str, ranks: int, recipe: str, root: int, size_bytes: int
 
 def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
     """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""
+
+def optimisers() -> list[Optimiser]:
+    """The rows of the table of optimisers of mappings, the default first."""
+
+class MappingProblem:
+    """Tasks, and places for them."""
+
+    def __init__(
+        self,
+        first: NDArray[np.int64],
+        neighbours: NDArray[np.int32],
+        weights: NDArray[np.float64],
+        groups: Sequence[Sequence[int]],
+        distances: Sequence[Sequence[Sequence[float]]],
+        capacities: Sequence[int],
+        fixed: Sequence[int] = ...,
+        dimensions: Sequence[int] = ...,
+    ) -> None:
+        """A problem. ValueError where it is impossible, with one line that says why.
+
+        Args:
+            first, neighbours, weights: the graph in compressed rows, each edge at both ends; [task + 1], [end],
+                [end, term].
+            groups: [level][place], outermost level first; the first has one group, each refines the one before.
+            distances: [level][group][term], of pairs that meet there.
+            capacities: [place], how many tasks it holds.
+            fixed: [task], the place that it has to have, or -1.
+            dimensions: of the grid that the tasks are, row by row.
+        """
+
+    def search(
+        self,
+        method: str,
+        seed: int = 0,
+        threads: int = 1,
+        seconds: float | None = None,
+        tick: Callable[[float], None] | None = None,
+    ) -> list[int]:
+        """The place of each task; empty where the method does not apply.
+
+        Ends after its usual work, the same for the same seed, or goes on for so many seconds. ``tick`` is called
+        with the seconds gone by. The GIL is released meanwhile, and Ctrl-C ends it.
+        """
+
+    def cost(self, at: Sequence[int]) -> float:
+        """What a mapping costs, each edge counted once."""
+
+    def overload(self, at: Sequence[int]) -> int:
+        """How many tasks are at places beyond their capacity."""

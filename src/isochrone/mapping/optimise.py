@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds the mapping: the problem in the form of the core's optimisers, and what came of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isochrone import _core
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.mapping.graph import TaskGraph
+from isochrone.mapping.objective import terms
+from isochrone.mapping.system import System
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """A mapping of ranks to places.
+
+    Attributes:
+        at: [rank], its place.
+        identity: [rank], its place if nothing is done.
+        method, objective: by which it was found, and for what.
+        cost, identity_cost: in the objective's unit: seconds, or bytes times distance.
+        seconds: that the search took.
+    """
+
+    at: tuple[int, ...]
+    identity: tuple[int, ...]
+    method: str
+    objective: str
+    cost: float
+    identity_cost: float
+    seconds: float
+
+
+def methods() -> list[str]:
+    """The names of the optimisers, the default first."""
+    return [row["name"] for row in _core.optimisers()]
+
+
+def optimise(
+    graph: TaskGraph,
+    system: System,
+    objective: str = "time",
+    distances: Sequence[float] | None = None,
+    *,
+    method: str = "portfolio",
+    seed: int = 0,
+    seconds: float | None = None,
+    fixed: Sequence[int] = (),
+    dimensions: Sequence[int] = (),
+    tick: Callable[[float], None] | None = None,
+) -> Mapping:
+    """The best mapping found.
+
+    Args:
+        graph: the task graph.
+        system: the places.
+        objective: ``time``, ``volume`` or ``hops``.
+        distances: of ``volume``, innermost level first.
+        method: one of `methods`.
+        seed: the same seed gives the same mapping, unless `seconds` are given.
+        seconds: for how long to search; None: the method's usual work.
+        fixed: [rank], the place that it has to have, or -1; empty: none has.
+        dimensions: of the grid that the ranks are, if they are one and it is known.
+        tick: called with the seconds gone by.
+
+    Raises:
+        IsochroneError: the ranks have no room, or the method does not apply.
+    """
+    weights, levels = terms(objective, graph, system, distances)
+    first, neighbours, both = undirected(graph, weights)
+    try:
+        problem = _core.MappingProblem(
+            first,
+            neighbours,
+            both,
+            system.groups,
+            [[levels[level].tolist()] * (max(groups) + 1) for level, groups in enumerate(system.groups)],
+            system.capacities,
+            list(fixed),
+            list(dimensions),
+        )
+    except ValueError as error:
+        raise IsochroneError(str(error)) from None
+    if method not in methods():
+        raise UsageError(f"{method!r} is no method", "--method", f"use {', '.join(methods())}")
+    begin = time.monotonic()
+    at = problem.search(method, seed, len(os.sched_getaffinity(0)), seconds, tick)
+    took_s = time.monotonic() - begin
+    if not at:
+        raise IsochroneError(
+            f"{method} does not apply to this graph and these places", "--method", "leave it away"
+        )
+    identity = problem.search("identity")
+    return Mapping(
+        at=tuple(at),
+        identity=tuple(identity),
+        method=method,
+        objective=objective,
+        cost=problem.cost(at),
+        identity_cost=problem.cost(identity),
+        seconds=took_s,
+    )
+
+
+def undirected(
+    graph: TaskGraph, weights: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """The graph in compressed rows with each edge at both ends, its weights the sums over both directions.
+
+    Args:
+        graph: the task graph.
+        weights: [row, term].
+
+    Returns:
+        [rank + 1], where each rank's ends begin; [end], the neighbour; [end, term].
+    """
+    low, high = np.minimum(graph.sources, graph.targets), np.maximum(graph.sources, graph.targets)
+    keys, row = np.unique(low * graph.ranks + high, return_inverse=True)
+    sums = np.stack(
+        [np.bincount(row, weights=column, minlength=len(keys)) for column in weights.T], axis=1
+    ).reshape(len(keys), weights.shape[1])
+    one, other = keys // graph.ranks, keys % graph.ranks
+    ends, neighbours = np.concatenate([one, other]), np.concatenate([other, one])
+    order = np.lexsort((neighbours, ends))
+    first = np.zeros(graph.ranks + 1, np.int64)
+    np.cumsum(np.bincount(ends, minlength=graph.ranks), out=first[1:])
+    return (
+        first,
+        np.ascontiguousarray(neighbours[order], dtype=np.int32),
+        np.ascontiguousarray(np.concatenate([sums, sums])[order]),
+    )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The system graph: places for ranks, the tree of groups that they are in, and the links of each level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from isochrone.errors import IsochroneError
+from isochrone.files import Links, Topology
+from isochrone.files.place import Place
+
+_MOST_PLACES = 1 << 20
+
+
+@dataclass(frozen=True)
+class System:
+    """Places for ranks.
+
+    Attributes:
+        levels: their names, outermost first.
+        groups: [level][place], the number of the group of each; the first level has one group, each of the
+            others refines the one before.
+        capacities: [place], how many ranks it holds.
+        links: [level], of pairs that meet there; None where nothing was measured.
+        places: [place], host and CPUs; empty where only the form of the tree is known.
+    """
+
+    levels: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    capacities: tuple[int, ...]
+    links: tuple[Links | None, ...]
+    places: tuple[Place, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of places."""
+        return len(self.capacities)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the links of every level that pairs meet at are known."""
+        return all(
+            links is not None or max(_sizes(groups)) < 2
+            for links, groups in zip(self.links, self.groups, strict=True)
+        )
+
+    def with_room_for(self, ranks: int, imbalance: float) -> System:
+        """The same, where each place holds its share of so many ranks and `imbalance` (a ratio) more, as
+        graph partitioners count it; unchanged where the places hold all as they are.
+        """
+        if ranks <= sum(self.capacities):
+            return self
+        most = max(math.ceil(ranks / self.count), int((1 + imbalance) * math.ceil(ranks / self.count)))
+        return replace(self, capacities=(most,) * self.count)
+
+
+def _sizes(labels: Sequence[int]) -> list[int]:
+    found: dict[int, int] = {}
+    for label in labels:
+        found[label] = found.get(label, 0) + 1
+    return list(found.values())
+
+
+def system_of_topology(topology: Topology) -> System:
+    """A place for each rank that was surveyed, in the order of the ranks."""
+    return System(
+        levels=tuple(level.name for level in topology.levels),
+        groups=tuple(topology.labels(level) for level in topology.levels),
+        capacities=(1,) * len(topology.ranks),
+        links=tuple(level.links for level in topology.levels),
+        places=tuple(topology.places[place] for place in topology.ranks),
+    )
+
+
+def system_of_tree(arity: Sequence[int]) -> System:
+    """Places of a regular tree.
+
+    Args:
+        arity: into how many each group is divided, innermost first: 4:8:6 are 6 groups of 8 groups of 4 places.
+
+    Raises:
+        IsochroneError: a number below 1, or more places than can be.
+    """
+    if not arity or min(arity) < 1:
+        raise IsochroneError(
+            "a tree needs whole numbers from 1", "--tree", "write the innermost first: 4:8:6"
+        )
+    count = math.prod(arity)
+    if count > _MOST_PLACES:
+        raise IsochroneError(f"a tree of {count} places is too large", "--tree", f"at most {_MOST_PLACES}")
+    spans = [math.prod(arity[: len(arity) - level]) for level in range(len(arity))]
+    return System(
+        levels=tuple(f"level-{len(arity) - level}" for level in range(len(arity))),
+        groups=tuple(tuple(place // span for place in range(count)) for span in spans),
+        capacities=(1,) * count,
+        links=(None,) * len(arity),
+    )
+
+
+def system_of_hosts(hosts: Sequence[tuple[str, int]]) -> System:
+    """A place for each core of a list of hosts with their numbers of cores, in the list's order: two levels,
+    of which nothing is measured.
+    """
+    owners = [number for number, (_, cores) in enumerate(hosts) for _ in range(cores)]
+    if not owners:
+        raise IsochroneError("no host has a core", "--hosts")
+    return System(
+        levels=("machine", "node"),
+        groups=((0,) * len(owners), tuple(owners)),
+        capacities=(1,) * len(owners),
+        links=(None, None),
+        places=tuple(Place(hosts[owner][0], None, "") for owner in owners),
+    )
+
+
+def on_hosts(system: System, hosts: Sequence[tuple[str, int]]) -> System:
+    """The places of a system that are on some of its hosts, as many on each as it has cores there, in the order of
+    the list.
+
+    Raises:
+        IsochroneError: a host is none of the system's, or has fewer places than that.
+    """
+    there: dict[str, list[int]] = {}
+    for number, place in enumerate(system.places):
+        there.setdefault(place.host, []).append(number)
+    chosen: list[int] = []
+    for host, cores in hosts:
+        if host not in there:
+            raise IsochroneError(
+                f"{host!r} is no host of the topology",
+                "--hosts",
+                f"its hosts are {', '.join(sorted(there)[:4])}",
+            )
+        if cores > len(there[host]):
+            raise IsochroneError(
+                f"{host} has {len(there[host])} places in the topology, not {cores}",
+                "--hosts",
+                "probe with a rank on every core, or ask for fewer",
+            )
+        chosen += there[host][:cores]
+    return replace(
+        system,
+        groups=tuple(_renumbered([groups[place] for place in chosen]) for groups in system.groups),
+        capacities=tuple(system.capacities[place] for place in chosen),
+        places=tuple(system.places[place] for place in chosen),
+    )
+
+
+def _renumbered(labels: Sequence[int]) -> tuple[int, ...]:
+    number: dict[int, int] = {}
+    return tuple(number.setdefault(label, len(number)) for label in labels)
