@@ -216,3 +216,17 @@ def test_a_file_of_another_kind_is_not_replaced(library: Library, tmp_path: Path
     assert done.returncode == 1
     assert "holds plan" in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("without", [0, 1])
+def test_a_rank_without_the_preload_is_not_waited_for(library: Library, tmp_path: Path, without: int) -> None:
+    words: list[str | Path] = []
+    for rank in range(2):
+        words += [":", "-n", "1"] if rank else []
+        words += ["env", "-u", "LD_PRELOAD"] if rank == without else []
+        words += [library.kinds, "exchange"]
+    done = library.record(tmp_path / "graph.json", *words, ranks=1)
+    assert "0 wrong values\n" in done.stdout, done.stderr
+    assert "nothing was recorded" in done.stderr
+    assert ("not all ranks have loaded this preload" in done.stderr) == (without == 1)
+    assert list(tmp_path.iterdir()) == []
