@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/agreement.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -19,18 +15,16 @@
 #include "comm/version.hpp"
 #include "executor/tags.hpp"
 #include "interpose/environment.hpp"
+#include "preload/roll_call.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
 
 using comm::check;
-using std::chrono::duration;
-using std::chrono::steady_clock;
-
-/// How long rank 0 waits for the others. All have left MPI_Init together, more or less.
-constexpr duration<double> patience{5};
-/// How long the others wait for its answer: longer than it may wait itself.
-constexpr duration<double> patience_with_rank_0{15};
+using preload::patience;
+using preload::patience_with_rank_0;
+using preload::take_back;
+using preload::wait;
 
 constexpr std::uint64_t magic = 0x69736f6368726f6e;  // "isochron"
 
@@ -55,35 +49,6 @@ std::uint64_t digest(std::string_view text) {  // FNV-1a
     std::uint64_t result = 0xcbf29ce484222325;
     for (const char c : text) result = (result ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return result;
-}
-
-/// Until all requests are done, or that long. Ranks may share a core, so the wait leaves it to others.
-bool wait(std::vector<MPI_Request>& requests, duration<double> longest) {
-    const auto begin = steady_clock::now();
-    for (;;) {
-        int done = 0;
-        check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-        if (done != 0) return true;
-        const duration<double> waited = steady_clock::now() - begin;
-        if (waited > longest) return false;
-        if (waited < std::chrono::milliseconds(50)) {
-            sched_yield();
-        } else {
-            usleep(500);
-        }
-    }
-}
-
-/// Takes back a receive; false if its message came after all.
-bool take_back(MPI_Request& request) {
-    if (request == MPI_REQUEST_NULL) return false;
-    check(PMPI_Cancel(&request), "MPI_Cancel");
-    MPI_Status status;
-    int cancelled = 0;
-    check(PMPI_Wait(&request, &status), "MPI_Wait");
-    check(PMPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
-    return cancelled != 0;
 }
 
 Here introduce() {

@@ -57,8 +57,8 @@ std::vector<int> ask_neighbours(MPI_Comm comm) {
 
 }  // namespace
 
-thread_local PeersOf::Last PeersOf::last_communicator_;
-thread_local PeersOf::Last PeersOf::last_window_;
+constinit thread_local PeersOf::Last PeersOf::last_communicator_;
+constinit thread_local PeersOf::Last PeersOf::last_window_;
 
 PeersOf::PeersOf() {
     check(PMPI_Comm_group(MPI_COMM_WORLD, &world_), "MPI_Comm_group");

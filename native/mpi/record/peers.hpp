@@ -70,8 +70,8 @@ class PeersOf {
     Known communicators_;
     Known windows_;
 
-    static thread_local Last last_communicator_;
-    static thread_local Last last_window_;
+    __attribute__((tls_model("initial-exec"))) static thread_local constinit Last last_communicator_;
+    __attribute__((tls_model("initial-exec"))) static thread_local constinit Last last_window_;
 };
 
 }  // namespace isochrone::mpi::record

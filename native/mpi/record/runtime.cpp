@@ -13,6 +13,7 @@
 #include <string>
 
 #include "preload/library.hpp"
+#include "preload/roll_call.hpp"
 #include "record/file.hpp"
 #include "record/recorder.hpp"
 
@@ -88,6 +89,13 @@ void started() noexcept {
         // What a recorded program has started is a world of its own.
         MPI_Comm parent = MPI_COMM_NULL;
         if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL) return;
+        if (!preload::everyone_is_here()) {
+            if (preload::is_rank_0_of_launcher()) {
+                std::fprintf(stderr,
+                             "isochrone: nothing is recorded: not all ranks have loaded this preload\n");
+            }
+            return;
+        }
         find_library();
         auto made = std::make_unique<Recorder>();
         // Its being there tells whoever waits for the record that MPI has been started.

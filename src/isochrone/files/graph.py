@@ -21,6 +21,7 @@ Run = tuple[int, int, int]
 """First, count and step of some ranks."""
 
 _MOST = 1 << 53
+_MOST_TOGETHER = 1 << 62
 _SHOWN = 8
 _ROWS = ("phase", "source", "target", "messages", "bytes")
 _CALLS = ("phase", "group", "root", "calls", "bytes")
@@ -347,6 +348,8 @@ def _column(table: Json, name: str, count: int, where: str) -> Whole:
         values and not 0 <= min(values) <= max(values) <= _MOST
     ):
         raise _damaged(f"{name} has what is no count", where)
+    if sum(values) > _MOST_TOGETHER:
+        raise _damaged(f"{name} adds up to more than can be", where)
     return np.array(values, dtype=np.int64)
 
 

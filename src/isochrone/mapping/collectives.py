@@ -5,9 +5,10 @@ Nobody can look into a library. What it does is taken to be the textbook's: the 
 and size that MPICH chooses by default (Thakur, Rabenseifner and Gropp, "Optimization of Collective
 Communication Operations in MPICH", IJHPCA 19, 2005), which Open MPI's choices resemble.
 
-A pattern costs work that grows with the square of the ranks at most: some seconds at 4,096. Patterns of more
-than ``MOST_ROWS`` rows are not made: that is an exchange of all with all among more than 2,048 ranks, which
-costs about the same wherever the ranks are.
+What is made at most: patterns of ``MOST_ROWS`` rows, which leaves out an exchange of all with all among more
+than 2,048 ranks; it costs about the same wherever the ranks are. Among more than ``MANY_RANKS`` ranks only
+algorithms are used whose pattern is quickly made, trees and doublings in place of those of many blocks, and
+there are none for more than ``MOST_RANKS``. So each pattern takes seconds at most, and is made once.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ _LONG_REDUCE_SCATTER = 524_288
 _SHORT_ALLTOALL = 256
 
 _FEW_RANKS = 8
-_MOST_RANKS_OF_BRUCK = 512
-"""Beyond, its messages of many blocks take too long to lay out."""
+MANY_RANKS = 1 << 10
+MOST_RANKS = 1 << 13
 
 _UNIT_BYTES = 1 << 12
 """A pattern is made with messages of so many bytes a rank, and scaled."""
@@ -56,6 +57,8 @@ def usual_algorithm(collective: str, ranks: int, size_bytes: float) -> str:
     """
     total = size_bytes * ranks
     doubles = ranks & (ranks - 1) == 0
+    if ranks > MANY_RANKS:
+        return _QUICKLY_MADE[collective]
     if collective == "bcast":
         if size_bytes <= _SHORT_BCAST or ranks < _FEW_RANKS:
             return "binomial"
@@ -67,10 +70,9 @@ def usual_algorithm(collective: str, ranks: int, size_bytes: float) -> str:
     if collective == "allgather":
         if doubles and total < _LONG_ALLGATHER:
             return "recursive_doubling"
-        return "bruck" if total < _SHORT_ALLGATHER and ranks <= _MOST_RANKS_OF_BRUCK else "ring"
+        return "bruck" if total < _SHORT_ALLGATHER else "ring"
     if collective == "alltoall":
-        short = size_bytes <= _SHORT_ALLTOALL and _FEW_RANKS <= ranks <= _MOST_RANKS_OF_BRUCK
-        return "bruck" if short else "pairwise"
+        return "bruck" if size_bytes <= _SHORT_ALLTOALL and ranks >= _FEW_RANKS else "pairwise"
     if collective == "reduce_scatter_block":
         return "recursive_halving" if total < _LONG_REDUCE_SCATTER else "pairwise"
     return _ALWAYS[collective]
@@ -82,6 +84,14 @@ _ALWAYS = {
     "scan": "recursive_doubling",
     "exscan": "recursive_doubling",
     "barrier": "dissemination",
+}
+_QUICKLY_MADE = _ALWAYS | {
+    "bcast": "binomial",
+    "reduce": "binomial",
+    "allreduce": "recursive_doubling",
+    "allgather": "ring",
+    "alltoall": "pairwise",
+    "reduce_scatter_block": "pairwise",
 }
 
 
@@ -102,10 +112,12 @@ def messages_of(
     size_bytes = volume_bytes / calls
     if collective in _EQUAL:
         collective, size_bytes = _EQUAL[collective], size_bytes / ranks
-    pattern = _pattern(collective, usual_algorithm(collective, ranks, size_bytes), ranks, root)
+    pattern = _pattern(collective, usual_algorithm(collective, ranks, size_bytes), ranks)
     if pattern is None:
         return None
     rows = pattern.copy()
+    # All these algorithms number ranks from the root.
+    rows[:, :2] = (rows[:, :2] + root) % ranks
     rows[:, 2] *= calls
     unit_bytes = _UNIT_BYTES if collective in _OF_BLOCKS else _UNIT_BYTES * ranks
     rows[:, 3] = np.rint(pattern[:, 3] * (size_bytes * calls / unit_bytes)).astype(np.int64)
@@ -116,14 +128,25 @@ _OF_BLOCKS = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_sc
 
 
 @lru_cache(maxsize=64)
-def _pattern(collective: str, algorithm: str, ranks: int, root: int) -> NDArray[np.int64] | None:
-    """One call with messages that every rank's share of divides."""
-    size_bytes = _UNIT_BYTES if collective in _OF_BLOCKS else _UNIT_BYTES * ranks
-    if collective == "barrier":
-        size_bytes = 0
-    if collective == "alltoall" and algorithm == "pairwise" and ranks * (ranks - 1) > MOST_ROWS:
+def _pattern(collective: str, algorithm: str, ranks: int) -> NDArray[np.int64] | None:
+    """One call, from rank 0 where it has a root, with messages that every rank's share of divides."""
+    ring, pairs = algorithm == "ring", algorithm == "pairwise"
+    if ranks > MOST_RANKS and not ring:
         return None
-    rows = _core.traffic(collective, ranks, algorithm, root, size_bytes, MOST_ROWS)
+    if pairs and ranks * (ranks - 1) > MOST_ROWS:
+        return None
+    everyone = np.arange(ranks)
+    if ring:
+        others = np.full(ranks, ranks - 1)
+        return np.stack([everyone, (everyone + 1) % ranks, others, others * _UNIT_BYTES], axis=1)
+    if pairs:
+        sources, steps = np.repeat(everyone, ranks - 1), np.tile(np.arange(1, ranks), ranks)
+        ones = np.ones_like(sources)
+        return np.stack([sources, (sources + steps) % ranks, ones, ones * _UNIT_BYTES], axis=1)
+    size_bytes = _UNIT_BYTES if collective in _OF_BLOCKS else _UNIT_BYTES * ranks
+    rows = _core.traffic(
+        collective, ranks, algorithm, 0, 0 if collective == "barrier" else size_bytes, MOST_ROWS
+    )
     return np.frombuffer(rows, dtype=np.int64).reshape(-1, 4)
 
 
