@@ -323,14 +323,12 @@ TEST(Mapping, GridsOnTreesOfEqualGroups) {
         expect_fits(in_order, boxes, "boxes");
         EXPECT_DOUBLE_EQ(2 * cost(in_order.graph, places, boxes), instance.boxes);
         // Ranks in any order: the grid has to be found by its edges alone.
-        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-            Random random(seed);
-            const Problem mixed{grid(instance.dimensions, numbers(tasks, &random)), places, {}};
-            EXPECT_TRUE(cartesian(mixed, search_of(0)).empty());
-            const auto at = portfolio(mixed, search_of(seed, 2));
-            expect_fits(mixed, at, "portfolio");
-            EXPECT_LE(2 * cost(mixed.graph, places, at), instance.most) << seed;
-        }
+        Random random(1);
+        const Problem mixed{grid(instance.dimensions, numbers(tasks, &random)), places, {}};
+        EXPECT_TRUE(cartesian(mixed, search_of(0)).empty());
+        const auto at = multisection(mixed, search_of(1));
+        expect_fits(mixed, at, "multisection");
+        EXPECT_LE(2 * cost(mixed.graph, places, at), instance.most);
     }
 }
 

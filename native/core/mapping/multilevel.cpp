@@ -207,7 +207,7 @@ void bisect(const Graph& whole, const std::vector<int>& vertices, const std::vec
 /// Parts of a graph with as little as can be between them.
 Assignment partition(const Graph& graph, const Places& parts, const Effort& effort, Random& random) {
     if (graph.vertices() == 0) return {};
-    const int fewest = effort.is_deep ? 2 * parts.count() : std::max(120, 25 * parts.count());
+    const int fewest = effort.is_deep ? parts.count() : std::max(120, 25 * parts.count());
     const std::int64_t most_size =
         effort.is_deep ? *std::max_element(parts.capacities().begin(), parts.capacities().end())
                        : std::max<std::int64_t>(1, graph.total_size() * 3 / (2 * fewest));

@@ -13,15 +13,15 @@ namespace isochrone::core::mapping {
 
 /// How much is tried.
 struct Effort {
-    int tries = 8;       ///< first bisections on the coarsest graph
-    int rounds = 3;      ///< of search_moves on each graph
-    int fruitless = 50;  ///< moves that a local search goes on for without a new best
-    int starts = 2;      ///< partitions of each group
-    int steps = 1;       ///< partitions of each group in several steps
-    int cycles = 1;      ///< V-cycles of each
-    int crossings = 3;   ///< of two of them
+    int tries = 8;         ///< first bisections on the coarsest graph
+    int rounds = 3;        ///< of search_moves on each graph
+    int fruitless = 50;    ///< moves that a local search goes on for without a new best
+    int starts = 2;        ///< partitions of each group
+    int steps = 1;         ///< partitions of each group in several steps
+    int cycles = 1;        ///< V-cycles of each
+    int crossings = 3;     ///< of two of them
     bool is_deep = false;  ///< coarsens until groups that talk much are one vertex each
-    bool packs = false;  ///< fills groups that have room, and leaves others empty
+    bool packs = false;    ///< fills groups that have room, and leaves others empty
     std::function<bool()> is_late = [] { return false; };  ///< then nothing more is tried
 };
 

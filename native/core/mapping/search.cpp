@@ -127,8 +127,10 @@ class Population {
         if (has_much_room(problem_)) all.insert(all.end(), 2, packing());
         if (has_time()) start_each(all);
         for (int round = 0; !search_.is_late() && (search_.goes_on || round < usual_rounds); ++round) {
-            cross();
-            if (!search_.goes_on || search_.is_late()) continue;
+            // Where a place holds one task there is nothing to coarsen within it.
+            const bool crosses = !holds_one_each(problem_.places) && found_.size() > 1;
+            if (crosses) cross();
+            if ((crosses && !search_.goes_on) || search_.is_late()) continue;
             start_each(has_time() ? all : std::vector<Effort>{quick(), quick()});
         }
     }
@@ -166,8 +168,6 @@ class Population {
 
     /// Each with another: the child begins as the better of the two.
     void cross() {
-        // Where a place holds one task there is nothing to coarsen within it.
-        if (holds_one_each(problem_.places) || found_.size() < 2) return;
         const std::vector<Found> parents = found_;
         add(static_cast<int>(parents.size()), [&](int i, Random& random) {
             auto a = static_cast<std::size_t>(i);

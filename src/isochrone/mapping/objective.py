@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a mapping costs. An objective gives each row of the task graph a weight in some terms, and each level of
-the system a distance in the same; a mapping costs the sum of their products.
+"""What a mapping costs. An objective gives each row of the task graph a weight in some terms, and each level
+of the system a distance in the same; a mapping costs the sum of their products.
 
 - ``time``: seconds. A row of n messages of m bytes costs n t(m) at the level where its ranks meet, with
   t(m) = L + g(m) by the level's PLogP parameters (Kielmann, Bal and Verstoep, IPDPS 2000).
