@@ -7,13 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import Place
 from isochrone.mapping.emitters import FORMS, Job, emit, find_form, forms_of
-from isochrone.mapping.emitters.permutation import permutation
 from isochrone.mapping.readers import FORMATS
 
 PLACES = tuple(
@@ -66,29 +63,6 @@ def test_other_forms(tmp_path: Path) -> None:
     assert " ".join(line) == "env SLURM_HOSTFILE=F srun -m arbitrary -n 5 /home/test/app -x 1"
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([None, "0", "1"])), min_size=1), st.randoms()
-)
-def test_a_permutation_brings_every_rank_to_its_place(
-    pairs: list[tuple[str, str | None]], chance: object
-) -> None:
-    places = [Place(host, cpus, "1x1") for host, cpus in pairs]
-    started = sorted(places, key=lambda place: (place.host, place.cpus or ""))
-    ranks = permutation(places, started)
-    assert sorted(ranks) == list(range(len(places)))
-    assert [places[rank] for rank in ranks] == started
-
-
-def test_a_permutation_goes_by_hosts_where_cpus_differ() -> None:
-    started = [Place("a", None, "1x1"), Place("b", None, "1x1"), Place("a", None, "1x1")]
-    places = [Place("b", "0", "1x1"), Place("a", "0", "1x1"), Place("a", "1", "1x1")]
-    assert permutation(places, started) == [1, 0, 2]
-    with pytest.raises(IsochroneError, match="more processes are started on b than ranks are placed there"):
-        permutation([Place("a", None, "1x1")] * 3, started)
-    with pytest.raises(IsochroneError, match="more ranks are placed on a than processes are started there"):
-        permutation([*places, Place("a", None, "1x1")], started)
-
-
 @pytest.mark.parametrize("form", ["intel-configfile", "mpich-configfile"])
 @pytest.mark.parametrize("word", ["", "a\nb", "a\tb", ":", 'a "b"', "\x00"])
 def test_words_that_would_be_read_otherwise_are_refused(tmp_path: Path, form: str, word: str) -> None:
@@ -107,7 +81,7 @@ def test_words_that_intel_mpi_would_read_otherwise_are_refused(tmp_path: Path, w
 @pytest.mark.parametrize("host", ["", "a b", "a\nb", "a:1", "-rf", "a,b", "fe80::1", "a=b", "#a"])
 def test_hosts_that_would_be_read_otherwise_are_refused(tmp_path: Path, form: str, host: str) -> None:
     places = (Place(host, "0", "1x1"),)
-    job = Job(places, PROGRAM, started=(Place("a", "0", "1x1"),))
+    job = Job(places, PROGRAM)
     with pytest.raises(IsochroneError):
         written(tmp_path, form, job)
     assert not (tmp_path / "file").exists()
@@ -126,8 +100,6 @@ def test_what_a_form_cannot_say_is_refused(tmp_path: Path) -> None:
             written(tmp_path, form, Job(unbound))
     with pytest.raises(UsageError, match="over 16 KB from a file; use mpich-rankmap"):
         written(tmp_path, "mpich-configfile", Job(unbound * 9000, PROGRAM))
-    with pytest.raises(UsageError, match="where the launcher puts processes"):
-        written(tmp_path, "permutation", Job(unbound))
     with pytest.raises(IsochroneError, match="there are no ranks"):
         written(tmp_path, "slurm-hostfile", Job((), PROGRAM))
     with pytest.raises(UsageError, match="'x' is no form"):

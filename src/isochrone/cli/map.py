@@ -170,7 +170,7 @@ def map_(
             provenance=provenance(),
         ),
     )
-    launches = _emit(forms, places, identity, tuple(program or ()), extra)
+    launches = _emit(forms, places, tuple(program or ()), extra)
     if as_json:
         print_json(_figures(mapped, output, tasks.ranks, launches))
         return
@@ -257,7 +257,6 @@ def _forms(wanted: list[str], system: System) -> list[tuple[Any, Path]]:
 def _emit(
     forms: list[tuple[Any, Path]],
     places: tuple[Place, ...],
-    identity: tuple[Place, ...],
     program: tuple[str, ...],
     extra: str,
 ) -> list[dict[str, Any]]:
@@ -267,7 +266,7 @@ def _emit(
         options = tuple(shlex.split(extra))
     except ValueError as error:
         raise UsageError(f"the options do not end: {error}", "--extra", "close the quotes") from None
-    job = Job(places, program, options, identity)
+    job = Job(places, program, options)
     return [{"form": form.name, "file": str(path), "launch": emit(form, job, path)} for form, path in forms]
 
 

@@ -25,13 +25,11 @@ class Job:
         places: [rank], where it shall run.
         program: with its arguments; empty where it is not known yet.
         extra: more options for the launcher.
-        started: [process], where the launcher puts processes by itself, where that is known.
     """
 
     places: tuple[Place, ...]
     program: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
-    started: tuple[Place, ...] | None = None
 
     @property
     def hosts(self) -> list[str]:

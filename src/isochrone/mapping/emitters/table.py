@@ -17,7 +17,6 @@ from isochrone.mapping.emitters import (
     mpich_rankmap,
     openmpi_rankfile,
     openmpi_sequential,
-    permutation,
     slurm_hostfile,
 )
 from isochrone.mapping.emitters.job import Job
@@ -32,7 +31,7 @@ class Form:
     Attributes:
         name: what the user calls it.
         words: what it is good for.
-        vendors: whose launchers read it, as ``isochrone mpi list`` and Slurm name them; none for all.
+        vendors: whose launchers read it, as ``isochrone mpi list`` and Slurm name them.
         since: the first version that reads it, if not all do.
         before: the first version that does not any more.
         file: its usual name.
@@ -57,7 +56,7 @@ class Form:
         versions = f" {_text(self.since)} and newer" if self.since else ""
         if self.before is not None:
             versions = f" before {_text(self.before)}"
-        return (" and ".join(self.vendors) or "all") + versions
+        return " and ".join(self.vendors) + versions
 
 
 FORMS = (
@@ -159,17 +158,6 @@ FORMS = (
         False,
         openmpi_sequential.write_hosts,
         slurm_hostfile.launch,
-    ),
-    Form(
-        "permutation",
-        "the world rank that each process takes, for launchers that cannot place",
-        (),
-        (),
-        None,
-        "permutation",
-        False,
-        permutation.write_permutation,
-        permutation.launch,
     ),
 )
 
