@@ -25,6 +25,7 @@ from isochrone.mapping.graph import TaskGraph, task_graph
 from isochrone.mapping.objective import terms
 from isochrone.mapping.optimise import methods, optimise
 from isochrone.mapping.system import System, on_hosts, system_of_hosts, system_of_topology, system_of_tree
+from isochrone.report.plots.traffic import byte_matrix
 from isochrone.steps.map import map_ranks
 
 NEAR, FAR = 1e-6, 50e-6
@@ -272,3 +273,44 @@ def test_a_search_can_be_interrupted(files: tuple[Path, Path], tmp_path: Path) -
     assert running.returncode == 130
     assert error.splitlines()[-1].startswith("isochrone: stopped by SIGINT")
     assert not (tmp_path / "mapping.json").exists()
+
+
+def test_pictures_of_a_mapping(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph, place = files
+    line = ["map", str(graph), "--topology", str(place), "-o", str(tmp_path / "m.json"), "--pictures"]
+    assert main([*line, str(tmp_path / "drawn"), "--json"]) == 0
+    drawn = [Path(path) for path in json.loads(capsys.readouterr().out)["pictures"]]
+    assert [path.name for path in drawn] == [
+        "tasks.dot",
+        "system.dot",
+        "traffic.png",
+        "traffic.svg",
+        "traffic.pdf",
+    ]
+    assert all(path.stat().st_size > 0 for path in drawn)
+    tasks, system = (path.read_text(encoding="utf-8") for path in drawn[:2])
+    assert tasks.count(" -- ") == 16 * 15 // 2
+    assert tasks.count("subgraph") == 4
+    # The machine's four nodes, and four places on each.
+    assert system.count(" -- ") == 4 + 16
+    assert 'label="n3 2"' in system
+    assert tasks.count("{") == tasks.count("}")
+
+
+@given(st.integers(2, 40), st.integers(0, 2**32 - 1))
+@settings(max_examples=15, deadline=None)
+def test_the_matrix_of_bytes_keeps_all_of_them(ranks: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = np.stack([*random.integers(0, ranks, (2, 50)), *random.integers(0, 9, (2, 50))], axis=1)
+    graph = task_graph(ranks, rows)
+    order = random.permutation(ranks)
+    for most in (1024, 7):
+        found = byte_matrix(graph, order, most)
+        assert found.sum() == graph.volume_bytes.sum()
+        assert found.shape == (min(ranks, most),) * 2
+    found = byte_matrix(graph, order, ranks)
+    for i in range(ranks):
+        of_rank = graph.volume_bytes[graph.sources == order[i]]
+        assert found[i].sum() == of_rank.sum()

@@ -14,6 +14,7 @@ from isochrone.errors import UsageError
 
 if TYPE_CHECKING:
     from isochrone.files import Place
+    from isochrone.mapping.graph import TaskGraph
     from isochrone.mapping.system import System
     from isochrone.steps.map import Mapped
 
@@ -120,6 +121,14 @@ def map_(
     extra: Annotated[
         str, typer.Option("--extra", metavar="OPTIONS", help="For --emit, more options for the launcher.")
     ] = "",
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            "--pictures",
+            metavar="FOLDER",
+            help="Draw what ranks send before and after, and write both graphs for GraphViz.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Put ranks where they talk cheapest.
@@ -170,11 +179,12 @@ def map_(
             provenance=provenance(),
         ),
     )
+    drawn = [] if pictures is None else _draw(pictures, tasks, room, mapped)
     launches = _emit(forms, places, tuple(program or ()), extra)
     if as_json:
-        print_json(_figures(mapped, output, tasks.ranks, launches))
+        print_json(_figures(mapped, output, tasks.ranks, launches, drawn))
         return
-    for line in _lines(mapped, output, tasks.ranks, launches):
+    for line in _lines(mapped, output, tasks.ranks, launches, drawn):
         typer.echo(line)
 
 
@@ -270,7 +280,22 @@ def _emit(
     return [{"form": form.name, "file": str(path), "launch": emit(form, job, path)} for form, path in forms]
 
 
-def _figures(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]]) -> dict[str, Any]:
+def _draw(folder: Path, tasks: TaskGraph, system: System, mapped: Mapped) -> list[Path]:
+    from isochrone.export.graphviz import system_dot, tasks_dot
+    from isochrone.files.text import write_text
+    from isochrone.report.plots.style import save
+    from isochrone.report.plots.traffic import traffic
+
+    drawn = [folder / "tasks.dot", folder / "system.dot"]
+    write_text(drawn[0], tasks_dot(tasks, system, mapped.mapping.at))
+    write_text(drawn[1], system_dot(system))
+    figure = traffic(tasks, system, mapped)
+    return drawn if figure is None else [*drawn, *save(figure, folder, "traffic")]
+
+
+def _figures(
+    mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]], drawn: list[Path]
+) -> dict[str, Any]:
     found = mapped.mapping
     return {
         "mapping": str(output),
@@ -286,10 +311,13 @@ def _figures(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, 
         ],
         "advice": mapped.advice,
         "emitted": launches,
+        "pictures": [str(path) for path in drawn],
     }
 
 
-def _lines(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]]) -> list[str]:
+def _lines(
+    mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]], drawn: list[Path]
+) -> list[str]:
     from isochrone.units import format_time
 
     found = mapped.mapping
@@ -310,5 +338,7 @@ def _lines(mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, An
     if mapped.advice is not None:
         lines.append(f"Mapping does not help: {mapped.advice}.")
     lines.append(f"Mapping: {output}")
+    if drawn:
+        lines.append(f"Pictures: {drawn[0].parent}")
     lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
     return lines

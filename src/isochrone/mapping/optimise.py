@@ -74,6 +74,11 @@ def optimise(
     Raises:
         IsochroneError: the ranks have no room, or the method does not apply.
     """
+    if graph.ranks > sum(system.capacities):
+        raise IsochroneError(
+            f"{graph.ranks} ranks have room at places for {sum(system.capacities)} only",
+            todo="survey with a rank on every core, or give more hosts",
+        )
     weights, levels = terms(objective, graph, system, distances)
     first, neighbours, both = undirected(graph, weights)
     try:

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Process mapping beside Scotch and KaHIP on the same instances, with the same balance, several seeds each.
+
+Usage: mapping.py RESULT.json [--graphs FOLDER] [--seeds N] [--only NAME]
+       mapping.py RESULT.json --tables
+
+FOLDER may hold rgg_n_2_15_s0.graph.gz and delaunay_n15.graph.gz of the 10th DIMACS challenge. Scotch's gmap
+is taken if it is on the PATH, and KaHIP if its Python module is installed: tasks are parted level by level,
+as SharedMap does. J is counted in both directions. With --tables the tables of a result are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
+
+from isochrone.files import provenance
+from isochrone.mapping.graph import TaskGraph, task_graph
+from isochrone.mapping.optimise import optimise, undirected
+from isochrone.mapping.readers import read_foreign_graph
+from isochrone.mapping.system import system_of_tree
+
+IMBALANCE = 0.03
+DIMACS = ("rgg_n_2_15_s0", "delaunay_n15")
+STENCILS = (
+    ((8, 8, 16), (4, 8, 32)),
+    ((16, 16, 16), (4, 16, 64)),
+    ((12, 12, 12), (4, 12, 36)),
+    ((10, 12, 20), (5, 8, 60)),
+    ((32, 48), (8, 6, 32)),
+)
+Csr = tuple[Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """Tasks, and a regular tree for them, innermost first."""
+
+    name: str
+    graph: TaskGraph
+    arity: tuple[int, ...]
+    distances: tuple[int, ...] = (1, 10, 100)
+
+    @property
+    def places(self) -> int:
+        """Number of places."""
+        return math.prod(self.arity)
+
+    @property
+    def most(self) -> int:
+        """How many tasks a place may hold."""
+        even = math.ceil(self.graph.ranks / self.places)
+        return max(even, int((1 + IMBALANCE) * even))
+
+
+def stencil(dimensions: Sequence[int], order: Sequence[int] | None = None) -> TaskGraph:
+    """A grid whose neighbours exchange one byte each way, numbered row by row, or as `order` says."""
+    strides = [math.prod(dimensions[i + 1 :]) for i in range(len(dimensions))]
+    number = np.arange(math.prod(dimensions)) if order is None else np.asarray(order)
+    rows = []
+    for at in product(*map(range, dimensions)):
+        one = sum(a * stride for a, stride in zip(at, strides, strict=True))
+        for a, size, stride in zip(at, dimensions, strides, strict=True):
+            if a + 1 < size:
+                pair = (int(number[one]), int(number[one + stride]))
+                rows += [(*pair, 0, 1), (*pair[::-1], 0, 1)]
+    return task_graph(len(number), rows)
+
+
+def random_geometric(tasks: int, seed: int) -> TaskGraph:
+    """Points of the unit square, those near each other with an edge, about 12 a task."""
+    points = np.random.default_rng(seed).random((tasks, 2))
+    pairs = cKDTree(points).query_pairs(math.sqrt(12 / (math.pi * tasks)), output_type="ndarray")
+    return _both_ways(tasks, pairs)
+
+
+def power_law(tasks: int, seed: int) -> TaskGraph:
+    """Preferential attachment, four edges a task (Barabasi and Albert, 1999)."""
+    random = np.random.default_rng(seed)
+    ends = list(range(5))
+    pairs = []
+    for new in range(5, tasks):
+        for old in {ends[int(i)] for i in random.integers(0, len(ends), 4)}:
+            pairs.append((new, old))
+            ends += [new, old]
+    return _both_ways(tasks, np.array(pairs))
+
+
+def _both_ways(tasks: int, pairs: Any) -> TaskGraph:
+    ones = np.ones(len(pairs), np.int64)
+    rows = [np.stack([pairs[:, a], pairs[:, 1 - a], 0 * ones, ones], axis=1) for a in (0, 1)]
+    return task_graph(tasks, np.concatenate(rows))
+
+
+def instances(graphs: Path | None) -> list[Instance]:
+    """All that are at hand."""
+    found = []
+    for name in DIMACS:
+        path = None if graphs is None else graphs / f"{name}.graph.gz"
+        if path is not None and path.is_file():
+            found.append(Instance(name, read_foreign_graph(path), (4, 8, 6)))
+    random = np.random.default_rng(1)
+    for dimensions, arity in STENCILS:
+        name = "x".join(map(str, dimensions))
+        found.append(Instance(name, stencil(dimensions), arity))
+        order = random.permutation(math.prod(dimensions))
+        found.append(Instance(f"{name} in any order", stencil(dimensions, order), arity))
+    for seed in (1, 2):
+        found.append(Instance(f"random geometric 4096, {seed}", random_geometric(4096, seed), (4, 16, 64)))
+        found.append(Instance(f"random geometric 20000, {seed}", random_geometric(20000, seed), (4, 8, 6)))
+        found.append(Instance(f"power law 2048, {seed}", power_law(2048, seed), (4, 16, 32)))
+    return found
+
+
+def csr(graph: TaskGraph) -> Csr:
+    """The graph in compressed rows; an edge weighs what one direction does."""
+    first, neighbours, weights = undirected(graph, graph.volume_bytes[:, None] / 2)
+    return first, neighbours, weights[:, 0].astype(np.int64)
+
+
+def j_of(instance: Instance, rows: Csr, at: Any) -> int:
+    """J of a mapping. Raises ValueError where it does not keep the balance."""
+    first, neighbours, weights = rows
+    if np.bincount(at, minlength=instance.places).max() > instance.most:
+        raise ValueError("a place holds too much")
+    one, other = at[np.repeat(np.arange(len(first) - 1), np.diff(first))], at[neighbours]
+    cost, span = np.zeros(len(neighbours), np.int64), 1
+    for arity, distance in zip(instance.arity, instance.distances, strict=True):
+        cost[one // span != other // span] = distance
+        span *= arity
+    return int((cost * weights).sum())
+
+
+def scotch(instance: Instance, rows: Csr, seed: int) -> Any:
+    """Scotch's gmap on its tleaf architecture."""
+    first, neighbours, weights = rows
+    with tempfile.TemporaryDirectory() as folder:
+        graph, target, out = (Path(folder) / name for name in ("graph", "target", "map"))
+        lines = [f"0\n{len(first) - 1} {len(neighbours)}\n0 010"]
+        for v in range(len(first) - 1):
+            ends = range(first[v], first[v + 1])
+            lines.append(" ".join([str(len(ends)), *(f"{weights[e]} {neighbours[e]}" for e in ends)]))
+        graph.write_text("\n".join(lines) + "\n", encoding="ascii")
+        tree = [f"{a} {d}" for a, d in zip(instance.arity[::-1], instance.distances[::-1], strict=True)]
+        target.write_text(f"tleaf {len(tree)} {' '.join(tree)}\n", encoding="ascii")
+        # It knows ratios only: where places hold one task each, there is nothing to spare.
+        spare = instance.most * instance.places / instance.graph.ranks - 1
+        begin = time.monotonic()
+        line = [str(shutil.which("scotch_gmap")), f"-b{max(spare, 0.0)}", str(graph), str(target), str(out)]
+        subprocess.run(line, check=True, capture_output=True, env={**os.environ, "SCOTCH_SEED": str(seed)})
+        took_s = time.monotonic() - begin
+        table = np.loadtxt(out, skiprows=1, dtype=np.int64)
+    at = np.empty(len(first) - 1, np.int64)
+    at[table[:, 0]] = table[:, 1]
+    return at, took_s
+
+
+def kahip(mode: str) -> Callable[[Instance, Csr, int], Any]:
+    """KaHIP, level by level, with what balance is left for each (as SharedMap)."""
+
+    def run(instance: Instance, rows: Csr, seed: int) -> Any:
+        import kahip as library
+
+        first, neighbours, weights = rows
+        matrix = csr_matrix((weights, neighbours, first))
+        tasks, at = matrix.shape[0], np.zeros(matrix.shape[0], np.int64)
+
+        def divide(ids: Any, level: int, place: int) -> None:
+            if level < 0:
+                at[ids] = place
+                return
+            part = matrix[ids][:, ids]
+            inside = math.prod(instance.arity[: level + 1])
+            slack = ((1 + IMBALANCE) * inside * tasks / (instance.places * len(ids))) ** (1 / (level + 1))
+            spare = 0.0 if instance.most == 1 else max(slack - 1, 0.0)
+            _, sides = library.kaffpa(
+                [1] * len(ids), part.indptr.tolist(), part.data.astype(int).tolist(), part.indices.tolist(),
+                instance.arity[level], spare, True, seed, getattr(library, mode),
+            )  # fmt: skip
+            step = inside // instance.arity[level]
+            for side in range(instance.arity[level]):
+                divide(ids[np.array(sides) == side], level - 1, place + side * step)
+
+        begin = time.monotonic()
+        divide(np.arange(tasks), len(instance.arity) - 1, 0)
+        return at, time.monotonic() - begin
+
+    return run
+
+
+def ours(method: str, seconds: float | None) -> Callable[[Instance, Csr, int], Any]:
+    """A method of Isochrone, for so long."""
+
+    def run(instance: Instance, rows: Csr, seed: int) -> Any:
+        system = system_of_tree(instance.arity).with_room_for(instance.graph.ranks, IMBALANCE)
+        found = optimise(
+            instance.graph, system, "volume", instance.distances, method=method, seed=seed, seconds=seconds
+        )
+        return np.array(found.at), found.seconds
+
+    return run
+
+
+def mappers() -> dict[str, Callable[[Instance, Csr, int], Any]]:
+    """All that are at hand, by name."""
+    found = {
+        "identity": ours("identity", None),
+        "greedy": ours("greedy", None),
+        "isochrone 1s": ours("portfolio", 1.0),
+        "isochrone": ours("portfolio", None),
+    }
+    if shutil.which("scotch_gmap"):
+        found["scotch"] = scotch
+    try:
+        import kahip as _  # noqa: F401
+    except ImportError:
+        return found
+    return found | {"kahip eco": kahip("ECO"), "kahip strong": kahip("STRONG")}
+
+
+def measure(graphs: Path | None, seeds: int, only: str | None) -> list[dict[str, Any]]:
+    """Every mapper on every instance, in turn for each seed."""
+    results = []
+    for instance in instances(graphs):
+        if only is not None and only not in instance.name:
+            continue
+        rows = csr(instance.graph)
+        for seed in range(seeds):
+            for name, mapper in mappers().items():
+                if seed > 0 and name in ("identity", "greedy"):
+                    continue
+                result: dict[str, Any] = {"instance": instance.name, "mapper": name, "seed": seed}
+                try:
+                    at, took_s = mapper(instance, rows, seed)
+                    result |= {"j": j_of(instance, rows, at), "seconds": round(took_s, 3)}
+                except ValueError as error:
+                    result["failure"] = str(error)
+                results.append(result)
+                print(result, flush=True)
+    return results
+
+
+def tables(results: list[dict[str, Any]]) -> str:
+    """Median J and seconds of each mapper on each instance, as Markdown."""
+    names = list(dict.fromkeys(each["mapper"] for each in results))
+    lines = [f"| instance | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names)]
+    for instance in dict.fromkeys(each["instance"] for each in results):
+        cells = []
+        for name in names:
+            of = [e for e in results if (e["instance"], e["mapper"]) == (instance, name)]
+            good = [each for each in of if "j" in each]
+            if not good:
+                cells.append("unbalanced" if of else "-")
+                continue
+            middle = statistics.median(each["j"] for each in good)
+            took_s = statistics.median(each["seconds"] for each in good)
+            cells.append(f"{middle:,.0f} ({took_s:.2g} s)")
+        lines.append(f"| {instance} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Runs the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("result", type=Path)
+    parser.add_argument("--graphs", type=Path)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only")
+    parser.add_argument("--tables", action="store_true")
+    options = parser.parse_args()
+    if not options.tables:
+        results = measure(options.graphs, options.seeds, options.only)
+        document = {"cores": len(os.sched_getaffinity(0)), "results": results, "provenance": provenance()}
+        options.result.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(tables(json.loads(options.result.read_text(encoding="utf-8"))["results"]))
+
+
+if __name__ == "__main__":
+    main()
