@@ -31,6 +31,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
+from isochrone import _core
 from isochrone.files import provenance
 from isochrone.mapping.graph import TaskGraph, task_graph
 from isochrone.mapping.optimise import optimise, undirected
@@ -50,22 +51,82 @@ Csr = tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True)
+class Uneven:
+    """Racks of nodes of some cores each, one task a core.
+
+    Attributes:
+        cores: [rack][node].
+        inside: [rack][node], distance between the cores of a node.
+        within: [rack], between nodes of a rack.
+        between: between racks.
+    """
+
+    cores: tuple[tuple[int, ...], ...]
+    inside: tuple[tuple[int, ...], ...]
+    within: tuple[int, ...]
+    between: int
+
+    def levels(self) -> tuple[list[list[int]], list[list[list[float]]]]:
+        """[level][place], the groups, and [level][group][term], their distances."""
+        rack = [r for r, nodes in enumerate(self.cores) for cores in nodes for _ in range(cores)]
+        sizes = [cores for nodes in self.cores for cores in nodes]
+        node = [n for n, cores in enumerate(sizes) for _ in range(cores)]
+        inside = [[float(distance)] for nodes in self.inside for distance in nodes]
+        within = [[float(distance)] for distance in self.within]
+        return [[0] * len(node), rack, node], [[[float(self.between)]], within, inside]
+
+    def matrix(self) -> Any:
+        """[place, place], the distances."""
+        groups, distances = self.levels()
+        labels = np.array(groups)
+        found = np.zeros((labels.shape[1],) * 2, np.int64)
+        for label, of in zip(labels, distances, strict=True):
+            same = label[:, None] == label[None, :]
+            found = np.where(same, np.array([int(d[0]) for d in of])[label][:, None], found)
+        np.fill_diagonal(found, 0)
+        return found
+
+
+def uneven(tasks: int, seed: int) -> Uneven:
+    """A machine that grew: racks of fast and slow networks, nodes of 4 to 24 cores, old and new."""
+    random = np.random.default_rng(seed)
+    left, racks = tasks, []
+    while left > 0:
+        nodes = []
+        for _ in range(int(random.integers(3, 9))):
+            cores = min(left, int(random.choice([4, 6, 12, 16, 24])))
+            if cores > 0:
+                nodes.append(cores)
+            left -= cores
+        racks.append(tuple(nodes))
+    return Uneven(
+        tuple(racks),
+        tuple(tuple(int(d) for d in random.integers(1, 4, len(nodes))) for nodes in racks),
+        tuple(int(d) for d in random.integers(8, 30, len(racks))),
+        100,
+    )
+
+
+@dataclass(frozen=True)
 class Instance:
-    """Tasks, and a regular tree for them, innermost first."""
+    """Tasks, and a tree for them: a regular one, innermost first, or an uneven one."""
 
     name: str
     graph: TaskGraph
-    arity: tuple[int, ...]
+    arity: tuple[int, ...] = ()
     distances: tuple[int, ...] = (1, 10, 100)
+    uneven: Uneven | None = None
 
     @property
     def places(self) -> int:
         """Number of places."""
-        return math.prod(self.arity)
+        return self.graph.ranks if self.uneven is not None else math.prod(self.arity)
 
     @property
     def most(self) -> int:
         """How many tasks a place may hold."""
+        if self.uneven is not None:
+            return 1
         even = math.ceil(self.graph.ranks / self.places)
         return max(even, int((1 + IMBALANCE) * even))
 
@@ -126,6 +187,18 @@ def instances(graphs: Path | None) -> list[Instance]:
         found.append(Instance(f"random geometric 4096, {seed}", random_geometric(4096, seed), (4, 16, 64)))
         found.append(Instance(f"random geometric 20000, {seed}", random_geometric(20000, seed), (4, 8, 6)))
         found.append(Instance(f"power law 2048, {seed}", power_law(2048, seed), (4, 16, 32)))
+    for seed, (name, graph) in enumerate(
+        (
+            ("random geometric 512", random_geometric(512, 3)),
+            ("random geometric 1500", random_geometric(1500, 4)),
+            ("power law 600", power_law(600, 3)),
+            ("power law 1200", power_law(1200, 4)),
+            ("8x8x8", stencil((8, 8, 8))),
+            ("30x40", stencil((30, 40))),
+        )
+    ):
+        machine = uneven(graph.ranks, seed)
+        found.append(Instance(f"{name} on uneven nodes", graph, uneven=machine))
     return found
 
 
@@ -141,6 +214,8 @@ def j_of(instance: Instance, rows: Csr, at: Any) -> int:
     if np.bincount(at, minlength=instance.places).max() > instance.most:
         raise ValueError("a place holds too much")
     one, other = at[np.repeat(np.arange(len(first) - 1), np.diff(first))], at[neighbours]
+    if instance.uneven is not None:
+        return int((instance.uneven.matrix()[one, other] * weights).sum())
     cost, span = np.zeros(len(neighbours), np.int64), 1
     for arity, distance in zip(instance.arity, instance.distances, strict=True):
         cost[one // span != other // span] = distance
@@ -158,8 +233,12 @@ def scotch(instance: Instance, rows: Csr, seed: int) -> Any:
             ends = range(first[v], first[v + 1])
             lines.append(" ".join([str(len(ends)), *(f"{weights[e]} {neighbours[e]}" for e in ends)]))
         graph.write_text("\n".join(lines) + "\n", encoding="ascii")
-        tree = [f"{a} {d}" for a, d in zip(instance.arity[::-1], instance.distances[::-1], strict=True)]
-        target.write_text(f"tleaf {len(tree)} {' '.join(tree)}\n", encoding="ascii")
+        if instance.uneven is not None:
+            text = _decomposition(instance.uneven)
+        else:
+            tree = [f"{a} {d}" for a, d in zip(instance.arity[::-1], instance.distances[::-1], strict=True)]
+            text = f"tleaf {len(tree)} {' '.join(tree)}\n"
+        target.write_text(text, encoding="ascii")
         # It knows ratios only: where places hold one task each, there is nothing to spare.
         spare = instance.most * instance.places / instance.graph.ranks - 1
         begin = time.monotonic()
@@ -172,10 +251,35 @@ def scotch(instance: Instance, rows: Csr, seed: int) -> Any:
     return at, took_s
 
 
+def _decomposition(machine: Uneven) -> str:
+    """The machine as a target of Scotch: its places as leaves of a binary tree, and their distances."""
+    number: dict[int, int] = {}
+
+    def halve(parts: list[Any], at: int) -> None:
+        if len(parts) > 1:
+            middle = len(parts) // 2
+            halve(parts[:middle], 2 * at)
+            halve(parts[middle:], 2 * at + 1)
+        elif isinstance(parts[0], list):
+            halve(parts[0], at)
+        else:
+            number[parts[0]] = at
+
+    count = iter(range(sum(map(sum, machine.cores))))
+    halve([[[next(count) for _ in range(cores)] for cores in nodes] for nodes in machine.cores], 1)
+    distances = machine.matrix()
+    lines = [f"deco\n0\n{len(number)} {max(number.values())}"]
+    lines += [f"{place} 1 {number[place]}" for place in range(len(number))]
+    lines += [" ".join(map(str, distances[place, :place])) for place in range(1, len(number))]
+    return "\n".join(lines) + "\n"
+
+
 def kahip(mode: str) -> Callable[[Instance, Csr, int], Any]:
     """KaHIP, level by level, with what balance is left for each (as SharedMap)."""
 
     def run(instance: Instance, rows: Csr, seed: int) -> Any:
+        if instance.uneven is not None:
+            raise ValueError("parts of equal size only")
         import kahip as library
 
         first, neighbours, weights = rows
@@ -209,6 +313,8 @@ def ours(method: str, seconds: float | None) -> Callable[[Instance, Csr, int], A
     """A method of Isochrone, for so long."""
 
     def run(instance: Instance, rows: Csr, seed: int) -> Any:
+        if instance.uneven is not None:
+            return _on_uneven(instance.uneven, rows, method, seconds, seed)
         system = system_of_tree(instance.arity).with_room_for(instance.graph.ranks, IMBALANCE)
         found = optimise(
             instance.graph, system, "volume", instance.distances, method=method, seed=seed, seconds=seconds
@@ -216,6 +322,17 @@ def ours(method: str, seconds: float | None) -> Callable[[Instance, Csr, int], A
         return np.array(found.at), found.seconds
 
     return run
+
+
+def _on_uneven(machine: Uneven, rows: Csr, method: str, seconds: float | None, seed: int) -> Any:
+    first, neighbours, weights = rows
+    groups, distances = machine.levels()
+    problem = _core.MappingProblem(
+        first, neighbours, weights[:, None].astype(np.float64), groups, distances, [1] * len(groups[0])
+    )
+    begin = time.monotonic()
+    at = problem.search(method, seed, len(os.sched_getaffinity(0)), seconds)
+    return np.array(at), time.monotonic() - begin
 
 
 def mappers() -> dict[str, Callable[[Instance, Csr, int], Any]]:

@@ -115,7 +115,7 @@ class Population {
         : problem_(problem), search_(search), found_(std::move(found)) {}
 
     void evolve() {
-        constexpr int usual_rounds = 2;
+        constexpr int usual_rounds = 2, usual_rounds_of_starts = 1;
         using Clock = std::chrono::steady_clock;
         const auto begin = Clock::now();
         start_each({quick(), quick()});
@@ -129,6 +129,7 @@ class Population {
         for (int round = 0; !search_.is_late() && (search_.goes_on || round < usual_rounds); ++round) {
             // Where a place holds one task there is nothing to coarsen within it.
             const bool crosses = !holds_one_each(problem_.places) && found_.size() > 1;
+            if (!crosses && !search_.goes_on && round >= usual_rounds_of_starts) break;
             if (crosses) cross();
             if ((crosses && !search_.goes_on) || search_.is_late()) continue;
             start_each(has_time() ? all : std::vector<Effort>{quick(), quick()});
