@@ -115,7 +115,6 @@ class Population {
         : problem_(problem), search_(search), found_(std::move(found)) {}
 
     void evolve() {
-        constexpr int usual_rounds = 2, usual_rounds_of_starts = 1;
         using Clock = std::chrono::steady_clock;
         const auto begin = Clock::now();
         start_each({quick(), quick()});
@@ -126,12 +125,12 @@ class Population {
         std::vector<Effort> all{{}, {}, deep()};
         if (has_much_room(problem_)) all.insert(all.end(), 2, packing());
         if (has_time()) start_each(all);
+        // Where a place holds one task there is nothing to coarsen within it, and so no crossing.
+        const bool crosses = !holds_one_each(problem_.places);
+        const int usual_rounds = crosses ? 2 : 1;
         for (int round = 0; !search_.is_late() && (search_.goes_on || round < usual_rounds); ++round) {
-            // Where a place holds one task there is nothing to coarsen within it.
-            const bool crosses = !holds_one_each(problem_.places) && found_.size() > 1;
-            if (!crosses && !search_.goes_on && round >= usual_rounds_of_starts) break;
             if (crosses) cross();
-            if ((crosses && !search_.goes_on) || search_.is_late()) continue;
+            if (crosses && !search_.goes_on) continue;
             start_each(has_time() ? all : std::vector<Effort>{quick(), quick()});
         }
     }
@@ -169,6 +168,7 @@ class Population {
 
     /// Each with another: the child begins as the better of the two.
     void cross() {
+        if (found_.size() < 2) return;
         const std::vector<Found> parents = found_;
         add(static_cast<int>(parents.size()), [&](int i, Random& random) {
             auto a = static_cast<std::size_t>(i);
