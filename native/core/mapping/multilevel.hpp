@@ -3,8 +3,11 @@
 // Multilevel search: on graphs that get smaller first, then larger again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <vector>
 
+#include "mapping/coarsen.hpp"
 #include "mapping/graph.hpp"
 #include "mapping/places.hpp"
 #include "mapping/random.hpp"
@@ -25,13 +28,25 @@ struct Effort {
     std::function<bool()> is_late = [] { return false; };  ///< then nothing more is tried
 };
 
-/// Recursive multisection along the tree of places (von Kirchbach, Schulz and Träff, "Better Process Mapping
-/// and Sparse Quadratic Assignment", 2020): the tasks are parted among the outermost groups so that what
-/// crosses is least, then those of each group among its own, each time by multilevel partitioning. How uneven
-/// a part may be follows what room is left below (Schulz and Woydt, "Shared-Memory Hierarchical Process
-/// Mapping", 2025).
-[[nodiscard]] Assignment multisected(const Graph& graph, const Places& places, const Effort& effort,
-                                     Random& random);
+/// Graphs from the finest, which is not among them, to the coarsest, and how each came from the one before.
+struct Hierarchy {
+    std::vector<Graph> graphs;
+    std::vector<Clusters> clusters;
+
+    [[nodiscard]] const Graph& graph(const Graph& finest, std::size_t level) const {
+        return level == 0 ? finest : graphs[level - 1];
+    }
+};
+
+/// Coarsens until there are about so few vertices; none becomes larger than `most_size`. Mappings in `kept`
+/// are of the finest graph; what one of them parts is never one vertex. They come back as mappings of the
+/// coarsest.
+[[nodiscard]] Hierarchy coarsen(const Graph& finest, const std::vector<double>& prices, int fewest,
+                                std::int64_t most_size, std::vector<Assignment>& kept, Random& random);
+
+/// Takes a mapping of the coarsest graph back to the finest, refined on each.
+void uncoarsen(const Graph& finest, const Hierarchy& hierarchy, const Places& places, Assignment& at,
+               const Effort& effort, Random& random);
 
 /// One V-cycle on the whole objective: coarsens within places, so that the mapping is one of each graph, and
 /// refines on the way back (Walshaw, 2004). Where `other` is given, what either mapping parts stays apart, so

@@ -32,4 +32,8 @@ std::int64_t overload(const Places& places, const std::vector<std::int64_t>& loa
     return sum;
 }
 
+Worth worth(const Graph& graph, const Places& places, const Assignment& at) {
+    return {overload(places, loads(graph, places, at)), cost(graph, places, at)};
+}
+
 }  // namespace isochrone::core::mapping

@@ -21,6 +21,16 @@ namespace isochrone::core::mapping {
 /// How many tasks are at places beyond their capacity.
 [[nodiscard]] std::int64_t overload(const Places& places, const std::vector<std::int64_t>& loads);
 
+/// What a mapping is worth: what is too much at places first, then its cost.
+struct Worth {
+    std::int64_t over;
+    double cost;
+    bool operator<(const Worth& other) const {
+        return over != other.over ? over < other.over : cost < other.cost;
+    }
+};
+[[nodiscard]] Worth worth(const Graph& graph, const Places& places, const Assignment& at);
+
 /// What one vertex is tied to: for each place where neighbours are, the sum of the weights to them.
 class Ties {
   public:

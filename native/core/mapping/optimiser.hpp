@@ -52,16 +52,6 @@ struct Optimiser {
 [[nodiscard]] Assignment cartesian(const Problem& problem, const Search& search);
 [[nodiscard]] Assignment portfolio(const Problem& problem, const Search& search);
 
-/// What a mapping is worth: what is too much at places first, then its cost.
-struct Worth {
-    std::int64_t over;
-    double cost;
-    bool operator<(const Worth& other) const {
-        return over != other.over ? over < other.over : cost < other.cost;
-    }
-};
-[[nodiscard]] Worth worth(const Graph& graph, const Places& places, const Assignment& at);
-
 /// Throws std::invalid_argument where the tasks have no room, or fixed ones do not fit.
 void check(const Problem& problem);
 

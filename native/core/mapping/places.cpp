@@ -64,9 +64,7 @@ Places::Places(std::vector<std::vector<int>> groups, std::vector<std::vector<std
 
 Places Places::star(std::vector<std::int64_t> capacities) {
     const std::size_t count = capacities.size();
-    Places places({std::vector<int>(count, 0)}, {{{1.0}}}, std::move(capacities));
-    places.is_star_ = true;
-    return places;
+    return {{std::vector<int>(count, 0)}, {{{1.0}}}, std::move(capacities)};
 }
 
 int Places::meet(int a, int b) const {

@@ -34,8 +34,6 @@ class Places {
         return capacities_[static_cast<std::size_t>(place)];
     }
     [[nodiscard]] const std::vector<std::int64_t>& capacities() const { return capacities_; }
-    void set_capacities(std::vector<std::int64_t> capacities) { capacities_ = std::move(capacities); }
-    [[nodiscard]] bool is_star() const { return is_star_; }
 
     /// [term], what it costs for a unit of each to be apart so; zeros for a place and itself.
     [[nodiscard]] const double* distances(int a, int b) const {
@@ -55,7 +53,6 @@ class Places {
     [[nodiscard]] int meet(int a, int b) const;
 
     int terms_ = 1;
-    bool is_star_ = false;
     std::vector<std::vector<int>> groups_;  ///< [level][place]
     std::vector<int> first_node_;           ///< [level], number of its first group among all
     std::vector<double> table_;             ///< [node][term]; node 0 is a place and itself

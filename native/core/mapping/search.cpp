@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "mapping/multilevel.hpp"
+#include "mapping/multisection.hpp"
 #include "mapping/optimiser.hpp"
 #include "mapping/refine.hpp"
 

@@ -23,10 +23,6 @@ const std::vector<Optimiser>& optimisers() {
     return table;
 }
 
-Worth worth(const Graph& graph, const Places& places, const Assignment& at) {
-    return {overload(places, loads(graph, places, at)), cost(graph, places, at)};
-}
-
 void check(const Problem& problem) {
     std::vector<std::int64_t> room = problem.places.capacities();
     std::int64_t all = 0;
