@@ -102,7 +102,7 @@ def _run(line: list[str], options: TargetOptions, stack: contextlib.ExitStack) -
     if options.lab is not None:
         options.check()
         return run_in_lab(stack.enter_context(open_lab_target(options, options.lab)), line)
-    replace(options, launch=line).check()
+    replace(options, launch=line).check(("launch", "lab"))
     understood = read_launch_line(line)
     require_program(understood)
     return run_of_line(understood)
