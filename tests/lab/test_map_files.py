@@ -15,8 +15,7 @@ import pytest
 from isochrone.files import Place
 from isochrone.lab import slurm
 from isochrone.lab.labs import Lab
-from isochrone.lab.launch import CARD, network_variables
-from isochrone.launch.launcher import OPEN_MPI_AS_ROOT
+from isochrone.lab.launch import launcher_variables
 from isochrone.launch.library import MpiLibrary
 from isochrone.mapping.emitters import FORMS, Form, Job, emit, find_form, forms_of
 
@@ -62,26 +61,6 @@ def program(library: MpiLibrary, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return folder / "program"
 
 
-def environment(lab: Lab, library: MpiLibrary) -> dict[str, str]:
-    """Variables that bring the library's launcher and its messages onto the lab, so that the launch line is a
-    user's own.
-    """
-    variables = {**library.environment, **network_variables(library)}
-    agent = str(lab.agent)
-    if library.vendor == "Open MPI":
-        variables |= OPEN_MPI_AS_ROOT
-        variables |= {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": CARD}
-        variables |= {"OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_oob_tcp_if_include": CARD}
-        return variables
-    for prefix, launcher in (("HYDRA", "LAUNCHER"), ("I_MPI_HYDRA", "BOOTSTRAP")):
-        variables |= {
-            f"{prefix}_{launcher}": "ssh",
-            f"{prefix}_{launcher}_EXEC": agent,
-            f"{prefix}_IFACE": CARD,
-        }
-    return variables
-
-
 def found(out: str) -> dict[int, tuple[str, int, list[str], list[str]]]:
     """Host, ranks beside it, CPUs and arguments of each rank."""
     lines = re.findall(r"rank (\d+) on (\S+) with (\d+) cpus((?: \d+)*)((?: \[[^]]*\])*)", out)
@@ -99,7 +78,7 @@ def launched(
     words = [library.launcher if word == "mpirun" else word for word in line]
     done = subprocess.run(
         lab.command("h0", words),
-        env=os.environ | environment(lab, library),
+        env=os.environ | launcher_variables(lab, library),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

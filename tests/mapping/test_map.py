@@ -222,6 +222,11 @@ def test_the_command_writes_a_mapping_and_launchers_files(
         (("--topology", "small.json"), 1, "16 ranks have room at places for 4 only"),
         (("--topology", "topology.json", "--fix", "99=n0"), 2, "names no rank"),
         (("--topology", "topology.json", "--emit", "no"), 2, "is no form"),
+        (
+            ("--topology", "topology.json", "--emit", "mpich-rankmap", "--emit", "slurm-hostfile"),
+            2,
+            "two forms would be written to 'hostfile'; write slurm-hostfile=ANOTHER_FILE",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(

@@ -16,6 +16,7 @@ from isochrone.cli.target import TargetOptions, open_lab_target, with_lab_option
 
 if TYPE_CHECKING:
     from isochrone.lab.labs import Lab
+    from isochrone.lab.target import LabTarget
     from isochrone.launch.library import MpiLibrary
 
 _log = logging.getLogger(__name__)
@@ -124,6 +125,10 @@ def run_mpi(
         Path | None,
         typer.Option("--plan", envvar="ISOCHRONE_PLAN", help="plan.json, or the folder it is in."),
     ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--map", metavar="FILE", help="Ranks where `isochrone map` put them: its mapping.json."),
+    ] = None,
 ) -> None:
     """Run an MPI program in a lab; without --lab, in the one that is up.
 
@@ -132,9 +137,28 @@ def run_mpi(
     from isochrone.lab.labs import the_lab
 
     with open_lab_target(options, options.lab or the_lab(None).name) as target:
+        if mapping is not None:
+            target = _mapped(target, mapping, options)
         variables = {} if plan is None else _settings_or_complaint(target.library, plan, program[0])
         code = target.execute(program, variables)
     raise typer.Exit(code)
+
+
+def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
+    """The same lab and library, with the ranks of a mapping."""
+    from isochrone.errors import UsageError
+    from isochrone.files import read_mapping
+    from isochrone.lab.target import LabTarget, Ranks
+
+    given = {"-n": options.ranks, "--ppn": options.per_host, "--placement": options.placement}
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"{name} and --map both say where the ranks run", todo="leave one away")
+    found = read_mapping(path)
+    if not found.places:
+        raise UsageError("the mapping has no hosts", str(path), "map on --topology of a survey of the lab")
+    ranks = Ranks.mapped(target.lab.network, [place.host for place in found.places])
+    return LabTarget(target.lab, target.library, ranks, options.idle_wait)
 
 
 def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dict[str, str]:

@@ -256,11 +256,16 @@ def _forms(wanted: list[str], system: System) -> list[tuple[Any, Path]]:
 
     if wanted and not system.places:
         raise UsageError("a tree has no hosts to launch on", "--emit", "give --topology or --hosts")
-    forms = []
+    forms: list[tuple[Any, Path]] = []
     for word in wanted:
         name, _, file = word.partition("=")
         form = find_form(name)
-        forms.append((form, Path(file or form.file)))
+        path = Path(file or form.file)
+        if path in [other for _, other in forms]:
+            raise UsageError(
+                f"two forms would be written to {str(path)!r}", "--emit", f"write {name}=ANOTHER_FILE"
+            )
+        forms.append((form, path))
     return forms
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.target import TargetOptions, open_lab_target, with_lab_options
 
 if TYPE_CHECKING:
     from isochrone.files import Graph
-    from isochrone.steps.record import Recorded
+    from isochrone.steps.record import Recorded, Run
 
 _log = logging.getLogger(__name__)
 
@@ -26,13 +29,16 @@ class Collectives(StrEnum):
     APART = "apart"
 
 
+@with_lab_options
 def record(
+    options: TargetOptions,
     line: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="-- LAUNCHER ... PROGRAM ...",
             show_default=False,
-            help="The command as you would type it without isochrone: -- mpiexec -n 64 ./program",
+            help="The command as you would type it without isochrone: -- mpiexec -n 64 ./program. With --lab "
+            "the program alone.",
         ),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("graph.json"),
@@ -56,20 +62,19 @@ def record(
     Without a program the graphs of --add are added up. With --json the program's output goes to stderr.
     """
     from isochrone.errors import UsageError
-    from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.steps.record import record as run_and_record
 
-    understood = None
-    if line:
-        understood = read_launch_line(line)
-        require_program(understood)
-    elif not add:
-        raise UsageError(
-            "no program is given", todo="end the command with, for example: -- mpiexec -n 4 ./program"
+    if not line and (options.lab is not None or not add):
+        example = "./program" if options.lab is not None else "mpiexec -n 4 ./program"
+        raise UsageError("no program is given", todo=f"end the command with, for example: -- {example}")
+    with contextlib.ExitStack() as stack:
+        found = run_and_record(
+            _run(line, options, stack) if line else None,
+            output,
+            break_down=collectives is Collectives.BROKEN_DOWN,
+            add=add or (),
+            quiet=as_json,
         )
-    found = run_and_record(
-        understood, output, break_down=collectives is Collectives.BROKEN_DOWN, add=add or (), quiet=as_json
-    )
     if found.graph is None:
         _log.error("%s", found.why_not)
         raise typer.Exit(found.exit_code or 1)
@@ -87,6 +92,20 @@ def record(
     if found.exit_code != 0:
         _log.warning("the program ended with exit code %d", found.exit_code)
         raise typer.Exit(found.exit_code)
+
+
+def _run(line: list[str], options: TargetOptions, stack: contextlib.ExitStack) -> Run:
+    """The program under its launcher, or in a lab that is up until `stack` ends."""
+    from isochrone.launch.launcher import read_launch_line, require_program
+    from isochrone.steps.record import run_in_lab, run_of_line
+
+    if options.lab is not None:
+        options.check()
+        return run_in_lab(stack.enter_context(open_lab_target(options, options.lab)), line)
+    replace(options, launch=line).check(("launch", "lab"))
+    understood = read_launch_line(line)
+    require_program(understood)
+    return run_of_line(understood)
 
 
 def _figures(found: Recorded, graph: Graph, output: Path) -> dict[str, Any]:

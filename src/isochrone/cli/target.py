@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -93,8 +93,12 @@ class TargetOptions:
         ),
     ] = None
 
-    def check(self) -> None:
-        """Raises UsageError if they describe no place, several, or one with another one's settings."""
+    def check(self, offered: Sequence[str] = ("launch", "sim", "lab")) -> None:
+        """Raises UsageError if they describe no place, several, or one with another one's settings.
+
+        Args:
+            offered: the places that the command has options for.
+        """
         given = [name for name in ("launch", "sim", "lab") if getattr(self, name)]
         if len(given) > 1:
             names = " and ".join("a launcher" if name == "launch" else f"--{name}" for name in given)
@@ -109,7 +113,7 @@ class TargetOptions:
         for name, places in _BELONGS.items():
             if getattr(self, name) is not None and here not in places:
                 option = spelled.get(name, f"--{name}")
-                where = " or ".join(f"--{place} NAME" for place in places)
+                where = " or ".join(f"--{place} NAME" for place in places if place in offered)
                 raise UsageError(f"{option} is for another place to run", todo=f"add {where}")
 
 

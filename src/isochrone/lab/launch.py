@@ -14,6 +14,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab.labs import Lab
+from isochrone.launch.launcher import OPEN_MPI_AS_ROOT
 from isochrone.launch.library import MpiLibrary
 
 PLACEMENTS = ("block", "cyclic", "random")
@@ -142,6 +143,24 @@ def network_variables(library: MpiLibrary) -> dict[str, str]:
     if library.vendor == "Intel MPI":
         settings |= {"I_MPI_FABRICS": "shm:ofi", "I_MPI_PIN": "0"}
     return settings
+
+
+def launcher_variables(lab: Lab, library: MpiLibrary) -> dict[str, str]:
+    """Variables that bring a library's launcher and its messages onto the lab, with any launch line."""
+    variables = {**library.environment, **network_variables(library)}
+    agent = str(lab.agent)
+    if library.vendor == "Open MPI":
+        variables |= OPEN_MPI_AS_ROOT
+        variables |= {"PRTE_MCA_plm_ssh_agent": agent, "PRTE_MCA_prte_if_include": CARD}
+        variables |= {"OMPI_MCA_plm_rsh_agent": agent, "OMPI_MCA_oob_tcp_if_include": CARD}
+        return variables
+    for prefix, launcher in (("HYDRA", "LAUNCHER"), ("I_MPI_HYDRA", "BOOTSTRAP")):
+        variables |= {
+            f"{prefix}_{launcher}": "ssh",
+            f"{prefix}_{launcher}_EXEC": agent,
+            f"{prefix}_IFACE": CARD,
+        }
+    return variables
 
 
 def _number(library: MpiLibrary) -> tuple[int, ...]:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.lab.description import load_network
 from isochrone.lab.guard import check_bench, check_probe
 from isochrone.lab.labs import Lab, find_lab
@@ -59,6 +60,22 @@ class Ranks:
             ),
             placement,
         )
+
+    @staticmethod
+    def mapped(network: Network, hosts: Sequence[str]) -> Ranks:
+        """Each on the host of that name.
+
+        Raises:
+            UsageError: the network has none of that name.
+        """
+        numbers = {name: number for number, name in enumerate(network.host_names)}
+        for host in hosts:
+            if host not in numbers:
+                raise UsageError(
+                    f"the mapping has ranks on {host[:40]!r}, which is no host of the lab",
+                    todo="map them on a topology of this lab",
+                )
+        return Ranks(tuple(numbers[host] for host in hosts), "mapped")
 
 
 @contextlib.contextmanager
@@ -162,15 +179,21 @@ class LabTarget:
             environment |= {**OPEN_MPI_AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}
         return environment
 
-    def execute(self, program: Sequence[str], variables: Mapping[str, str] | None = None) -> int:
+    def execute(
+        self, program: Sequence[str], variables: Mapping[str, str] | None = None, quiet: bool = False
+    ) -> int:
         """Runs any MPI program with our own standard streams, and `variables` for its ranks; returns its exit
-        code.
+        code. If `quiet`, its standard output goes to standard error.
 
         Raises:
             IsochroneError: it cannot be started.
         """
         with self.launching(variables) as launch:
             try:
-                return subprocess.run(self.command(launch.line(program)), env=self.environment()).returncode
+                return subprocess.run(
+                    self.command(launch.line(program)),
+                    env=self.environment(),
+                    stdout=sys.stderr if quiet else None,
+                ).returncode
             except OSError as error:
                 raise IsochroneError(f"cannot be started: {error.strerror}", "nsenter") from None

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files import Graph, provenance, read_graph, write_graph
 from isochrone.files.graph import added
 from isochrone.files.text import refuse_to_replace
+from isochrone.lab.target import LabTarget
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import LaunchLine
 from isochrone.launch.library import MpiLibrary
@@ -28,6 +29,22 @@ from isochrone.steps.folder import open_folder
 _PATIENCE_S = 10
 _ELF = b"\x7fELF"
 _STATIC = ("not a dynamic executable", "statically linked")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is recorded, and how it is started.
+
+    Attributes:
+        library: whose programs they are.
+        programs: that are started.
+        start: gives the ranks variables, and returns the exit code; the program's standard output goes to
+            standard error if that is asked for.
+    """
+
+    library: MpiLibrary
+    programs: tuple[str, ...]
+    start: Callable[[Mapping[str, str], bool], int]
 
 
 @dataclass(frozen=True)
@@ -47,8 +64,32 @@ class Recorded:
     apart: tuple[str, ...] = ()
 
 
+def run_of_line(line: LaunchLine) -> Run:
+    """A program under its launcher.
+
+    Raises:
+        IsochroneError: it is simulated, or the launcher's library is not known.
+    """
+    if line.family is Family.SIMGRID:
+        raise IsochroneError("simulated programs cannot be preloaded", todo="record under a real MPI library")
+
+    def start(settings: Mapping[str, str], quiet: bool) -> int:
+        preload = behind(os.environ.get("LD_PRELOAD", ""), Path(settings["LD_PRELOAD"]))
+        prepared = start_with(line, {**settings, "LD_PRELOAD": preload})
+        return _ended(prepared.argv, environment_of(prepared), quiet)
+
+    return Run(library_of(line), line.programs, start)
+
+
+def run_in_lab(target: LabTarget, program: Sequence[str]) -> Run:
+    """A program in a lab."""
+    return Run(
+        target.library, (program[0],), lambda settings, quiet: target.execute(program, settings, quiet)
+    )
+
+
 def record(
-    line: LaunchLine | None,
+    run: Run | None,
     output: Path,
     *,
     break_down: bool = True,
@@ -58,7 +99,7 @@ def record(
     """Runs a program, and writes what its ranks sent.
 
     Args:
-        line: the launch line; None: nothing is run, and what is to be added is all there is.
+        run: the program; None: nothing is run, and what is to be added is all there is.
         output: file to write; left alone where nothing is recorded.
         break_down: whether collectives are listed as messages too.
         add: graphs of earlier runs to add.
@@ -70,8 +111,8 @@ def record(
     refuse_to_replace(output, "graph")
     graphs = [read_graph(path) for path in add]
     exit_code = 0
-    if line is not None:
-        exit_code, found = _run(line, output, quiet)
+    if run is not None:
+        exit_code, found = _run(run, output, quiet)
         if isinstance(found, IsochroneError):
             return Recorded(None, exit_code, found)
         graphs.append(found)
@@ -84,27 +125,20 @@ def record(
     return Recorded(graph, exit_code, None, apart)
 
 
-def _run(line: LaunchLine, output: Path, quiet: bool) -> tuple[int, Graph | IsochroneError]:
+def _run(run: Run, output: Path, quiet: bool) -> tuple[int, Graph | IsochroneError]:
     """The launcher's exit code, and what was recorded or why nothing was."""
-    if line.family is Family.SIMGRID:
-        raise IsochroneError("simulated programs cannot be preloaded", todo="record under a real MPI library")
-    library = library_of(line)
-    for program in line.programs:
-        check_program(program, library)
+    for program in run.programs:
+        check_program(program, run.library)
     # Beside the output, as rank 0 may be on another host, and a rename must do.
     folder = open_folder(output.absolute().parent)
     raw = folder / f".{output.name}.{os.getpid()}.record"
     unfinished = raw.with_name(f"{raw.name}.part")
-    settings = {
-        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), build_for(library).recorder),
-        "ISOCHRONE_RECORD": str(raw),
-    }
-    start = start_with(line, settings)
+    settings = {"LD_PRELOAD": str(build_for(run.library).recorder), "ISOCHRONE_RECORD": str(raw)}
     try:
-        exit_code = _ended(start.argv, environment_of(start), quiet)
+        exit_code = run.start(settings, quiet)
         if raw.exists():
             return exit_code, read_graph(raw)
-        return exit_code, _why_not(line, library, unfinished.exists(), exit_code)
+        return exit_code, _why_not(run, unfinished.exists(), exit_code)
     finally:
         raw.unlink(missing_ok=True)
         unfinished.unlink(missing_ok=True)
@@ -134,20 +168,20 @@ def _ended(argv: Sequence[str], environment: dict[str, str], quiet: bool) -> int
     return code if code >= 0 else 128 - code
 
 
-def _why_not(line: LaunchLine, library: MpiLibrary, has_begun: bool, exit_code: int) -> IsochroneError:
+def _why_not(run: Run, has_begun: bool, exit_code: int) -> IsochroneError:
     ending = f" (exit code {exit_code})" if exit_code else ""
     if has_begun:
         what = f"nothing was recorded: the program ended without MPI_Finalize{ending}"
         return IsochroneError(what, todo="let all ranks come to it, and record again")
-    for program in line.programs:
+    for program in run.programs:
         if _is_static(program):
             return IsochroneError(
                 "nothing was recorded: it is a static program, which loads no preload",
                 program,
                 "link it with the shared MPI library",
             )
-    what = f"nothing was recorded: no MPI_Init of {library.title} was seen{ending}"
-    return IsochroneError(what, todo=f"check that the program runs, and was built for {library.abi}")
+    what = f"nothing was recorded: no MPI_Init of {run.library.title} was seen{ending}"
+    return IsochroneError(what, todo=f"check that the program runs, and was built for {run.library.abi}")
 
 
 def _is_static(program: str) -> bool:
