@@ -33,6 +33,7 @@ from scipy.spatial import cKDTree
 
 from isochrone import _core
 from isochrone.files import provenance
+from isochrone.files.text import write_object
 from isochrone.mapping.graph import TaskGraph, task_graph
 from isochrone.mapping.optimise import optimise, undirected
 from isochrone.mapping.readers import read_foreign_graph
@@ -384,7 +385,7 @@ def tables(results: list[dict[str, Any]]) -> str:
             of = [e for e in results if (e["instance"], e["mapper"]) == (instance, name)]
             good = [each for each in of if "j" in each]
             if not good:
-                cells.append("unbalanced" if of else "-")
+                cells.append(of[0]["failure"] if of else "-")
                 continue
             middle = statistics.median(each["j"] for each in good)
             took_s = statistics.median(each["seconds"] for each in good)
@@ -405,7 +406,7 @@ def main() -> None:
     if not options.tables:
         results = measure(options.graphs, options.seeds, options.only)
         document = {"cores": len(os.sched_getaffinity(0)), "results": results, "provenance": provenance()}
-        options.result.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write_object(options.result, document)
     print(tables(json.loads(options.result.read_text(encoding="utf-8"))["results"]))
 
 
