@@ -67,9 +67,11 @@ int main(int argc, char **argv) {
     const long peak_mib = used.ru_maxrss / 1024;
     if (argc > 1 && peak_mib > atol(argv[1])) fprintf(stderr, "rank %d has taken %ld MiB\n", rank, peak_mib);
 #ifdef SESSION
-    MPI_Comm_free(&comm);
-    /* The session's end is left to the process's: 4.0 hangs there now and then. */
+    /* The session's end is left to the process's: MPICH 4.0 hangs there now and then. Its launcher may end
+       the job at the first rank that leaves so, hence none leaves before the words are out. */
     fflush(stdout);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
     _Exit(0);
 #else
     MPI_Finalize();
