@@ -41,7 +41,7 @@ from isochrone.mapping.emitters import Job, emit, forms_of
 from isochrone.mapping.system import system_of_topology
 from isochrone.statistics import Interval, median_ci, ratio_ci
 from isochrone.steps.detect import detect
-from isochrone.steps.map import map_ranks, read_any_graph
+from isochrone.steps.map import map_ranks, read_program
 from isochrone.steps.probe import probe
 from isochrone.steps.record import record, run_in_lab
 
@@ -150,8 +150,11 @@ def measure(result: Path, program: Program, case: tuple[int, ...], repetitions: 
     recorded = record(run_in_lab(target, [str(program.path), *words]), graph)
     if recorded.why_not is not None:
         raise recorded.why_not
-    system = system_of_topology(topology)
-    found = map_ranks(read_any_graph(graph), system, "time").mapping
+    system = system_of_topology(topology, target.cores)
+    mapped = map_ranks(read_program(graph), system, "time")
+    found, predicted = mapped.mapping, mapped.prediction
+    if predicted is None:
+        raise IsochroneError(mapped.unpredicted or "nothing is predicted", str(graph))
     places = {
         how: tuple(system.places[place] for place in at)
         for how, at in (("before", found.identity), ("after", found.at))
@@ -171,8 +174,8 @@ def measure(result: Path, program: Program, case: tuple[int, ...], repetitions: 
         "ranks": len(places["after"]),
         "accuracy": topology.accuracy,
         "method": found.method,
-        "cost_before_s": found.identity_cost,
-        "cost_after_s": found.cost,
+        "predicted_before_s": predicted.identity_s,
+        "predicted_after_s": predicted.mapped_s,
         "hosts_after": [place.host for place in places["after"]],
         **{f"{how}_s": each for how, each in times.items()},
         **{f"{how}_median_s": shown(median_ci(each)) for how, each in times.items()},
@@ -198,8 +201,8 @@ def table(document: dict[str, Any]) -> list[str]:
     """A line for each case and library."""
     lines = [
         "| groups | iterations | doubles inside | outside | library | in order, s | mapped, s | speedup "
-        "| cost, times less |",
-        "| " + " | ".join(["---:"] * 4) + " | --- | " + " | ".join(["---:"] * 4) + " |",
+        "| predicted, s | predicted speedup |",
+        "| " + " | ".join(["---:"] * 4) + " | --- | " + " | ".join(["---:"] * 5) + " |",
     ]
     for row in document["rows"]:
         numbers = [f"{row[key]:,}" for key in ("groups", "iterations", "intra_doubles", "inter_doubles")]
@@ -207,8 +210,9 @@ def table(document: dict[str, Any]) -> list[str]:
             f"{value:.2f} [{low:.2f}, {high:.2f}]"
             for value, low, high in (row["before_median_s"], row["after_median_s"], row["speedup"])
         ]
-        cost = f"{row['cost_before_s'] / row['cost_after_s']:.2f}"
-        lines.append("| " + " | ".join([*numbers, row["mpi"], *timed, cost]) + " |")
+        before_s, after_s = row["predicted_before_s"], row["predicted_after_s"]
+        predicted = [f"{before_s:.2f}, {after_s:.2f}", f"{before_s / after_s:.2f}"]
+        lines.append("| " + " | ".join([*numbers, row["mpi"], *timed, *predicted]) + " |")
     return lines
 
 

@@ -3,6 +3,7 @@
 // isochrone._core: what Python uses of native/core. What is in it, with types, is said in
 // src/isochrone/_core.pyi.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -21,6 +22,7 @@
 #include "mapping.hpp"
 #include "place/layout.hpp"
 #include "select/choose.hpp"
+#include "simulate/exchange.hpp"
 #include "simulate/predict.hpp"
 #include "simulate/traffic.hpp"
 #include "topology/topology.hpp"
@@ -106,6 +108,28 @@ place::Layout match(std::string_view topology_json, const std::vector<PlaceTuple
     return place::match(topology, ranks);
 }
 
+using Points = std::vector<std::pair<std::int64_t, double>>;
+/// Latency, send overhead, receive overhead, gap, capacity.
+using LinksTuple = std::tuple<double, Points, Points, Points, std::optional<double>>;
+
+place::Layout layout(std::vector<std::string> levels, std::vector<std::vector<int>> group_of,
+                     const std::vector<std::optional<LinksTuple>>& links) {
+    const std::size_t ranks = group_of.empty() ? 0 : group_of.front().size();
+    if (group_of.size() != levels.size() || links.size() != levels.size() ||
+        std::any_of(group_of.begin(), group_of.end(),
+                    [&](const auto& groups) { return groups.size() != ranks; })) {
+        throw std::invalid_argument("levels, groups and links do not fit each other");
+    }
+    place::Layout made{static_cast<int>(ranks), std::move(levels), std::move(group_of), {}};
+    for (const auto& level : links) {
+        plogp::Parameters& parameters = made.links.emplace_back();
+        if (!level) continue;
+        const auto& [latency_s, send_s, receive_s, gap_s, capacity] = *level;
+        parameters = {latency_s, {send_s}, {receive_s}, {gap_s}, capacity.value_or(0)};
+    }
+    return made;
+}
+
 place::Layout restricted(const place::Layout& layout, const std::vector<int>& ranks) {
     for (const int rank : ranks) check_rank(layout, rank);
     return layout.restricted_to(ranks);
@@ -153,6 +177,17 @@ nb::bytes traffic(std::string_view collective, int ranks, std::string_view recip
     }
     static_assert(sizeof(simulate::Flow) == 4 * sizeof(std::int64_t));
     return nb::bytes(flows.data(), flows.size() * sizeof(simulate::Flow));
+}
+
+std::vector<double> exchange_s(
+    const nb::ndarray<const std::int64_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>& flows, int rounds,
+    const place::Layout& layout, std::vector<int> pool_of, std::vector<int> processors, std::int64_t most) {
+    std::vector<simulate::Flow> read;
+    for (std::size_t i = 0; i < flows.shape(0); ++i) {
+        const std::int64_t* row = flows.data() + 4 * i;
+        read.push_back({row[0], row[1], row[2], row[3]});
+    }
+    return simulate::exchange_s(read, rounds, layout, {std::move(pool_of), std::move(processors)}, most);
 }
 
 std::pair<std::string, std::string> choose(std::string_view plan_json, std::string_view collective,
@@ -205,6 +240,7 @@ NB_MODULE(_core, m) {
             "level"_a, "Whether every group of a level is a run of consecutive ranks.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
 
+    m.def("layout", &layout, "levels"_a, "group_of"_a, "links"_a, "A layout of what is known of it.");
     m.def("match", &match, "topology_json"_a, "places"_a, nb::call_guard<nb::gil_scoped_release>(),
           "The layout of ranks at these places (host, cpus or None, signature) in the text of a "
           "topology.json.");
@@ -215,6 +251,9 @@ NB_MODULE(_core, m) {
           "What one rank does in a collective, one dict per operation.");
     m.def("traffic", &traffic, "collective"_a, "ranks"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What ranks send one another in a collective by a flat recipe.");
+    m.def("exchange_s", &exchange_s, "flows"_a, "rounds"_a, "layout"_a, "pool_of"_a, "processors"_a, "most"_a,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "Simulated times of messages that ranks exchange again and again, in seconds.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
     bind_mapping(m);

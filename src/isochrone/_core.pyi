@@ -112,6 +112,18 @@ class Layout:
     def restricted_to(self, ranks: Sequence[int]) -> Layout:
         """The layout of some of the ranks, in this order."""
 
+_Points = Sequence[tuple[int, float]]
+
+def layout(
+    levels: Sequence[str],
+    group_of: Sequence[Sequence[int]],
+    links: Sequence[tuple[float, _Points, _Points, _Points, float | None] | None],
+) -> Layout:
+    """A layout of levels, outermost first, [level][rank] groups, and for each level latency, overheads of
+    sending and receiving, gap and capacity in seconds and bytes a second, as in ``files.Links``; None where
+    nothing was measured. ValueError if their numbers differ.
+    """
+
 def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> Layout:
     """The layout of ranks at places (host, cpus or None, signature), by the text of a ``topology.json``.
 
@@ -136,6 +148,24 @@ def traffic(collective: str, ranks: int, recipe: str, root: int, size_bytes: int
     messages and bytes, where a pair may have several rows. ``size_bytes`` as in ``predict``.
 
     ValueError for more than ``most`` rows.
+    """
+
+def exchange_s(
+    flows: NDArray[np.int64],
+    rounds: int,
+    layout: Layout,
+    pool_of: Sequence[int],
+    processors: Sequence[int],
+    most: int,
+) -> list[float]:
+    """When the last rank ends each of some rounds of messages, in seconds, under PLogP with shared ways. A
+    rank goes on to the next round when its own messages are done.
+
+    ``flows`` is [row][4]: source, target, messages in a round, and bytes of these; a rank sends in the order
+    of the rows. ``pool_of`` is [rank], the pool of ``processors`` that ranks take turns on, or empty where
+    each has one of its own. ValueError for more than ``most`` messages in a round.
+
+    The GIL is released meanwhile.
     """
 
 def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:

@@ -23,7 +23,7 @@ from isochrone.mapping.objective import terms
 from isochrone.mapping.optimise import methods, optimise
 from isochrone.mapping.system import System, on_hosts, system_of_hosts, system_of_topology, system_of_tree
 from isochrone.report.plots.traffic import byte_matrix
-from isochrone.steps.map import map_ranks
+from isochrone.steps.map import Program, map_ranks
 
 NEAR, FAR = 1e-6, 50e-6
 
@@ -154,13 +154,15 @@ def test_hosts_of_a_list() -> None:
 def test_advice_where_mapping_does_not_help() -> None:
     system = system_of_topology(topology())
     alike = task_graph(16, [(a, b, 10, 1000) for a, b in permutations(range(16), 2)])
-    assert map_ranks(alike, system, "time").advice == (
+    assert map_ranks(Program(alike), system, "time").advice == (
         "all ranks send each other about the same, so no order is better than another"
     )
     in_order = task_graph(16, [(a, a ^ 1, 10, 1000) for a in range(16)])
-    assert map_ranks(in_order, system, "time").advice == "the ranks' own order is as good already"
-    assert map_ranks(task_graph(16, []), system, "time").advice == "the ranks send each other nothing"
-    helped = map_ranks(talking_in_groups(4, 4, 10_000_000, 10), system, "time")
+    assert map_ranks(Program(in_order), system, "time").advice == "the ranks' own order is as good already"
+    assert (
+        map_ranks(Program(task_graph(16, [])), system, "time").advice == "the ranks send each other nothing"
+    )
+    helped = map_ranks(Program(talking_in_groups(4, 4, 10_000_000, 10)), system, "time")
     assert helped.advice is None
     assert sum(level.before_bytes for level in helped.traffic) == sum(
         level.after_bytes for level in helped.traffic

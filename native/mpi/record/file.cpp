@@ -104,6 +104,7 @@ void write_all(Output& out, const Record& record, const std::vector<comm::Place>
     std::vector<Row> pieces;
     for (const Row& row : record.rows) (row.collective < 0 ? own : pieces).push_back(row);
     out.text("{\"isochrone\":\"graph\",\"schema_version\":1,\"ranks\":" + std::to_string(places.size()));
+    out.text(",\n\"seconds\":" + comm::json_line(record.seconds));
     out.text(",\n\"mpi\":" + comm::json_line(comm::library_json(comm::library_identity())));
     out.text(",\n\"places\":" + comm::json_line(comm::places_json(places)));
     out.text(",\n\"rows\":");

@@ -105,6 +105,7 @@ Recorder::Recorder() {
     check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
     comm::return_errors(comm_);
     places_ = comm::gather_places(comm_);
+    begin_ = std::chrono::steady_clock::now();
 }
 
 void Recorder::message(const Message& message, const void* request) {
@@ -278,6 +279,10 @@ std::vector<std::int64_t> Recorder::as_words() const {
 Record Recorder::gathered() {
     constexpr std::int64_t most_words = std::int64_t{1} << 27;  // of one message, whose count is an int
     constexpr int tag = 0;
+    const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin_;
+    const double seconds = gone.count();
+    double slowest_s = 0;
+    check(PMPI_Reduce(&seconds, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, 0, comm_), "MPI_Reduce");
     const auto mine = as_words();
     auto length = static_cast<std::int64_t>(mine.size());
     std::vector<std::int64_t> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
@@ -287,6 +292,7 @@ Record Recorder::gathered() {
             part(at, static_cast<int>(std::min(most_words, all - at)));
     };
     Record record;
+    record.seconds = slowest_s;
     std::vector<std::int64_t> words;
     // Nobody may wait for a rank 0 that has no memory.
     int has_room = 1;

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,6 +56,7 @@ struct Record {
     std::vector<Row> rows;
     std::vector<Calls> calls;
     std::vector<std::vector<int>> groups;  ///< ranks of the world, in the order of the communicator
+    double seconds = 0;                    ///< from the recorder's start to its end, on the slowest rank
 };
 
 class Recorder {
@@ -103,6 +105,7 @@ class Recorder {
     int group_of(Peers& peers);
     [[nodiscard]] std::vector<std::int64_t> as_words() const;
 
+    std::chrono::steady_clock::time_point begin_;
     int rank_ = 0;
     int size_ = 1;
     MPI_Comm comm_ = MPI_COMM_NULL;  // for what is gathered; left to MPI_Finalize

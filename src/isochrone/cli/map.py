@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -139,7 +140,7 @@ def map_(
     """
     from isochrone.files import MappingFile, provenance, write_mapping
     from isochrone.files.text import refuse_to_replace
-    from isochrone.steps.map import map_ranks, read_any_graph
+    from isochrone.steps.map import map_ranks, read_program
 
     seconds = None if time is None else parse_duration(time, "--time")
     system = _system(topology, tree, hosts)
@@ -147,10 +148,11 @@ def map_(
     weights = None if distances is None else _numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
     forms = _forms(emit or [], system)
-    tasks = read_any_graph(graph, form, phase)
+    program_read = read_program(graph, form, phase)
+    tasks = program_read.tasks
     room = system.with_room_for(tasks.ranks, imbalance) if topology is None and hosts is None else system
     mapped = map_ranks(
-        tasks,
+        program_read,
         room,
         chosen,
         weights,
@@ -176,6 +178,9 @@ def map_(
             cost=found.cost,
             identity_cost=found.identity_cost,
             seconds=found.seconds,
+            levels=mapped.traffic,
+            prediction=mapped.prediction,
+            advice=mapped.advice,
             provenance=provenance(),
         ),
     )
@@ -189,10 +194,10 @@ def map_(
 
 
 def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> System:
-    from isochrone.files import read_topology
+    from isochrone.files import read_survey, read_topology
     from isochrone.mapping.hosts import read_hosts
     from isochrone.mapping.system import on_hosts, system_of_hosts, system_of_topology, system_of_tree
-    from isochrone.steps.folder import TOPOLOGY, in_folder
+    from isochrone.steps.folder import SURVEY, TOPOLOGY, in_folder
 
     if tree is not None:
         if topology is not None or hosts is not None:
@@ -203,7 +208,8 @@ def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> Syst
         path = in_folder(topology, TOPOLOGY)
         read = read_topology(path)
         read.check_whole(str(path))
-        system = system_of_topology(read)
+        survey = path.with_name(SURVEY)
+        system = system_of_topology(read, read_survey(survey).cores if survey.exists() else None)
         return system if listed is None else on_hosts(system, listed)
     if listed is None:
         raise UsageError(
@@ -310,10 +316,11 @@ def _figures(
         "cost": found.cost,
         "identity_cost": found.identity_cost,
         "seconds": found.seconds,
-        "levels": [
-            {"name": level.name, "before_bytes": level.before_bytes, "after_bytes": level.after_bytes}
-            for level in mapped.traffic
-        ],
+        "levels": [asdict(level) for level in mapped.traffic],
+        "prediction": None
+        if mapped.prediction is None
+        else {**asdict(mapped.prediction), "mapped_run_s": mapped.prediction.mapped_run_s},
+        "unpredicted": mapped.unpredicted,
         "advice": mapped.advice,
         "emitted": launches,
         "pictures": [str(path) for path in drawn],
@@ -340,6 +347,7 @@ def _lines(
         if level.before_bytes or level.after_bytes
     ]
     lines += columns(rows)
+    lines += _predicted(mapped)
     if mapped.advice is not None:
         lines.append(f"Mapping does not help: {mapped.advice}.")
     lines.append(f"Mapping: {output}")
@@ -347,3 +355,19 @@ def _lines(
         lines.append(f"Pictures: {drawn[0].parent}")
     lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
     return lines
+
+
+def _predicted(mapped: Mapped) -> list[str]:
+    from isochrone.units import format_time
+
+    prediction = mapped.prediction
+    if prediction is None:
+        return [f"No time is predicted: {mapped.unpredicted}."]
+    pairs = [("messages alone", prediction.identity_s, prediction.mapped_s)]
+    if prediction.run_s is not None:
+        pairs.append(("recorded run", prediction.run_s, prediction.mapped_run_s or 0.0))
+    return [
+        f"Predicted, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
+        + (f", {before_s / after_s:.2f}x as fast" if after_s > 0 else "")
+        for what, before_s, after_s in pairs
+    ]

@@ -8,7 +8,7 @@ A reader takes files for hostile: what it returns is well formed, and what is no
 from isochrone.files.bench import BCAST, Bench, BenchCase, BenchKey, merged, read_bench, write_bench
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.graph import Graph, read_graph, write_graph
-from isochrone.files.mapping import MappingFile, read_mapping, write_mapping
+from isochrone.files.mapping import LevelTraffic, MappingFile, Prediction, read_mapping, write_mapping
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
@@ -39,6 +39,7 @@ __all__ = [
     "Graph",
     "KnownGroups",
     "Level",
+    "LevelTraffic",
     "Links",
     "MappingFile",
     "Measurements",
@@ -46,6 +47,7 @@ __all__ = [
     "PairParameters",
     "Place",
     "Plan",
+    "Prediction",
     "Rule",
     "Survey",
     "Switches",

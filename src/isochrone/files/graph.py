@@ -120,6 +120,8 @@ class Graph:
         broken_down: messages that ``calls`` come to; None where they are kept apart.
         places: of each rank in the last run; empty where they are not known.
         runs: how many are added up.
+        seconds: that they took together, each from the start of MPI to its end on the slowest rank; None
+            where that is not known.
     """
 
     ranks: int
@@ -131,6 +133,7 @@ class Graph:
     places: tuple[Place, ...] = ()
     mpi: MpiLibrary | None = None
     runs: int = 1
+    seconds: float | None = None
     provenance: Json = field(default_factory=dict)
 
     def members(self, group: int) -> Whole:
@@ -173,6 +176,9 @@ def added(graphs: Sequence[Graph]) -> Graph:
         groups=tuple(numbers),
         broken_down=None,
         runs=sum(graph.runs for graph in graphs),
+        seconds=None
+        if any(graph.seconds is None for graph in graphs)
+        else sum(g.seconds or 0 for g in graphs),
     )
 
 
@@ -219,6 +225,8 @@ def graph_document(graph: Graph) -> Json:
     """The graph as JSON."""
     document: Json = {"isochrone": "graph", "schema_version": SCHEMA_VERSION, "ranks": graph.ranks}
     document["runs"] = graph.runs
+    if graph.seconds is not None:
+        document["seconds"] = graph.seconds
     if graph.mpi is not None:
         document["mpi"] = graph.mpi.document()
     if graph.places:
@@ -279,6 +287,7 @@ def _graph_from_document(document: Json, where: str) -> Graph:
         places=places,
         mpi=None if mpi is None else MpiLibrary(mpi["library"], mpi["version"], mpi["abi"]),
         runs=int(document.get("runs", 1)),
+        seconds=document.get("seconds"),
         provenance=document["provenance"],
     )
 

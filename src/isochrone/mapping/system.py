@@ -25,6 +25,7 @@ class System:
         capacities: [place], how many ranks it holds.
         links: [level], of pairs that meet there; None where nothing was measured.
         places: [place], host and CPUs; empty where only the form of the tree is known.
+        cores: that ranks at all places share; None where each has one of its own, or that is not known.
     """
 
     levels: tuple[str, ...]
@@ -32,6 +33,7 @@ class System:
     capacities: tuple[int, ...]
     links: tuple[Links | None, ...]
     places: tuple[Place, ...] = ()
+    cores: int | None = None
 
     @property
     def count(self) -> int:
@@ -63,14 +65,15 @@ def _sizes(labels: Sequence[int]) -> list[int]:
     return list(found.values())
 
 
-def system_of_topology(topology: Topology) -> System:
-    """A place for each rank that was surveyed, in the order of the ranks."""
+def system_of_topology(topology: Topology, cores: int | None = None) -> System:
+    """A place for each rank that was surveyed, in the order of the ranks; `cores` as in `System`."""
     return System(
         levels=tuple(level.name for level in topology.levels),
         groups=tuple(topology.labels(level) for level in topology.levels),
         capacities=(1,) * len(topology.ranks),
         links=tuple(level.links for level in topology.levels),
         places=tuple(topology.places[place] for place in topology.ranks),
+        cores=cores,
     )
 
 

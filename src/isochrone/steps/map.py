@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import read_graph
+from isochrone.files import LevelTraffic, Place, Prediction, read_graph
 from isochrone.files.text import kind_of
 from isochrone.mapping.graph import TaskGraph, Whole
 from isochrone.mapping.optimise import Mapping, optimise
+from isochrone.mapping.predict import exchange_time_s
 from isochrone.mapping.readers import read_foreign_graph
 from isochrone.mapping.system import System
 from isochrone.progress import part
@@ -27,17 +28,18 @@ _MOST_PAIRS = 0.9
 
 
 @dataclass(frozen=True)
-class LevelTraffic:
-    """What meets at one level.
+class Program:
+    """What is known of a program.
 
     Attributes:
-        name: of the level; ``place`` for ranks that share one.
-        before_bytes, after_bytes: with ranks in their order, and mapped.
+        tasks: what its ranks send one another.
+        run_s: what the recorded runs took together; None where that is not known.
+        places: of each rank in them; empty where they are not known.
     """
 
-    name: str
-    before_bytes: int
-    after_bytes: int
+    tasks: TaskGraph
+    run_s: float | None = None
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,19 @@ class Mapped:
         mapping: the mapping.
         traffic: by level, outermost first; the last is what stays within a place.
         advice: in words, why mapping helps little here; None where it helps.
+        prediction: by simulation; None where nothing can be predicted.
+        unpredicted: why not.
     """
 
     mapping: Mapping
     traffic: tuple[LevelTraffic, ...]
     advice: str | None
+    prediction: Prediction | None = None
+    unpredicted: str | None = None
 
 
-def read_any_graph(path: Path, form: str | None = None, phase: int | None = None) -> TaskGraph:
-    """The task graph of a file: what ``isochrone record`` wrote, or another program's.
+def read_program(path: Path, form: str | None = None, phase: int | None = None) -> Program:
+    """The program of a file: what ``isochrone record`` wrote, or another program's task graph.
 
     Raises:
         IsochroneError: the file cannot be read, is damaged, or has no such phase.
@@ -68,14 +74,15 @@ def read_any_graph(path: Path, form: str | None = None, phase: int | None = None
             raise IsochroneError(
                 f"there is no phase {phase}", str(path), f"it has {', '.join(map(str, sorted(phases)))}"
             )
-        return recorded.task_graph(phase)
+        run_s = recorded.seconds if phase is None else None
+        return Program(recorded.task_graph(phase), run_s, recorded.places)
     if phase is not None:
         raise IsochroneError("only what `isochrone record` wrote has phases", str(path), "leave --phase away")
-    return read_foreign_graph(path, form)
+    return Program(read_foreign_graph(path, form))
 
 
 def map_ranks(
-    graph: TaskGraph,
+    program: Program,
     system: System,
     objective: str,
     distances: Sequence[float] | None = None,
@@ -91,6 +98,7 @@ def map_ranks(
     Raises:
         IsochroneError: the ranks have no room, or the method does not apply.
     """
+    graph = program.tasks
     with part("mapping ranks") as advance:
         mapping = optimise(
             graph,
@@ -104,7 +112,25 @@ def map_ranks(
             dimensions=dimensions,
             tick=None if seconds is None else lambda gone_s: advance(round(gone_s), round(seconds)),
         )
-    return Mapped(mapping, _traffic(graph, system, mapping), _advice(graph, mapping))
+    traffic, advice = _traffic(graph, system, mapping), _advice(graph, mapping)
+    try:
+        return Mapped(mapping, traffic, advice, predict(program, system, mapping))
+    except IsochroneError as error:
+        return Mapped(mapping, traffic, advice, unpredicted=error.what)
+
+
+def predict(program: Program, system: System, mapping: Mapping) -> Prediction:
+    """What a mapping changes, by simulation.
+
+    Raises:
+        IsochroneError: only weights are known, a link is not measured, or there are too many messages.
+    """
+    identity_s, mapped_s = (
+        exchange_time_s(program.tasks, system, at) for at in (mapping.identity, mapping.at)
+    )
+    hosts = [place.host for place in program.places]
+    was_in_order = bool(system.places) and hosts == [system.places[at].host for at in mapping.identity]
+    return Prediction(identity_s, mapped_s, program.run_s if was_in_order else None)
 
 
 def meeting_levels(graph: TaskGraph, system: System, at: Sequence[int]) -> Whole:
