@@ -73,9 +73,11 @@ def _core_groups(system: System, links: Sequence[Link]) -> list[dict[str, Any]]:
     ]
 
 
-def hostfile(system: System) -> str:
-    """One line for each rank: its core."""
-    return "".join(f"{host_name(system, core)}\n" for core in cores_of_ranks(system))
+def hostfile(system: System, at: Sequence[int] | None = None) -> str:
+    """One line for each rank: its core. With `at` rank r is where rank at[r] would be."""
+    cores = cores_of_ranks(system)
+    places = cores if at is None else [cores[place] for place in at]
+    return "".join(f"{host_name(system, core)}\n" for core in places)
 
 
 def settings(system: System, selector: str) -> list[str]:

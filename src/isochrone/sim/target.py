@@ -104,8 +104,10 @@ class SimTarget:
         arguments: Sequence[str],
         selector: str | None = None,
         talk: Talk | None = None,
+        at: Sequence[int] | None = None,
     ) -> None:
-        """Runs any program that smpicxx made, by default with the baseline's collectives.
+        """Runs any program that smpicxx made, by default with the baseline's collectives. With `at` there are
+        as many ranks as it has entries, each where rank at[r] would be.
 
         Raises:
             IsochroneError: SimGrid is missing, or the program cannot be started or fails.
@@ -122,10 +124,10 @@ class SimTarget:
             folder = Path(name)
             described, hosts = folder / "platform.json", folder / "hosts"
             described.write_text(json.dumps(platform_description(self.system)), encoding="utf-8")
-            hosts.write_text(hostfile(self.system), encoding="utf-8")
+            hosts.write_text(hostfile(self.system, at), encoding="utf-8")
             argv = [
                 *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts)),
-                *("-np", str(self.system.ranks)),
+                *("-np", str(self.system.ranks if at is None else len(at))),
                 *settings(self.system, selector or self._selector),
                 *(str(executable), *arguments),
             ]
