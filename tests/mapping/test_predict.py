@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted times of messages, and what they say of a run. The simulator's tests say whether clusters agree."""
+"""Predicted times of messages, and what they say of a run. Whether clusters agree is tested in a simulator."""
 
 from __future__ import annotations
 

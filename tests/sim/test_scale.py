@@ -16,6 +16,7 @@ from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 from isochrone.tune.candidates import Form, level_algorithms
+from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import is_rooted, sizes_of, timed
 
 pytestmark = pytest.mark.long
@@ -26,8 +27,10 @@ MOST_RANKS_OF_ALL_SIZES = 100
 
 
 def _recipes(collective: str, levels: tuple[str, ...]) -> tuple[str, ...]:
-    """Each algorithm flat, and each that groups can use in one hierarchical recipe."""
+    """Each algorithm flat, and each that groups can use in one hierarchical recipe if there are levels."""
     flat = {Form((), (way,)).text() for way in zip(*level_algorithms(collective), strict=True)}
+    if not levels:
+        return ("native", *sorted(flat))
     outer, inner = level_algorithms(collective)[0][0], level_algorithms(collective, outermost=False)
     nested = {
         Form(levels, ((outer,), tuple(way[at % len(way)] for way in inner))).text()
@@ -54,7 +57,9 @@ def test_every_algorithm_leaves_the_same_among_many_ranks(
     measured, detected = tmp_path / "measurements.jsonl", tmp_path / "topology.json"
     probe(target, measured)
     topology = detect(measured, detected)
-    levels = tuple(level.name for level in topology.levels)
+    # Groups in the order of the ranks, where results depend on it, have to be runs of ranks.
+    keeps_groups = placement == "block" or not table_row(collective)["in_order"]
+    levels = tuple(level.name for level in topology.levels) if keeps_groups else ()
     root = nodes * cores * 2 // 3 if is_rooted(collective) else 0
     recipes = _recipes(collective, levels)
     sizes_bytes = SIZES_BYTES[: 2 if nodes * cores <= MOST_RANKS_OF_ALL_SIZES else 1]
