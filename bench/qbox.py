@@ -5,12 +5,13 @@
 Usage: qbox.py RESULT.json [--grids ROWSxCOLUMNS,...] [--run ROWSxCOLUMNS,...]
        qbox.py RESULT.json --table
 
-The program is examples/qbox.c on the grids and nodes of Getmanskiy et al., "Optimizing rank-to-node mapping for
-MPI programs on large clusters": 12 ranks a node, and each row of 12 ranks talks much. The work of a step and its
-blocks are divided by the number of rows, as for one problem on more and more nodes. For each grid the messages
-are mapped, and their times predicted, on links that were measured on four such nodes in SimGrid. Those of --run
-are run there too, in order and mapped, with so much work that messages are a fifth of a step in order by the
-prediction for the first grid. With --table the table of docs/mapping.md is printed.
+The program is examples/qbox.c on the grids and nodes of Getmanskiy et al., "Optimizing rank-to-node mapping
+for MPI programs on large clusters": 12 ranks a node, and each row of 12 ranks talks much. The work of a
+step and its blocks are divided by the number of rows, as for one problem on more and more nodes. For each
+grid the messages are mapped, and their times predicted, on links that were measured on four such nodes in
+SimGrid. Those of --run are run there too, in order and mapped, with so much work that messages are a fifth
+of a step in order by the prediction for the first grid. With --table the table of docs/mapping.md is
+printed.
 """
 
 from __future__ import annotations

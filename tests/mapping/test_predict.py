@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Predicted times of messages, and what they say of a run. Whether clusters agree is tested in a simulator."""
+"""Predicted times of messages, and what they say of a run. The simulator is asked in tests/sim."""
 
 from __future__ import annotations
 
