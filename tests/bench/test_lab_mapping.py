@@ -20,25 +20,37 @@ def lab_mapping() -> Iterator[ModuleType]:
     sys.path.remove(str(BENCH))
 
 
-def test_time_and_checksum_are_read_from_among_other_lines(lab_mapping: ModuleType) -> None:
-    said = lab_mapping.said("a warning\n0.250000000 s\nchecksum 2400\n")
-    assert said == (0.25, 2400)
-    assert lab_mapping.said("checksum 2400\n") is None
+@pytest.mark.parametrize(
+    ("program", "printed", "expected"),
+    [
+        ("groups", "a warning\n0.250000000 s\nchecksum 2400\n", (0.25, "checksum 2400")),
+        ("groups", "checksum 2400\n", None),
+        ("stencil", "0.000250000 s a step\nsum 16000.000000\n", (0.00025, "sum 16000.000000")),
+        (
+            "lammps",
+            "Step Temp\n     280   1.6\n     300   1.7   -5.9\nLoop time of 2.5 on 16 procs for 300 steps\n",
+            (2.5, "     300   1.7   -5.9"),
+        ),
+    ],
+)
+def test_time_and_result_are_read_from_among_other_lines(
+    lab_mapping: ModuleType, program: str, printed: str, expected: tuple[float, str] | None
+) -> None:
+    found = lab_mapping.KINDS[program].said.search(printed)
+    assert (found and (float(found["seconds"]), found["result"])) == expected
 
 
-def test_a_line_of_the_table_has_medians_intervals_and_the_objective(lab_mapping: ModuleType) -> None:
+def test_a_line_of_the_table_has_medians_intervals_and_the_prediction(lab_mapping: ModuleType) -> None:
     row = {
         "mpi": "mpich",
-        "groups": 2,
-        "iterations": 1000,
-        "intra_doubles": 1000,
-        "inter_doubles": 1,
+        "program": "groups",
+        "arguments": "2 1000 1000 1",
         "before_median_s": lab_mapping.shown(Interval(4.0, 3.0, 5.0, 0.95)),
-        "after_median_s": [2.0, 1.9, 2.2],
+        "after_median_s": [0.002, 0.0019, 0.0022],
         "speedup": [2.0, 1.5, 2.5],
-        "cost_before_s": 3.0,
-        "cost_after_s": 1.0,
+        "predicted_before_s": 3.0,
+        "predicted_after_s": 1.25,
     }
     assert lab_mapping.table({"rows": [row]})[-1] == (
-        "| 2 | 1,000 | 1,000 | 1 | mpich | 4.00 [3.00, 5.00] | 2.00 [1.90, 2.20] | 2.00 [1.50, 2.50] | 3.00 |"
+        "| `groups 2 1000 1000 1` | mpich | 4 [3, 5] | 0.002 [0.0019, 0.0022] | 2 [1.5, 2.5] | 3, 1.25 | 2.4 |"
     )
