@@ -52,5 +52,6 @@ def test_a_line_of_the_table_has_medians_intervals_and_the_prediction(lab_mappin
         "predicted_after_s": 1.25,
     }
     assert lab_mapping.table({"rows": [row]})[-1] == (
-        "| `groups 2 1000 1000 1` | mpich | 4 [3, 5] | 0.002 [0.0019, 0.0022] | 2 [1.5, 2.5] | 3, 1.25 | 2.4 |"
+        "| `groups 2 1000 1000 1` | mpich | 4 [3, 5] | 0.002 [0.0019, 0.0022] | 2 [1.5, 2.5] "
+        "| 3, 1.25 | 2.4 |"
     )
