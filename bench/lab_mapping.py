@@ -167,8 +167,10 @@ class Measured:
             capture_output=True,
             text=True,
             timeout=MOST_S,
-            check=True,
+            check=False,
         )
+        if done.returncode != 0:
+            raise IsochroneError(f"exit code {done.returncode}: {done.stderr[-2000:]}", line[-1])
         found = kind.said.search(done.stdout)
         if found is None:
             raise IsochroneError("the program said no time", self.program(kind))

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "mapping/optimiser.hpp"
+#include "mapping/ways.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -118,6 +119,22 @@ std::vector<int> searched(const mapping::Problem& problem, std::string_view meth
     return result.get();
 }
 
+std::vector<int> relieved(const mapping::Problem& problem, const mapping::WayPrices& prices,
+                          const std::vector<int>& at, std::uint64_t seed, std::optional<double> seconds) {
+    using Clock = std::chrono::steady_clock;
+    check_assignment(problem, at);
+    const auto begin = Clock::now();
+    mapping::Search search;
+    search.seed = seed;
+    if (seconds) {
+        search.left_s = [&] {
+            return *seconds - std::chrono::duration<double>(Clock::now() - begin).count();
+        };
+    }
+    const nb::gil_scoped_release release;
+    return mapping::relieved(problem, prices, at, search);
+}
+
 nb::list optimiser_rows() {
     nb::list rows;
     for (const auto& each : mapping::optimisers()) {
@@ -156,6 +173,8 @@ void bind_mapping(nb::module_& m) {
                 return mapping::cost(problem.graph, problem.places, at);
             },
             "at"_a, "What a mapping costs, each edge counted once.")
+        .def("relieved", &relieved, "prices"_a, "at"_a, "seed"_a = 0, "seconds"_a = nb::none(),
+             "A mapping with the busiest ways relieved.")
         .def(
             "overload",
             [](const mapping::Problem& problem, const std::vector<int>& at) {

@@ -218,5 +218,21 @@ class MappingProblem:
     def cost(self, at: Sequence[int]) -> float:
         """What a mapping costs, each edge counted once."""
 
+    def relieved(
+        self,
+        prices: Sequence[Sequence[float]],
+        at: Sequence[int],
+        seed: int = 0,
+        seconds: float | None = None,
+    ) -> list[int]:
+        """A mapping from which single swaps and moves have taken what keeps the busiest ways busy.
+
+        Args:
+            prices: [level][group], how long a unit of the first term, in both directions, keeps the way out
+                of a group busy.
+            at: the mapping to begin with.
+            seed, seconds: as in ``search``; without ``seconds`` until nothing helps any more.
+        """
+
     def overload(self, at: Sequence[int]) -> int:
         """How many tasks are at places beyond their capacity."""

@@ -56,9 +56,9 @@ def map_(
         str | None,
         typer.Option(
             "--objective",
-            metavar="time|volume|hops",
-            help="Seconds by the measured links; bytes times --distances; or bytes times links of the tree. "
-            "time where links are measured, else volume.",
+            metavar="time|load|volume|hops",
+            help="Seconds of all messages by the measured links; seconds of the busiest way; bytes times "
+            "--distances; or bytes times links of the tree. time where links are measured, else volume.",
         ),
     ] = None,
     distances: Annotated[
@@ -321,6 +321,10 @@ def _figures(
         if mapped.prediction is None
         else {**asdict(mapped.prediction), "mapped_run_s": mapped.prediction.mapped_run_s},
         "unpredicted": mapped.unpredicted,
+        "busiest_way": {
+            when: None if way is None else asdict(way)
+            for when, way in zip(("before", "after"), mapped.busiest, strict=True)
+        },
         "advice": mapped.advice,
         "emitted": launches,
         "pictures": [str(path) for path in drawn],
@@ -334,7 +338,7 @@ def _lines(
 
     found = mapped.mapping
     before, after = (
-        format_time(value) if found.objective == "time" else f"{value:,.0f}"
+        format_time(value) if found.objective in ("time", "load") else f"{value:,.0f}"
         for value in (found.identity_cost, found.cost)
     )
     gain = f", {found.identity_cost / found.cost:.2f}x less" if found.cost > 0 else ""
@@ -347,6 +351,7 @@ def _lines(
         if level.before_bytes or level.after_bytes
     ]
     lines += columns(rows)
+    lines += _busiest(mapped)
     lines += _predicted(mapped)
     if mapped.advice is not None:
         lines.append(f"Mapping does not help: {mapped.advice}.")
@@ -355,6 +360,18 @@ def _lines(
         lines.append(f"Pictures: {drawn[0].parent}")
     lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
     return lines
+
+
+def _busiest(mapped: Mapped) -> list[str]:
+    from isochrone.units import format_time
+
+    before, after = mapped.busiest
+    if before is None or after is None:
+        return []
+    return [
+        f"Busiest way: of {before.level} {before.group}, {format_time(before.seconds)} in their order; "
+        f"of {after.level} {after.group}, {format_time(after.seconds)} mapped"
+    ]
 
 
 def _predicted(mapped: Mapped) -> list[str]:

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.mapping.graph import TaskGraph
-from isochrone.mapping.objective import terms
+from isochrone.mapping.objective import busiest_way, terms, way_prices_s
 from isochrone.mapping.system import System
+
+_SHARE_OF_SUMS = 0.7
+"""Of the time, where the busiest way counts: the rest is for relieving it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def optimise(
     Args:
         graph: the task graph.
         system: the places.
-        objective: ``time``, ``volume`` or ``hops``.
+        objective: ``time``, ``load``, ``volume`` or ``hops``.
         distances: of ``volume``, innermost level first.
         method: one of `methods`.
         seed: the same seed gives the same mapping, unless `seconds` are given.
@@ -97,20 +100,37 @@ def optimise(
     if method not in methods():
         raise UsageError(f"{method!r} is no method", "--method", f"use {', '.join(methods())}")
     begin = time.monotonic()
-    at = problem.search(method, seed, len(os.sched_getaffinity(0)), seconds, tick)
-    took_s = time.monotonic() - begin
+    # Ways are relieved in what the search of least sums leaves of the time.
+    search_s = None if seconds is None else seconds * (_SHARE_OF_SUMS if objective == "load" else 1)
+    at = problem.search(method, seed, len(os.sched_getaffinity(0)), search_s, tick)
     if not at:
         raise IsochroneError(
             f"{method} does not apply to this graph and these places", "--method", "leave it away"
         )
     identity = problem.search("identity")
+    price = problem.cost
+    if objective == "load":
+
+        def price(at: Sequence[int]) -> float:
+            busiest = busiest_way(graph, system, at)
+            return 0.0 if busiest is None else busiest.seconds
+
+        if method != "identity":
+            left_s = None if seconds is None else seconds - (time.monotonic() - begin)
+            prices = [
+                [price_s] * (max(groups) + 1)
+                for price_s, groups in zip(way_prices_s(system), system.groups, strict=True)
+            ]
+            relieved = problem.relieved(prices, at, seed, left_s)
+            at = min((relieved, at, identity), key=price)
+    took_s = time.monotonic() - begin
     return Mapping(
         at=tuple(at),
         identity=tuple(identity),
         method=method,
         objective=objective,
-        cost=problem.cost(at),
-        identity_cost=problem.cost(identity),
+        cost=price(at),
+        identity_cost=price(identity),
         seconds=took_s,
     )
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files import LevelTraffic, Place, Prediction, read_graph
 from isochrone.files.text import kind_of
 from isochrone.mapping.graph import TaskGraph, Whole
+from isochrone.mapping.objective import BusyWay, busiest_way
 from isochrone.mapping.optimise import Mapping, optimise
 from isochrone.mapping.predict import exchange_time_s
 from isochrone.mapping.readers import read_foreign_graph
@@ -52,6 +53,8 @@ class Mapped:
         advice: in words, why mapping helps little here; None where it helps.
         prediction: by simulation; None where nothing can be predicted.
         unpredicted: why not.
+        busiest: the busiest way with ranks in their order, and mapped; None where nothing was measured or no
+            way is shared.
     """
 
     mapping: Mapping
@@ -59,6 +62,7 @@ class Mapped:
     advice: str | None
     prediction: Prediction | None = None
     unpredicted: str | None = None
+    busiest: tuple[BusyWay | None, BusyWay | None] = (None, None)
 
 
 def read_program(path: Path, form: str | None = None, phase: int | None = None) -> Program:
@@ -113,10 +117,15 @@ def map_ranks(
             tick=None if seconds is None else lambda gone_s: advance(round(gone_s), round(seconds)),
         )
     traffic, advice = _traffic(graph, system, mapping), _advice(graph, mapping)
+    before, after = (
+        busiest_way(graph, system, at) if system.is_measured else None
+        for at in (mapping.identity, mapping.at)
+    )
+    mapped = Mapped(mapping, traffic, advice, busiest=(before, after))
     try:
-        return Mapped(mapping, traffic, advice, predict(program, system, mapping))
+        return replace(mapped, prediction=predict(program, system, mapping))
     except IsochroneError as error:
-        return Mapped(mapping, traffic, advice, unpredicted=error.what)
+        return replace(mapped, unpredicted=error.what)
 
 
 def predict(program: Program, system: System, mapping: Mapping) -> Prediction:
