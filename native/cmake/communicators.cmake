@@ -6,6 +6,7 @@
 # the job, and other forms of the handle.
 set(_by_hand
     Comm_get_attr Attr_get Comm_delete_attr Attr_delete Comm_set_errhandler Errhandler_set Errhandler_get
+    Cart_create Graph_create Dist_graph_create Dist_graph_create_adjacent
     Abort Comm_c2f Comm_toint)
 
 # isochrone_communicators(FILE): writes a line FUNCTION(NAME, PARAMETERS, ARGUMENTS) for each. All parameters are words;

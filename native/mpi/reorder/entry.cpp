@@ -4,10 +4,11 @@
 // takes the place of all functions that are given a communicator, under both of their names (see
 // interpose/functions.inc for why both). Where the program names MPI_COMM_WORLD, the library behind gets the
 // communicator in its place. So nothing has to be told from what the library calls itself: of any other
-// communicator these functions change nothing.
+// communicator these functions change nothing. Those that make a topology and may reorder its ranks do so.
 //
 // No MPI header here, see interpose/call.hpp: all that is passed on are words.
 #include "preload/next.hpp"
+#include "reorder/topologies.hpp"
 #include "reorder/world.hpp"
 
 namespace {
@@ -83,6 +84,53 @@ EACH(DELETE_ATTRIBUTE, Attr_delete)
     }
 EACH(SET_ERRHANDLER, Comm_set_errhandler)
 EACH(SET_ERRHANDLER, Errhandler_set)
+
+#define CART_CREATE(name)                                                                            \
+    EXPORT int name(Word comm, int count, const int* dimensions, const int* periods, int reorder,    \
+                    void* made) {                                                                    \
+        static constinit Next<int(Word, int, const int*, const int*, int, void*)> next(#name);       \
+        return make_grid(meant(comm), count, dimensions, periods, reorder, [&](Word of, int again) { \
+            return next()(of, count, dimensions, periods, again, made);                              \
+        });                                                                                          \
+    }
+EACH(CART_CREATE, Cart_create)
+
+#define GRAPH_CREATE(name)                                                                                   \
+    EXPORT int name(Word comm, int nodes, const int* index, const int* edges, int reorder, void* made) {     \
+        static constinit Next<int(Word, int, const int*, const int*, int, void*)> next(#name);               \
+        return make_graph(meant(comm), nodes, index, edges, reorder,                                         \
+                          [&](Word of, int again) { return next()(of, nodes, index, edges, again, made); }); \
+    }
+EACH(GRAPH_CREATE, Graph_create)
+
+#define DIST_GRAPH_CREATE(name)                                                                           \
+    EXPORT int name(Word comm, int count, const int* nodes, const int* degrees, const int* destinations,  \
+                    const int* weights, Word info, int reorder, void* made) {                             \
+        static constinit Next<int(Word, int, const int*, const int*, const int*, const int*, Word, int,   \
+                                  void*)>                                                                 \
+            next(#name);                                                                                  \
+        return make_edges(                                                                                \
+            meant(comm), count, nodes, degrees, destinations, weights, reorder, [&](Word of, int again) { \
+                return next()(of, count, nodes, degrees, destinations, weights, info, again, made);       \
+            });                                                                                           \
+    }
+EACH(DIST_GRAPH_CREATE, Dist_graph_create)
+
+#define DIST_GRAPH_CREATE_ADJACENT(name)                                                                     \
+    EXPORT int name(Word comm, int sources, const int* source, const int* source_weights, int destinations,  \
+                    const int* destination, const int* destination_weights, Word info, int reorder,          \
+                    void* made) {                                                                            \
+        static constinit Next<int(Word, int, const int*, const int*, int, const int*, const int*, Word, int, \
+                                  void*)>                                                                    \
+            next(#name);                                                                                     \
+        return make_adjacent(meant(comm), {sources, source, source_weights},                                 \
+                             {destinations, destination, destination_weights}, reorder,                      \
+                             [&](Word of, const Neighbours& in, const Neighbours& out, int again) {          \
+                                 return next()(of, in.count, in.ranks, in.weights, out.count, out.ranks,     \
+                                               out.weights, info, again, made);                              \
+                             });                                                                             \
+    }
+EACH(DIST_GRAPH_CREATE_ADJACENT, Dist_graph_create_adjacent)
 
 #define ISOCHRONE_COMMUNICATOR(name, parameters, arguments)     \
     EXPORT int name parameters {                                \
