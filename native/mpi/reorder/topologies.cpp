@@ -92,9 +92,9 @@ class Members {
                 if (preload::is_on("ISOCHRONE_EXPLAIN")) {
                     const bool is_better = found.cost_s < found.given_cost_s;
                     std::fprintf(stderr,
-                                 "isochrone: %s of %d ranks: %s, %.3g s in the order given, %.3g s now\n",
-                                 asked.name, size(), is_better ? "reordered" : "in the order given",
-                                 found.given_cost_s, found.cost_s);
+                                 "isochrone: %s of %d ranks: %s, %.3g s along its edges instead of %.3g s\n",
+                                 asked.name, size(), is_better ? "reordered" : "no better order found",
+                                 found.cost_s, found.given_cost_s);
                 }
             } catch (const std::exception& error) {
                 std::fprintf(stderr, "isochrone: %s: ranks keep their order: %s\n", asked.name, error.what());
