@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # isochrone::core, the library without MPI.
 file(GLOB_RECURSE _core_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/*.cpp")
-if(ISOCHRONE_MPI)
-    # No program of MPI maps ranks.
+if(CMAKE_CXX_COMPILER MATCHES "smpicxx$")
+    # Only the preload that reorders ranks maps them, and SimGrid has no preloads.
     list(FILTER _core_sources EXCLUDE REGEX "/core/mapping/")
 endif()
 add_library(isochrone_core STATIC ${_core_sources})

@@ -79,7 +79,14 @@ if(NOT ISOCHRONE_SMPI)
     # A program that is linked with it has it before the MPI library, whose names it takes.
     target_link_libraries(isochrone_mpi INTERFACE "$<INSTALL_INTERFACE:MPI::MPI_C>")
     isochrone_preload(isochrone_record record)
-    list(APPEND _programs isochrone_mpi isochrone_record)
+    include(cmake/communicators.cmake)
+    isochrone_communicators("${PROJECT_BINARY_DIR}/generated/communicators.inc")
+    isochrone_preload(isochrone_reorder reorder)
+    # The optimisers of mappings have threads, though only one runs here.
+    find_package(Threads REQUIRED)
+    target_link_libraries(isochrone_reorder PRIVATE Threads::Threads)
+    target_include_directories(isochrone_reorder PRIVATE "${PROJECT_BINARY_DIR}/generated")
+    list(APPEND _programs isochrone_mpi isochrone_record isochrone_reorder)
 endif()
 
 # It stands between programs and the C library, knows no MPI, and may need nothing that a program does not load.

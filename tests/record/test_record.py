@@ -117,7 +117,7 @@ def test_messages_of_several_threads_are_all_counted(library: Library, tmp_path:
 def test_communicators_that_are_freed_leave_nothing_behind(
     library: Library, tmp_path: Path, times: int
 ) -> None:
-    done = library.record(tmp_path / "graph.json", library.kinds, "many", str(times), ranks=2)
+    done = library.record(tmp_path / "graph.json", library.program, "many", str(times), ranks=2)
     assert done.returncode == 0, done.stderr
     grown = re.search(r"grew by (-?\d+) KiB", done.stdout)
     assert grown is not None, done.stdout
@@ -150,9 +150,9 @@ def test_a_fortran_program_gives_the_same_result_and_exact_counts(
 
 def test_runs_add_up(library: Library, tmp_path: Path) -> None:
     first, both = tmp_path / "first.json", tmp_path / "both.json"
-    assert library.record(first, library.kinds, "exchange").returncode == 0
+    assert library.record(first, library.program, "exchange").returncode == 0
     done = library.record(
-        both, library.kinds, "exchange", "subcomms", options=["--add", str(first), "--json"]
+        both, library.program, "exchange", "subcomms", options=["--add", str(first), "--json"]
     )
     assert done.returncode == 0, done.stderr
     assert "0 wrong values" in done.stderr  # the program's output makes way for ours
@@ -175,7 +175,7 @@ def test_runs_add_up(library: Library, tmp_path: Path) -> None:
 def test_a_job_that_dies_leaves_no_half_file(
     library: Library, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
-    done = library.record(tmp_path / "graph.json", library.kinds, *words)
+    done = library.record(tmp_path / "graph.json", library.program, *words)
     assert done.returncode != 0
     (line,) = [line for line in done.stderr.splitlines() if "nothing was recorded" in line]
     assert said in line
@@ -212,7 +212,7 @@ def test_a_program_of_another_library_is_not_started(library: Library, tmp_path:
 
 def test_a_file_of_another_kind_is_not_replaced(library: Library, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text('{"isochrone": "plan"}\n')
-    done = library.record(tmp_path / "plan.json", library.kinds, "exchange")
+    done = library.record(tmp_path / "plan.json", library.program, "exchange")
     assert done.returncode == 1
     assert "holds plan" in done.stderr
     assert done.stdout == ""
@@ -224,7 +224,7 @@ def test_a_rank_without_the_preload_is_not_waited_for(library: Library, tmp_path
     for rank in range(2):
         words += [":", "-n", "1"] if rank else []
         words += ["env", "-u", "LD_PRELOAD"] if rank == without else []
-        words += [library.kinds, "exchange"]
+        words += [library.program, "exchange"]
     done = library.record(tmp_path / "graph.json", *words, ranks=1)
     assert "0 wrong values\n" in done.stdout, done.stderr
     assert "nothing was recorded" in done.stderr

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interposed import ended
-from libraries import missing
+from libraries import LAUNCHERS, missing
 from planned import defaults_of
 
 from isochrone.files import Graph, read_graph
@@ -27,7 +27,7 @@ class Library:
     """An MPI library: its launcher, and a program compiled for it."""
 
     launcher: str
-    kinds: Path
+    program: Path
 
     @property
     def is_openmpi(self) -> bool:
@@ -61,10 +61,21 @@ class Library:
 
     def recorded(self, folder: Path, *words: str, ranks: int = RANKS) -> Graph:
         """What the program of all kinds sends, which must be as without a recorder."""
-        done = self.record(folder / "graph.json", self.kinds, *words, ranks=ranks)
+        done = self.record(folder / "graph.json", self.program, *words, ranks=ranks)
         assert done.returncode == 0, done.stderr
         assert "0 wrong values\n" in done.stdout, done.stdout
         return read_graph(folder / "graph.json")
+
+
+def with_program(name: str, folder: Path, source: Path) -> Library:
+    """One of LAUNCHERS with a program compiled for it in a folder; a test is skipped where it is missing."""
+    launcher = LAUNCHERS[name]
+    if shutil.which(launcher) is None:
+        missing(f"{launcher} is not installed")
+    output = folder / source.stem
+    without = Library(launcher, output)
+    options = [] if without.is_openmpi else ["-DPERSISTENT"]
+    return Library(launcher, without.compiled(output, source, *options))
 
 
 def rows(graph: Graph) -> dict[tuple[int, int], list[tuple[int, int]]]:

@@ -28,10 +28,6 @@ struct Inputs {
 /// From now on these take the place of what ISOCHRONE_PLAN and ISOCHRONE_TOPOLOGY name.
 void name_files(std::string plan, std::string topology);
 
-/// Whether ISOCHRONE is "off" or "0": then this library does nothing on this rank. Such a rank is to the
-/// others like one without this library.
-[[nodiscard]] bool is_turned_off();
-
 /// Throws std::invalid_argument, in one line, if the plan was made for another topology, MPI library or ABI
 /// than are here.
 void check_belongs(const core::select::Plan& plan, const core::topology::Topology& topology);

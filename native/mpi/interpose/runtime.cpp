@@ -11,6 +11,7 @@
 #include "comm/check.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/session.hpp"
+#include "preload/environment.hpp"
 #include "preload/library.hpp"
 #include "preload/word.hpp"
 
@@ -19,6 +20,7 @@ namespace isochrone::mpi::interpose {
 using preload::handle;
 using preload::is_of_this_library;
 using preload::is_rank_0_of_launcher;
+using preload::is_turned_off;
 using preload::say_that_library_is_another;
 namespace {
 

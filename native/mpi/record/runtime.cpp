@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
+#include "preload/environment.hpp"
 #include "preload/library.hpp"
 #include "preload/roll_call.hpp"
 #include "record/file.hpp"
@@ -24,10 +24,7 @@ namespace {
 std::atomic<Recorder*> recorder = nullptr;
 
 /// Where the file is to be; empty: nothing is asked for.
-std::string path() {
-    const char* value = std::getenv("ISOCHRONE_RECORD");
-    return value == nullptr ? "" : value;
-}
+std::string path() { return preload::variable("ISOCHRONE_RECORD"); }
 
 struct Search {
     const char* address;

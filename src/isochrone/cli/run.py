@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``isochrone run``: an unmodified MPI program on a tuned plan."""
+"""``isochrone run``: an unmodified MPI program on a tuned plan, or with its ranks mapped."""
 
 from __future__ import annotations
 
@@ -24,31 +24,53 @@ def run(
         ),
     ],
     plan: Annotated[
-        Path,
-        typer.Option("--plan", envvar="ISOCHRONE_PLAN", help="plan.json, or the folder it is in."),
-    ] = Path("isochrone-survey"),
+        Path | None,
+        typer.Option(
+            "--plan",
+            envvar="ISOCHRONE_PLAN",
+            help="plan.json, or the folder it is in; isochrone-survey if not given.",
+        ),
+    ] = None,
+    maps: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            help="A mapping: the ranks of MPI_COMM_WORLD run where it says. Or a topology.json or survey: "
+            "grids and graphs that may be reordered are. Give --map twice for both.",
+        ),
+    ] = None,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Do not say at the end what ran and what it saved."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run an unmodified MPI program on a tuned plan.
+    """Run an unmodified MPI program on a tuned plan, or with its ranks mapped.
 
     The program runs as it is, under the launcher as it is: a preload in its ranks replaces the collectives
     that the plan has rules for. A plan that does not hold here is reported in one line, and the program runs
     without it. At the end rank 0 says what ran by recipes, and about how much time that saved.
     ISOCHRONE_EXPLAIN=1 makes it say which recipe ran for what; ISOCHRONE=off takes the preload out.
+    With --map no plan is needed: where there is no isochrone-survey, only ranks are put in order.
     With --json, print what would be run, and do not run it.
     In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
     """
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.launch.preload import execute, prepare
-    from isochrone.steps.folder import PLAN, in_folder
+    from isochrone.steps.folder import DEFAULT, PLAN, TOPOLOGY, in_folder
 
     understood = read_launch_line(line)
     require_program(understood)
-    start = prepare(understood, in_folder(plan, PLAN), summary=not quiet)
+    on_plan: Path | None = in_folder(plan or DEFAULT, PLAN)
+    if maps and plan is None and not (DEFAULT / PLAN).exists():
+        on_plan = None
+    start = prepare(
+        understood,
+        on_plan,
+        summary=not quiet,
+        maps=[in_folder(path, TOPOLOGY) for path in maps or []],
+    )
     if as_json:
         print_json(
             {
@@ -56,9 +78,11 @@ def run(
                 "environment": dict(start.environment),
                 "withheld": sorted(start.withheld),
                 "refusal": start.refusal,
+                "map_refusal": start.map_refusal,
             }
         )
         return
-    if start.refusal is not None:
-        _log.warning("%s", start.refusal)
+    for refusal in (start.refusal, start.map_refusal):
+        if refusal is not None:
+            _log.warning("%s", refusal)
     execute(start)

@@ -44,6 +44,11 @@ class NativeBuild:
         return self._existing(self.folder / "lib" / "libisochrone_record.so")
 
     @property
+    def reorder(self) -> Path:
+        """``libisochrone_reorder.so``."""
+        return self._existing(self.folder / "lib" / "libisochrone_reorder.so")
+
+    @property
     def idle(self) -> Path:
         """``libisochrone_idle.so``, which lets waiting ranks leave their core to others."""
         return self._existing(self.folder / "lib" / "libisochrone_idle.so")
@@ -56,9 +61,9 @@ class NativeBuild:
         return path
 
 
-def behind(others: str, preload: Path) -> str:
-    """LD_PRELOAD with one more library, behind those that it has."""
-    return f"{others}:{preload}" if others else str(preload)
+def behind(others: str, *preloads: Path) -> str:
+    """LD_PRELOAD with more libraries, behind those that it has."""
+    return ":".join([*([others] if others else []), *map(str, preloads)])
 
 
 def native_source_folder() -> Path:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running an unmodified MPI program on a plan: the preload and its settings go into the ranks' environment,
-and nowhere else.
+"""Running an unmodified MPI program on a plan, or with its ranks in another order: preloads and their
+settings go into the ranks' environment, and nowhere else.
 
 Whatever stands against it, a damaged plan or one of another MPI library, costs one line on stderr, and the
 program runs as it would have run without Isochrone.
@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.files.mapping import read_mapping
 from isochrone.files.plan import Plan, read_plan
+from isochrone.files.text import kind_of
 from isochrone.files.topology import read_topology
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import LaunchLine, launch_environment
@@ -34,34 +36,59 @@ class Start:
     Attributes:
         argv: the launcher's command line.
         environment: variables for the launcher beyond our own.
-        refusal: why it runs without the plan; None when it runs with it.
+        refusal: why it runs without the plan; None when it runs with it, or none is given.
         withheld: our variables that the launcher must not have.
+        map_refusal: the same of what says how ranks are ordered.
     """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     refusal: str | None
     withheld: frozenset[str] = frozenset()
+    map_refusal: str | None = None
 
 
-def prepare(line: LaunchLine, plan: Path, summary: bool = True) -> Start:
-    """The command line that runs a program on a plan, or without it where that cannot be.
+def prepare(line: LaunchLine, plan: Path | None, summary: bool = True, maps: Sequence[Path] = ()) -> Start:
+    """The command line that runs a program on a plan and with its ranks in order, or without either where
+    that cannot be.
 
     Args:
-        summary: rank 0 says at the end what ran, unless ISOCHRONE_SUMMARY says otherwise.
+        plan: None: there is none.
+        summary: rank 0 says at the end what ran on the plan, unless ISOCHRONE_SUMMARY says otherwise.
+        maps: a mapping, a topology or both, in any order; empty: ranks keep their order.
+
+    Raises:
+        UsageError: there are two mappings, or two topologies.
     """
-    environment = launch_environment(line)
-    try:
-        if line.family is Family.SIMGRID:
-            raise IsochroneError(
-                "simulated programs cannot be preloaded", todo="link libisochrone_mpi into them"
-            )
-        settings = settings_for(library_of(line), plan, line.programs)
-        settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
-        return start_with(line, settings)
-    except IsochroneError as error:
-        plain = (str(line.executable), *line.argv[1:])
-        return Start(plain, environment, refusal_for(error))
+    refusal = map_refusal = None
+    settings: dict[str, str] = {}
+    if plan is not None:
+        try:
+            settings = settings_for(_library(line), plan, line.programs)
+            settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
+        except IsochroneError as error:
+            refusal = refusal_for(error)
+    if maps:
+        try:
+            settings = with_maps(settings, _library(line), maps, line.programs)
+        except UsageError:
+            raise
+        except IsochroneError as error:
+            map_refusal = _map_refusal_for(error)
+    if settings:
+        try:
+            return replace(start_with(line, settings), refusal=refusal, map_refusal=map_refusal)
+        except IsochroneError as error:
+            refusal = refusal_for(error) if plan is not None else None
+            map_refusal = _map_refusal_for(error) if plan is None else None
+    plain = (str(line.executable), *line.argv[1:])
+    return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal)
+
+
+def _library(line: LaunchLine) -> MpiLibrary:
+    if line.family is Family.SIMGRID:
+        raise IsochroneError("simulated programs cannot be preloaded", todo="link libisochrone_mpi into them")
+    return library_of(line)
 
 
 def start_with(line: LaunchLine, settings: Mapping[str, str]) -> Start:
@@ -92,6 +119,10 @@ def refusal_for(error: IsochroneError) -> str:
     return f"{error}; running without a plan"
 
 
+def _map_refusal_for(error: IsochroneError) -> str:
+    return f"{error}; ranks keep the order in which they are launched"
+
+
 def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) -> dict[str, str]:
     """The variables of the ranks that put programs of a library on a plan; builds the preload where needed.
 
@@ -108,21 +139,66 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     check_library(plan, library, str(plan_path))
     for program in programs:
         check_program(program, library)
-    preload = build_for(library).preload
-    settings = {
-        name: value
-        for name, value in os.environ.items()
-        if name == "ISOCHRONE" or name.startswith("ISOCHRONE_")
-    }
-    for name in _OWN_SETTINGS:
-        settings.pop(name, None)
     # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
-    settings |= {
-        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), preload),
+    return _given_settings() | {
+        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), build_for(library).preload),
         "ISOCHRONE_PLAN": str(plan_path.absolute()),
         "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
     }
-    return settings
+
+
+def with_maps(
+    settings: Mapping[str, str], library: MpiLibrary, maps: Sequence[Path], programs: Sequence[str]
+) -> dict[str, str]:
+    """The variables of the ranks with those that put them in order; builds the preload where needed.
+
+    Args:
+        settings: those that put them on a plan; empty where there is none.
+        maps: a mapping, a topology or both. The topology of the plan serves where none is given.
+
+    Raises:
+        IsochroneError: a file is damaged, or the programs are of another library.
+        UsageError: there are two mappings, or two topologies.
+    """
+    if os.environ.get("ISOCHRONE_RECORD"):
+        raise IsochroneError(
+            "what is recorded are ranks as they are launched", "--map", "record without it, then map"
+        )
+    files: dict[str, Path] = {}
+    for path in maps:
+        _check_is_file(path)
+        kind = "ISOCHRONE_MAP" if kind_of(path) == "mapping" else "ISOCHRONE_REORDER"
+        if files.setdefault(kind, path) != path:
+            raise UsageError(
+                f"two {'mappings' if kind == 'ISOCHRONE_MAP' else 'topologies'} are given",
+                "--map",
+                "give one mapping, and one topology or survey",
+            )
+    if "ISOCHRONE_MAP" in files:
+        read_mapping(files["ISOCHRONE_MAP"])
+    if "ISOCHRONE_REORDER" in files:
+        read_topology(files["ISOCHRONE_REORDER"])
+    elif "ISOCHRONE_TOPOLOGY" in settings:
+        files["ISOCHRONE_REORDER"] = Path(settings["ISOCHRONE_TOPOLOGY"])
+    for program in programs:
+        check_program(program, library)
+    build = build_for(library)
+    # In front of the plan's, which is to see the communicators that the program means.
+    preloads = [build.reorder, *([build.preload] if settings else [])]
+    return {
+        **(settings or _given_settings()),
+        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), *preloads),
+        **{name: str(path.absolute()) for name, path in files.items()},
+    }
+
+
+def _given_settings() -> dict[str, str]:
+    """Variables of Isochrone that the user has set for the ranks."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (name == "ISOCHRONE" or name.startswith("ISOCHRONE_")) and name not in _OWN_SETTINGS
+    }
 
 
 def _check_is_file(path: Path) -> None:
