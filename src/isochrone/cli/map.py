@@ -300,7 +300,7 @@ def _draw(folder: Path, tasks: TaskGraph, system: System, mapped: Mapped) -> lis
     drawn = [folder / "tasks.dot", folder / "system.dot"]
     write_text(drawn[0], tasks_dot(tasks, system, mapped.mapping.at))
     write_text(drawn[1], system_dot(system))
-    figure = traffic(tasks, system, mapped)
+    figure = traffic(tasks, system.groups, mapped.mapping.at, mapped.traffic)
     return drawn if figure is None else [*drawn, *save(figure, folder, "traffic")]
 
 
@@ -330,14 +330,15 @@ def _figures(
 def _lines(
     mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]], drawn: list[Path]
 ) -> list[str]:
-    from isochrone.units import format_time
+    from isochrone.mapping.words import no_help, predictions
+    from isochrone.units import format_ratio, format_time
 
     found = mapped.mapping
     before, after = (
         format_time(value) if found.objective == "time" else f"{value:,.0f}"
         for value in (found.identity_cost, found.cost)
     )
-    gain = f", {found.identity_cost / found.cost:.2f}x less" if found.cost > 0 else ""
+    gain = f", {format_ratio(found.identity_cost / found.cost)} less" if found.cost > 0 else ""
     lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{gain}"]
     total = max(1, sum(level.before_bytes for level in mapped.traffic))
     rows = [("bytes that meet at", "before", "after")]
@@ -347,27 +348,14 @@ def _lines(
         if level.before_bytes or level.after_bytes
     ]
     lines += columns(rows)
-    lines += _predicted(mapped)
+    if mapped.prediction is None:
+        lines.append(f"No time is predicted: {mapped.unpredicted}.")
+    else:
+        lines += predictions(mapped.prediction)
     if mapped.advice is not None:
-        lines.append(f"Mapping does not help: {mapped.advice}.")
+        lines.append(f"{no_help(mapped.advice)}.")
     lines.append(f"Mapping: {output}")
     if drawn:
         lines.append(f"Pictures: {drawn[0].parent}")
     lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
     return lines
-
-
-def _predicted(mapped: Mapped) -> list[str]:
-    from isochrone.units import format_time
-
-    prediction = mapped.prediction
-    if prediction is None:
-        return [f"No time is predicted: {mapped.unpredicted}."]
-    pairs = [("messages alone", prediction.identity_s, prediction.mapped_s)]
-    if prediction.run_s is not None:
-        pairs.append(("recorded run", prediction.run_s, prediction.mapped_run_s or 0.0))
-    return [
-        f"Predicted, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
-        + (f", {before_s / after_s:.2f}x as fast" if after_s > 0 else "")
-        for what, before_s, after_s in pairs
-    ]
