@@ -346,3 +346,19 @@ def test_words_of_a_mapping_are_text_and_never_markup(mapped: Path) -> None:
     assert reader.closed()
     assert not [tag for tag, _ in reader.elements if tag == "img"]
     assert all(line.isprintable() for line in summary_lines(facts))
+
+
+def test_a_mapping_that_was_made_without_a_graph_only_says_where_ranks_go(
+    mapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (mapped / "graph.json").unlink()
+    line = ["map", "--topology", str(mapped), "--method", "identity", "-o", str(mapped / "mapping.json")]
+    assert main(line) == 0
+    facts = read_facts(mapped)
+    assert mapping_sentences(facts.mapping) == []
+    text = Reader(page(facts)).text
+    assert "0 of 128 ranks run on another host than in their order." in text
+    assert "What was mapped" not in text
+    assert "Bytes that meet" not in text
+    assert mapping_figure(facts) is None

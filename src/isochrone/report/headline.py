@@ -209,7 +209,12 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     # The objective adds up messages that may be under way at once: it is not the time of a run.
     messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
     cost = ", one after another, cost" if is_time else " cost"
-    found = [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
+    # A mapping that was made without a graph has no costs.
+    found = (
+        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
+        if file.identity_cost
+        else []
+    )
     if file.prediction is not None:
         found += predictions(file.prediction)
     if file.advice is not None:

@@ -26,10 +26,11 @@ def mapping(facts: Facts) -> Html:
     found = facts.mapping
     if found is None:
         return section("mapping", title, absent(facts.not_shown["mapping.json"]))
+    sentences = mapping_sentences(found)
     return section(
         "mapping",
         title,
-        tag("p", " ".join(mapping_sentences(found))),
+        tag("p", " ".join(sentences)) if sentences else None,
         _drawings(facts, found),
         _levels(found) if found.levels else None,
         _where(facts, found),
@@ -80,7 +81,8 @@ def _not_drawn(facts: Facts, found: RankMap) -> str | None:
     """Why there is no matrix; None where there is, or where nothing is sent."""
     if "graph.json" in facts.not_shown:
         return facts.not_shown["graph.json"]
-    if found.graph is None:
+    # A mapping that was made without a graph has no levels.
+    if found.graph is None and found.file.levels:
         return "What was mapped is not in this folder (graph.json), so what ranks send is not drawn."
     return None
 
