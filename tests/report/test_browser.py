@@ -158,14 +158,27 @@ def test_no_line_of_a_chart_goes_over_sizes_that_were_not_measured(
     assert not any(connected for _, _, connected in points)
 
 
-def test_what_is_pointed_at_in_a_matrix_of_bytes_is_said(browser: Any, pages: dict[str, str]) -> None:
+@pytest.mark.parametrize("chart", ["mapping-found", "mapping-mapped"])
+def test_what_is_pointed_at_in_a_matrix_of_bytes_is_said(
+    browser: Any, pages: dict[str, str], chart: str
+) -> None:
     show(browser, pages["mapped"], 1280, "light")
-    said = browser.execute_script(
-        "const chart = document.getElementById('mapping-found');"
-        "chart.emit('plotly_hover', { points: [{ x: 7, y: 3 }] });"
-        "return document.getElementById('mapping-readout').textContent;"
+    lines = browser.execute_script(
+        "const chart = document.getElementById(arguments[0]), said = [];"
+        "for (let y = 0; y < 128; y += 9) for (let x = 0; x < 128; x += 1) {"
+        "  chart.emit('plotly_hover', { points: [{ x, y }] });"
+        "  said.push(document.getElementById('mapping-readout').textContent);"
+        "}"
+        "return said;",
+        chart,
     )
-    assert re.fullmatch(r"rank 3 on n\d · to rank 7 on n\d · 1\.91 MiB", said)
+    assert len(set(lines)) == 15 * 128
+    for line in lines:
+        said = re.fullmatch(r"rank (\d+) on n\d · to rank (\d+) on n\d · (.*)", line)
+        assert said is not None
+        a, b = int(said[1]), int(said[2])
+        much, little = a % 4 == b % 4 and a != b, abs(a - b) == 1
+        assert said[3] == ("1.91 MiB" if much else "2.93 KiB" if little else "nothing")
 
 
 def test_the_bars_of_a_mapping_are_outermost_first(browser: Any, pages: dict[str, str]) -> None:
