@@ -22,7 +22,7 @@ from isochrone.mapping.graph import TaskGraph, task_graph
 from isochrone.mapping.objective import terms
 from isochrone.mapping.optimise import methods, optimise
 from isochrone.mapping.system import System, on_hosts, system_of_hosts, system_of_topology, system_of_tree
-from isochrone.report.plots.traffic import byte_matrix
+from isochrone.report.traffic import byte_matrix
 from isochrone.steps.map import Program, map_ranks
 
 NEAR, FAR = 1e-6, 50e-6

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isochrone.cli.main import main
 from isochrone.detect import dendrogram
 from isochrone.files import (
     Bench,
     BenchKey,
     Evidence,
+    Graph,
     KnownGroups,
     Level,
     Links,
@@ -25,12 +27,15 @@ from isochrone.files import (
     Rule,
     Survey,
     Topology,
+    read_topology,
     write_bench,
+    write_graph,
     write_measurements,
     write_plan,
     write_survey,
     write_topology,
 )
+from isochrone.files.graph import rows_of
 from isochrone.report.comparison import compare_all
 from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
@@ -261,3 +266,25 @@ def survey_of() -> Callable[..., Made]:
 def machine_of() -> Callable[..., Machine]:
     """Makes a machine from (name, groups in each group of the level before, latency); last the cores."""
     return regular
+
+
+def map_groups(folder: Path, groups: int, seconds: float | None = None) -> None:
+    """Writes graph.json and mapping.json beside a survey: ranks r, r + groups, r + 2 groups, ... talk much,
+    and little with the next one.
+    """
+    topology = read_topology(folder / "topology.json")
+    count = len(topology.ranks)
+    pairs = [(a, b) for a in range(count) for b in range(count) if a != b]
+    rows = [(1, a, b, 10, 2_000_000) for a, b in pairs if a % groups == b % groups]
+    rows += [(1, a, b, 10, 3000) for a, b in pairs if a % groups != b % groups and abs(a - b) == 1]
+    places = tuple(topology.places[place] for place in topology.ranks)
+    graph = Graph(count, rows_of(rows), places=places, seconds=seconds, provenance=_provenance("record"))
+    write_graph(folder / "graph.json", graph)
+    line = ["map", str(folder / "graph.json"), "--topology", str(folder)]
+    assert main([*line, "-o", str(folder / "mapping.json")]) == 0
+
+
+@pytest.fixture(scope="session")
+def map_in() -> Callable[..., None]:
+    """Maps a program with groups of ranks in the folder of a survey."""
+    return map_groups

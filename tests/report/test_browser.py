@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -76,9 +77,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def pages(
-    survey_of: Callable, machine_of: Callable, tmp_path_factory: pytest.TempPathFactory
+    survey_of: Callable, machine_of: Callable, map_in: Callable, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, str]:
-    """Of a small machine and a large one, and of one with long names and little to show."""
+    """Of a small machine and a large one, of one with long names and little to show, and with mappings."""
     uneven = survey_of("uneven")
     times = {
         key: values
@@ -97,11 +98,13 @@ def pages(
             measurements=replace(named.measurements, simulated=False),
         ),
     }
+    made |= {"mapped": survey_of("cluster"), "names, mapped": named}
     folder = tmp_path_factory.mktemp("pages")
-    return {
-        name: write_page(read_facts(survey.write(folder / name), lambda _: ())).as_uri()
-        for name, survey in made.items()
-    }
+    for name, survey in made.items():
+        survey.write(folder / name)
+        if "mapped" in name:
+            map_in(folder / name, 4, seconds=12.0)
+    return {name: write_page(read_facts(folder / name, lambda _: ())).as_uri() for name in made}
 
 
 def show(browser: Any, page: str, width: int, scheme: str) -> None:
@@ -117,14 +120,16 @@ def show(browser: Any, page: str, width: int, scheme: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["some sizes", "large", "names"])
+@pytest.mark.parametrize("name", ["some sizes", "large", "names", "mapped", "names, mapped"])
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_the_page_is_drawn_whole_and_fits_the_window(
     browser: Any, pages: dict[str, str], name: str, width: int, scheme: str
 ) -> None:
     show(browser, pages[name], width, scheme)
     WebDriverWait(browser, 60).until(lambda driver: all(driver.execute_script(DRAWN).values()))
-    assert "dendrogram" in browser.execute_script(DRAWN)
+    drawn = browser.execute_script(DRAWN)
+    assert "dendrogram" in drawn
+    assert {"mapping-found", "mapping-mapped", "mapping-levels"} <= set(drawn) or "mapped" not in name
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     assert browser.execute_script(TOO_WIDE) == []
@@ -151,3 +156,35 @@ def test_no_line_of_a_chart_goes_over_sizes_that_were_not_measured(
     assert [size for size, time, _ in points if time is not None] == [1, 16, 1 << 20]
     assert len(points) > 3
     assert not any(connected for _, _, connected in points)
+
+
+@pytest.mark.parametrize("chart", ["mapping-found", "mapping-mapped"])
+def test_what_is_pointed_at_in_a_matrix_of_bytes_is_said(
+    browser: Any, pages: dict[str, str], chart: str
+) -> None:
+    show(browser, pages["mapped"], 1280, "light")
+    lines = browser.execute_script(
+        "const chart = document.getElementById(arguments[0]), said = [];"
+        "for (let y = 0; y < 128; y += 9) for (let x = 0; x < 128; x += 1) {"
+        "  chart.emit('plotly_hover', { points: [{ x, y }] });"
+        "  said.push(document.getElementById('mapping-readout').textContent);"
+        "}"
+        "return said;",
+        chart,
+    )
+    assert len(set(lines)) == 15 * 128
+    for line in lines:
+        said = re.fullmatch(r"rank (\d+) on n\d · to rank (\d+) on n\d · (.*)", line)
+        assert said is not None
+        a, b = int(said[1]), int(said[2])
+        much, little = a % 4 == b % 4 and a != b, abs(a - b) == 1
+        assert said[3] == ("1.91 MiB" if much else "2.93 KiB" if little else "nothing")
+
+
+def test_the_bars_of_a_mapping_are_outermost_first(browser: Any, pages: dict[str, str]) -> None:
+    show(browser, pages["mapped"], 1280, "light")
+    labels = browser.execute_script(
+        "return [...document.querySelectorAll('#mapping-levels .ytick text')].map((label) => "
+        "[label.getBoundingClientRect().top, label.textContent]);"
+    )
+    assert [label for _, label in sorted(labels)] == ["Machine", "Switch", "Node", "Socket"]

@@ -31,6 +31,7 @@ from isochrone.cli import (
     tune,
 )
 from isochrone.cli import map as map_cli
+from isochrone.cli.options import WithProgram
 from isochrone.errors import IsochroneError
 
 app = typer.Typer(
@@ -58,7 +59,7 @@ for _name, _command in (
     ("evaluate", evaluate.evaluate),
     ("info", info.info),
 ):
-    app.command(_name)(_command)
+    app.command(_name, cls=WithProgram if _name == "map" else None)(_command)
 app.add_typer(mpi.app, name="mpi")
 app.add_typer(lab.app, name="lab")
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,14 +20,18 @@ if TYPE_CHECKING:
     from isochrone.steps.map import Mapped
 
 
+_NOTHING_KNOWN = "nothing is known of what they send"
+
+
 def map_(
     graph: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="What `isochrone record` wrote; a graph of METIS or the Matrix Market, statistics of Intel "
             "MPI, or monitoring files of Open MPI.",
+            show_default="graph.json",
         ),
-    ] = Path("graph.json"),
+    ] = None,
     program: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- PROGRAM ...]", show_default=False, help="For --emit, what is started."),
@@ -140,7 +144,8 @@ def map_(
     """
     from isochrone.files import MappingFile, provenance, write_mapping
     from isochrone.files.text import refuse_to_replace
-    from isochrone.steps.map import map_ranks, read_program
+    from isochrone.mapping.graph import task_graph
+    from isochrone.steps.map import Program, map_ranks, read_program
 
     seconds = None if time is None else parse_duration(time, "--time")
     system = _system(topology, tree, hosts)
@@ -148,7 +153,12 @@ def map_(
     weights = None if distances is None else _numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
     forms = _forms(emit or [], system)
-    program_read = read_program(graph, form, phase)
+    path = graph or Path("graph.json")
+    # The order of the hosts needs no graph: that is how a program is started which is to be recorded.
+    without_graph = method == "identity" and (graph, form, phase) == (None, None, None) and not path.exists()
+    program_read = (
+        Program(task_graph(sum(system.capacities), [])) if without_graph else read_program(path, form, phase)
+    )
     tasks = program_read.tasks
     room = system.with_room_for(tasks.ranks, imbalance) if topology is None and hosts is None else system
     mapped = map_ranks(
@@ -162,6 +172,8 @@ def map_(
         fixed=_fixed(fix or [], system, tasks.ranks),
         dimensions=() if grid is None else _grid(grid),
     )
+    if without_graph:
+        mapped = replace(mapped, traffic=(), advice=None, prediction=None, unpredicted=_NOTHING_KNOWN)
     found = mapped.mapping
     places, identity = (
         tuple(system.places[place] for place in at) if system.places else ()
@@ -300,7 +312,7 @@ def _draw(folder: Path, tasks: TaskGraph, system: System, mapped: Mapped) -> lis
     drawn = [folder / "tasks.dot", folder / "system.dot"]
     write_text(drawn[0], tasks_dot(tasks, system, mapped.mapping.at))
     write_text(drawn[1], system_dot(system))
-    figure = traffic(tasks, system, mapped)
+    figure = traffic(tasks, system.groups, mapped.mapping.at, mapped.traffic)
     return drawn if figure is None else [*drawn, *save(figure, folder, "traffic")]
 
 
@@ -334,15 +346,18 @@ def _figures(
 def _lines(
     mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]], drawn: list[Path]
 ) -> list[str]:
-    from isochrone.units import format_time
+    from isochrone.mapping.words import no_help, predictions
+    from isochrone.units import format_ratio, format_time
 
     found = mapped.mapping
     before, after = (
         format_time(value) if found.objective in ("time", "load") else f"{value:,.0f}"
         for value in (found.identity_cost, found.cost)
     )
-    gain = f", {found.identity_cost / found.cost:.2f}x less" if found.cost > 0 else ""
+    gain = f", {format_ratio(found.identity_cost / found.cost)} less" if found.cost > 0 else ""
     lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{gain}"]
+    if mapped.unpredicted == _NOTHING_KNOWN:
+        return [f"{ranks} ranks in their order: {_NOTHING_KNOWN}", *_written(output, launches, drawn)]
     total = max(1, sum(level.before_bytes for level in mapped.traffic))
     rows = [("bytes that meet at", "before", "after")]
     rows += [
@@ -352,14 +367,20 @@ def _lines(
     ]
     lines += columns(rows)
     lines += _busiest(mapped)
-    lines += _predicted(mapped)
+    if mapped.prediction is None:
+        lines.append(f"No time is predicted: {mapped.unpredicted}.")
+    else:
+        lines += predictions(mapped.prediction)
     if mapped.advice is not None:
-        lines.append(f"Mapping does not help: {mapped.advice}.")
-    lines.append(f"Mapping: {output}")
+        lines.append(f"{no_help(mapped.advice)}.")
+    return [*lines, *_written(output, launches, drawn)]
+
+
+def _written(output: Path, launches: list[dict[str, Any]], drawn: list[Path]) -> list[str]:
+    lines = [f"Mapping: {output}"]
     if drawn:
         lines.append(f"Pictures: {drawn[0].parent}")
-    lines += [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
-    return lines
+    return lines + [f"{each['form']}: {shlex.join(each['launch'])}" for each in launches]
 
 
 def _busiest(mapped: Mapped) -> list[str]:
@@ -371,20 +392,4 @@ def _busiest(mapped: Mapped) -> list[str]:
     return [
         f"Busiest way: of {before.level} {before.group}, {format_time(before.seconds)} in their order; "
         f"of {after.level} {after.group}, {format_time(after.seconds)} mapped"
-    ]
-
-
-def _predicted(mapped: Mapped) -> list[str]:
-    from isochrone.units import format_time
-
-    prediction = mapped.prediction
-    if prediction is None:
-        return [f"No time is predicted: {mapped.unpredicted}."]
-    pairs = [("messages alone", prediction.identity_s, prediction.mapped_s)]
-    if prediction.run_s is not None:
-        pairs.append(("recorded run", prediction.run_s, prediction.mapped_run_s or 0.0))
-    return [
-        f"Predicted, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
-        + (f", {before_s / after_s:.2f}x as fast" if after_s > 0 else "")
-        for what, before_s, after_s in pairs
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from isochrone.errors import UsageError
 
@@ -35,6 +36,19 @@ Collectives = Annotated[
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+class WithProgram(typer.core.TyperCommand):
+    """A command whose `program` is what follows `--`, whatever arguments before that are left away."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parses what is before the first `--`."""
+        if "--" not in args:
+            return super().parse_args(ctx, args)
+        own, program = args[: args.index("--")], args[args.index("--") + 1 :]
+        rest = super().parse_args(ctx, own)
+        ctx.params["program"] = [*(ctx.params["program"] or ()), *program]
+        return rest
 
 
 def check_unit(unit: str) -> None:

@@ -7,17 +7,24 @@ Latencies keep three significant digits: a 512 x 512 matrix is a third of a mega
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
+from isochrone.mapping.graph import TaskGraph
 from isochrone.report.comparison import Comparison
 from isochrone.report.facts import Facts
 from isochrone.report.mergetree import MergeTree
-from isochrone.report.ticks import Ticks, size_ticks, time_ticks
+from isochrone.report.rankmap import RankMap
+from isochrone.report.ticks import Ticks, byte_ticks, size_ticks, time_ticks
+from isochrone.report.traffic import Groups, blocks_by_place, by_place, byte_matrix
 from isochrone.report.words import capitalised, level_noun
 from isochrone.statistics import FloatArray, Interval
-from isochrone.units import format_bytes, format_time
+from isochrone.units import approximate_bytes, format_bytes, format_time
 
 _LEAST_COLOUR_RATIO = 1.5
+MOST_CELLS = 256
+"""On a side of a matrix of bytes; more ranks than that share cells, so that the page stays small."""
 
 
 def chart_data(facts: Facts) -> dict[str, object]:
@@ -46,6 +53,8 @@ def chart_data(facts: Facts) -> dict[str, object]:
     )
     if facts.tree is not None:
         data["tree"] = _tree(facts, facts.tree)
+    if facts.mapping is not None:
+        data["mapping"] = _mapping(facts, facts.mapping)
     data["collectives"] = {
         comparison.stem: _by_size(comparison) for comparison in facts.comparisons if is_drawn(comparison)
     }
@@ -90,6 +99,56 @@ def _tree(facts: Facts, tree: MergeTree) -> dict[str, object]:
             for cut in tree.cuts
         ],
     }
+
+
+def _mapping(facts: Facts, mapping: RankMap) -> dict[str, object]:
+    hosts = {host: number for number, host in enumerate(facts.hosts)}
+    total = max(1, mapping.total_bytes)
+    return {
+        "host_in_order": [hosts[place.host] for place in mapping.file.identity],
+        "host_mapped": [hosts[place.host] for place in mapping.file.places],
+        "levels": [
+            {
+                "noun": capitalised(level_noun(level.name)),
+                "before": level.before_bytes / total,
+                "after": level.after_bytes / total,
+                "before_words": approximate_bytes(level.before_bytes),
+                "after_words": approximate_bytes(level.after_bytes),
+            }
+            for level in mapping.levels
+        ],
+        "sent": None if mapping.tasks is None else sent(mapping.tasks, facts.place_groups, mapping.at),
+    }
+
+
+def sent(tasks: TaskGraph, groups: Groups, at: Sequence[int]) -> Mapping[str, object]:
+    """What ranks send one another, in their order and by place, as the page's script draws it: logarithms of
+    bytes to three digits, null where nothing is sent.
+
+    Args:
+        tasks: of which something is sent.
+        groups: of the places.
+        at: [rank], its place.
+    """
+    order = by_place(groups, at)
+    matrices = [byte_matrix(tasks, ranks, MOST_CELLS) for ranks in (np.arange(tasks.ranks), order)]
+    some = np.concatenate([matrix[matrix > 0] for matrix in matrices])
+    values, names = byte_ticks(int(some.min()), int(some.max()))
+    return {
+        "ranks": tasks.ranks,
+        "side": len(matrices[0]),
+        "order": order.tolist(),
+        "blocks": blocks_by_place(groups, at),
+        "found": _logarithms(matrices[0]),
+        "mapped": _logarithms(matrices[1]),
+        "low": float(np.log10(some.min())),
+        "high": float(np.log10(some.max())),
+        **_axis((np.log10(values).tolist(), names)),
+    }
+
+
+def _logarithms(matrix: FloatArray) -> list[float | None]:
+    return [round(float(np.log10(value)), 3) if value > 0 else None for value in matrix.reshape(-1)]
 
 
 def _upper_triangle_us(one_way_s: FloatArray) -> list[float | None]:

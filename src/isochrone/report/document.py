@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from isochrone.files import BCAST
 from isochrone.report.comparison import Comparison
 from isochrone.report.facts import Facts
+from isochrone.report.rankmap import RankMap
 
 
 def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
     """The figures of the report at `report`. Levels are outermost first; `findings` is null where nothing can
-    be said of what is slow, `not_shown` has a sentence for each file that says nothing of this topology.
+    be said of what is slow, `mapping` where there is none, `not_shown` has a sentence for each file that says
+    nothing of this topology.
     """
     measurements, topology = facts.measurements, facts.topology
     return {
@@ -37,6 +40,7 @@ def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
         "mpi": measurements.mpi.document(),
         **collectives_document(facts.comparisons),
         "findings": None if facts.findings is None else [each.to_json() for each in facts.findings],
+        "mapping": None if facts.mapping is None else _mapping_document(facts.mapping),
         "not_shown": dict(facts.not_shown),
         "report": str(report),
     }
@@ -49,6 +53,23 @@ def collectives_document(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """
     found = {comparison.collective: _comparison_document(comparison) for comparison in comparisons}
     return {"broadcast": found.get(BCAST), "collectives": found}
+
+
+def _mapping_document(mapping: RankMap) -> dict[str, Any]:
+    """What `isochrone map --json` says of it."""
+    file, prediction = mapping.file, mapping.file.prediction
+    return {
+        "ranks": mapping.rank_count,
+        "method": file.method,
+        "objective": file.objective,
+        "cost": file.cost,
+        "identity_cost": file.identity_cost,
+        "levels": [asdict(level) for level in file.levels],
+        "prediction": None
+        if prediction is None
+        else {**asdict(prediction), "mapped_run_s": prediction.mapped_run_s},
+        "advice": file.advice,
+    }
 
 
 def _comparison_document(comparison: Comparison) -> dict[str, Any]:

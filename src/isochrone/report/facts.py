@@ -17,6 +17,7 @@ from isochrone.files import Bench, Level, Measurements, Place, Plan, Survey, Top
 from isochrone.plogp.protocol import ProtocolStep, level_steps
 from isochrone.report.comparison import Comparison
 from isochrone.report.mergetree import MergeTree
+from isochrone.report.rankmap import RankMap
 from isochrone.statistics import FloatArray
 
 _TRUTH = "truth"
@@ -42,7 +43,7 @@ class Facts:
     """A survey, read and compared. `comparisons` has one for each collective that was timed. `plan`, `bench`
     and `survey` are None where their files are missing, or are not shown: then `not_shown` has a sentence
     that says why, by the name of the file. `findings` is None where the measurements do not tell what is
-    slow.
+    slow. `mapping` is None where the folder has none, or has one that is not shown.
     """
 
     folder: Path
@@ -55,6 +56,7 @@ class Facts:
     survey: Survey | None
     findings: Findings | None
     not_shown: Mapping[str, str]
+    mapping: RankMap | None = None
 
     @property
     def rank_count(self) -> int:
@@ -94,6 +96,10 @@ class Facts:
             found["bench.jsonl"] = self.bench.provenance
         if self.survey is not None:
             found["survey.json"] = self.survey.provenance
+        if self.mapping is not None:
+            found["mapping.json"] = self.mapping.file.provenance
+            if self.mapping.graph is not None:
+                found["graph.json"] = self.mapping.graph.provenance
         return found
 
     @property
@@ -122,6 +128,11 @@ class Facts:
     def hosts(self) -> tuple[str, ...]:
         """The distinct hosts in the order of the places."""
         return tuple(dict.fromkeys(place.host for place in self.places))
+
+    @cached_property
+    def place_groups(self) -> tuple[tuple[int, ...], ...]:
+        """[level][surveyed rank], the number of its group, outermost level first."""
+        return tuple(self.topology.labels(level) for level in self.levels)
 
     @cached_property
     def one_way_s(self) -> FloatArray:

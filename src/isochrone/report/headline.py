@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isochrone.files import Plan
+from isochrone.mapping.words import no_help, predictions
 from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison, is_proven_faster
 from isochrone.report.facts import Facts
+from isochrone.report.rankmap import RankMap
 from isochrone.report.structure import counted_levels, nesting_words
 from isochrone.report.words import capitalised, counted, join_words, level_noun
 from isochrone.units import format_bytes, format_percent, format_ratio, format_time, number_of
@@ -15,6 +17,7 @@ from isochrone.units import format_bytes, format_percent, format_ratio, format_t
 MOST_FINDINGS = 10
 """That are shown at once."""
 NOTHING_SLOW = "Nothing in it is slower than its like."
+_COSTS = {"volume": "bytes times distance", "hops": "bytes times links"}
 
 MARGIN = 0.98
 """Below this ratio a plan counts as slower, above it as level with the library's own."""
@@ -189,6 +192,34 @@ def _keeps_to_own(plan: Plan | None, comparison: Comparison) -> bool:
     if plan is None:
         return False
     return all(rule.recipe == NATIVE for rule in plan.rules if rule.collective == comparison.collective)
+
+
+def mapping_sentences(mapping: RankMap | None) -> list[str]:
+    """What a mapping changes, and where it does not help; nothing where there is none."""
+    if mapping is None:
+        return []
+    file = mapping.file
+    is_time = file.objective == "time"
+    before, after = (
+        format_time(cost) if is_time else f"{cost:,.0f}" for cost in (file.identity_cost, file.cost)
+    )
+    unit = "" if is_time else f" {_COSTS[file.objective]}"
+    ratio = format_ratio(file.identity_cost / file.cost) if file.cost > 0 else None
+    gain = f", {ratio} less" if ratio not in (None, format_ratio(1.0)) else ""
+    # The objective adds up messages that may be under way at once: it is not the time of a run.
+    messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
+    cost = ", one after another, cost" if is_time else " cost"
+    # A mapping that was made without a graph has no costs.
+    found = (
+        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
+        if file.identity_cost
+        else []
+    )
+    if file.prediction is not None:
+        found += predictions(file.prediction)
+    if file.advice is not None:
+        found.append(no_help(file.advice))
+    return [f"{sentence}." for sentence in found]
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:

@@ -81,7 +81,7 @@ class Map:
 def machine_map(facts: Facts) -> Map:
     """The levels of several hosts, then the hosts, then the levels within them."""
     topology = facts.topology
-    short = _without_domain(facts.hosts)
+    short = without_domain(facts.hosts)
     hosts = [short[place.host] for place in topology.places]
     cpus = [None if place.cpus is None else parse_cpus(place.cpus) for place in topology.places]
     ranks: list[list[int]] = [[] for _ in topology.places]
@@ -206,7 +206,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ",".join("-".join(map(str, run)) for run in runs)
 
 
-def _without_domain(hosts: Sequence[str]) -> dict[str, str]:
+def without_domain(hosts: Sequence[str]) -> dict[str, str]:
     """Each host's name without the domain that all of them are in."""
     domains = {host.partition(".")[2] for host in hosts}
     if len(domains) > 1 or any(host.partition(".")[0].isdigit() for host in hosts):

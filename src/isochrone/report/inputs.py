@@ -10,11 +10,15 @@ from isochrone.detect import dendrogram
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
+    Graph,
+    MappingFile,
     Measurements,
     Plan,
     Survey,
     Topology,
     read_bench,
+    read_graph,
+    read_mapping,
     read_measurements,
     read_plan,
     read_survey,
@@ -23,12 +27,15 @@ from isochrone.files import (
 from isochrone.report.comparison import compare_all
 from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import merge_tree
+from isochrone.report.rankmap import RankMap, at_places
 
 _TUNE = "tune again with `isochrone tune`"
+_MAP = "map again with `isochrone map`"
 
 
 def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] = lambda _: None) -> Facts:
-    """The survey in `folder`; its plan.json, bench.jsonl and survey.json may be missing.
+    """The survey in `folder`; all but its measurements.jsonl and topology.json may be
+    missing.
 
     What does not hold for the topology, or did not come to its end, is left out, with a sentence. Raises
     IsochroneError for a file that is missing, damaged, or of another survey than the others.
@@ -55,6 +62,7 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
     plan = None if "plan.json" in not_shown else plan
     bench = None if "bench.jsonl" in not_shown else bench
     survey = None if "survey.json" in not_shown else survey
+    mapping = _mapping(folder, topology, not_shown)
     ended = measurements.complete or measurements.ended
     return Facts(
         folder=folder,
@@ -67,7 +75,45 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
         survey=survey,
         findings=findings,
         not_shown=not_shown,
+        mapping=mapping,
     )
+
+
+def _mapping(folder: Path, topology: Topology, not_shown: dict[str, str]) -> RankMap | None:
+    """The mapping in the folder, with what was mapped. What does not fit is left out, and why goes into
+    `not_shown`.
+    """
+    if not (folder / "mapping.json").exists():
+        return None
+    mapping = read_mapping(folder / "mapping.json")
+    at = at_places(mapping, topology)
+    if at is None:
+        not_shown["mapping.json"] = (
+            "The mapping (mapping.json) was made for other places than those of topology.json, so it is not "
+            f"shown: {_MAP}."
+        )
+        return None
+    graph = read_graph(folder / "graph.json") if (folder / "graph.json").exists() else None
+    other = None if graph is None else _other_graph(graph, mapping)
+    if other is not None:
+        not_shown["graph.json"] = other
+    return RankMap(mapping, at, graph if other is None else None)
+
+
+def _other_graph(graph: Graph, mapping: MappingFile) -> str | None:
+    """Why a graph is not the one that was mapped; None where it is."""
+    if graph.ranks != len(mapping.at):
+        return (
+            f"The graph (graph.json) is of {graph.ranks:,} ranks and the mapping of {len(mapping.at):,}, so "
+            f"what ranks send is not drawn: {_MAP}."
+        )
+    mapped_bytes = sum(level.before_bytes for level in mapping.levels)
+    if mapping.levels and int(graph.task_graph().volume_bytes.sum()) != mapped_bytes:
+        return (
+            "The graph (graph.json) has other bytes than were mapped, so what ranks send is not drawn: "
+            f"{_MAP}, all phases of it."
+        )
+    return None
 
 
 def _not_shown(

@@ -22,6 +22,7 @@ from isochrone.report.sections.collective import collective, not_compared
 from isochrone.report.sections.dendrogram import dendrogram
 from isochrone.report.sections.findings import findings
 from isochrone.report.sections.latency import latency
+from isochrone.report.sections.mapping import mapping
 from isochrone.report.sections.overview import overview
 from isochrone.report.sections.plan import plan
 from isochrone.report.sections.provenance import provenance
@@ -37,14 +38,13 @@ _BEFORE: _Sections = {
     "accuracy": ("What is known", accuracy),
     "findings": ("What is slow", findings),
 }
-_AFTER: _Sections = {
-    "plan": ("Plan", plan),
-    "provenance": ("Provenance", provenance),
-}
+_PLAN: _Sections = {"plan": ("Plan", plan)}
+_MAPPING: _Sections = {"mapping": ("Mapping", mapping)}
+_LAST: _Sections = {"provenance": ("Provenance", provenance)}
 
 
 def _sections(facts: Facts) -> _Sections:
-    """All of them, with one for each collective that was compared."""
+    """All of them, with one for each collective that was compared. Who maps no ranks is not told of it."""
     bench = facts.bench
     compared: _Sections = {}
     if bench is not None:
@@ -56,7 +56,9 @@ def _sections(facts: Facts) -> _Sections:
             for comparison in facts.comparisons
             if comparison.compared
         }
-    return {**_BEFORE, **(compared or {"collectives": ("Collectives", not_compared)}), **_AFTER}
+    collectives: _Sections = compared or {"collectives": ("Collectives", not_compared)}
+    mapped = facts.mapping is not None or "mapping.json" in facts.not_shown
+    return {**_BEFORE, **collectives, **_PLAN, **(_MAPPING if mapped else {}), **_LAST}
 
 
 def page(facts: Facts) -> str:

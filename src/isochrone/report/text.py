@@ -10,6 +10,7 @@ from isochrone.report.headline import (
     accuracy_sentence,
     collective_sentences,
     found,
+    mapping_sentences,
     nesting_sentence,
     oversubscription_sentence,
 )
@@ -30,6 +31,7 @@ def summary_lines(facts: Facts) -> list[str]:
         *map_lines(facts),
         accuracy_sentence(facts),
         *collective_sentences(facts.comparisons, facts.plan),
+        *mapping_sentences(facts.mapping),
         *facts.warnings,
         oversubscription_sentence(facts),
         *_finding_lines(facts),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from isochrone.units import format_bytes, format_time
+from isochrone.units import approximate_bytes, format_bytes, format_time
 
 Ticks = tuple[list[float], list[str]]
 
@@ -34,6 +34,23 @@ def size_ticks(sizes_bytes: Sequence[int]) -> Ticks:
     values = [16**power for power in range(12) if min(sizes_bytes) <= 16**power <= max(sizes_bytes)]
     values = values or [min(sizes_bytes)]
     return [float(value) for value in values], [format_bytes(value) for value in values]
+
+
+def byte_ticks(low_bytes: int, high_bytes: int) -> Ticks:
+    """Powers of two in [`low_bytes`, `high_bytes`] (both positive) and their names: as few as tell enough, or
+    the two ends.
+    """
+    chosen: list[int] = []
+    for power in (20, 10, 4, 2, 1):
+        found = [1 << bits for bits in range(0, 64, power) if low_bytes <= 1 << bits <= high_bytes]
+        if len(found) <= _MOST:
+            chosen = found
+        if len(chosen) >= _FEWEST:
+            break
+    if len(chosen) < 2:
+        chosen = sorted({low_bytes, high_bytes})
+        return [float(value) for value in chosen], [approximate_bytes(value) for value in chosen]
+    return [float(value) for value in chosen], [format_bytes(value) for value in chosen]
 
 
 def _decade_ticks(low_s: float, high_s: float, digits: Sequence[float]) -> list[float]:

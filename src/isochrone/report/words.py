@@ -26,6 +26,7 @@ _LEVEL_NOUNS = {
     "l2": ("L2 group", "L2 groups"),
     "core": ("core", "cores"),
     "rank": ("rank", "ranks"),
+    "place": ("place", "places"),
 }
 
 _ORDERS = {
@@ -53,7 +54,7 @@ def level_noun(name: str, count: int = 1) -> str:
     tier = re.fullmatch(r"switch-(\d+)", name)
     if tier:
         return f"tier-{tier[1]} {level_noun('switch', count)}"
-    number = re.fullmatch(r"group-(\d+)", name)
+    number = re.fullmatch(r"(?:group|level)-(\d+)", name)
     noun = f"level-{number[1]} group" if number else f"“{name}” group"
     return noun if count == 1 else noun + "s"
 

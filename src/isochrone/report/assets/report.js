@@ -85,11 +85,11 @@
   }
 
   // Text is set as text, never as markup: host names come from files.
-  function readout(chart, order) {
+  function readout(chart, line, describe) {
     chart.on("plotly_hover", (event) => {
       const point = event.points[0];
-      const text = describePair(order[point.y], order[point.x]);
-      element("matrix-readout").textContent = text.replaceAll("\n", " · ");
+      const text = describe(point.y, point.x);
+      element(line).textContent = text.replaceAll("\n", " · ");
       if (touch || !event.event) return;
       tip.textContent = text;
       tip.hidden = false;
@@ -143,7 +143,95 @@
       yaxis: { ...axis, range: [count - 0.5, -0.5], scaleanchor: "x" },
       plot_bgcolor: colour("missing"), margin: { l: 34, r: 4, t: 24, b: 48 },
     }), config);
-    if (!chart.dataset.wired) { readout(chart, order); chart.dataset.wired = "yes"; }
+    if (!chart.dataset.wired) {
+      readout(chart, "matrix-readout", (row, column) => describePair(order[row], order[column]));
+      chart.dataset.wired = "yes";
+    }
+  }
+
+  // The mapping.
+
+  function bytes(value) {
+    const unit = ["B", "KiB", "MiB", "GiB", "TiB"].findIndex((_, power) => value < 999.5 * 1024 ** power || power === 4);
+    return unit ? `${significant(value / 1024 ** unit)} ${["KiB", "MiB", "GiB", "TiB"][unit - 1]}` : `${Math.round(value)} B`;
+  }
+
+  // Of a cell, which several ranks may share.
+  function ranksOf(cell, order, hostOf, { ranks, side }) {
+    const first = Math.ceil((cell * ranks) / side), end = Math.ceil(((cell + 1) * ranks) / side);
+    const members = order.slice(first, end);
+    const hosts = [...new Set(members.map((rank) => data.hosts[hostOf[rank]]))];
+    const where = `on ${hosts[0]}${hosts.length > 1 ? ` and ${hosts.length - 1} more` : ""}`;
+    return members.length > 1 ? `${members.length} ranks (${members.slice(0, 4).join(", ")}${members.length > 4 ? ", …" : ""}) ${where}`
+      : `rank ${members[0]} ${where}`;
+  }
+
+  function sentMatrix(id, cells, order, hostOf, blocks) {
+    const chart = element(id);
+    const { ranks, side, low, high, tickvals, ticktext } = data.mapping.sent;
+    const z = Array.from({ length: side }, (_, row) => cells.slice(row * side, (row + 1) * side));
+    const outlines = blocks.map((groups, depth) => {
+      const x = [], y = [];
+      for (const [start, end] of groups) {
+        const [a, b] = [(start * side) / ranks - 0.5, (end * side) / ranks - 0.5];
+        if (b - a <= 1 || end - start === ranks) continue;
+        x.push(a, b, b, a, a, null);
+        y.push(a, a, b, b, a, null);
+      }
+      const line = { color: "#525b64", width: Math.max(0.7, 2.2 - 0.6 * (depth - 1)) };
+      return { x, y, type: "scatter", mode: "lines", line, hoverinfo: "skip" };
+    }).filter((trace) => trace.x.length);
+    const heat = {
+      z, type: "heatmap", colorscale: "Viridis", reversescale: true, zmin: low, zmax: Math.max(high, low + 0.01), hoverinfo: "none",
+      hoverongaps: true, showscale: true,
+      colorbar: {
+        orientation: "h", thickness: 10, len: 1, y: -0.03, yanchor: "top", x: 0.5, outlinewidth: 0, tickfont: { size: 12 },
+        tickvals, ticktext,
+      },
+    };
+    const step = Math.max(1, 2 ** Math.ceil(Math.log2(side / 8)));
+    const shown = z.map((_, cell) => cell).filter((cell) => cell % step === 0);
+    const axis = {
+      tickvals: shown, ticktext: shown.map((cell) => String(order[Math.ceil((cell * ranks) / side)])), showgrid: false, ticks: "",
+      constrain: "domain",
+    };
+    Plotly.react(chart, [heat, ...outlines], layout(chart, {
+      xaxis: { ...axis, side: "top", range: [-0.5, side - 0.5] },
+      yaxis: { ...axis, range: [side - 0.5, -0.5], scaleanchor: "x" },
+      plot_bgcolor: colour("missing"), margin: { l: 34, r: 4, t: 24, b: 48 },
+    }), config);
+    if (chart.dataset.wired) return;
+    readout(chart, "mapping-readout", (row, column) => {
+      const [from, to] = [row, column].map((cell) => ranksOf(cell, order, hostOf, data.mapping.sent));
+      const value = z[row][column];
+      return `${from}\nto ${to}\n${value === null ? "nothing" : bytes(10 ** value)}`;
+    });
+    chart.dataset.wired = "yes";
+  }
+
+  function mapping() {
+    const found = data.mapping;
+    if (!found) return;
+    if (element("mapping-found")) {
+      const inOrder = Array.from({ length: found.sent.ranks }, (_, rank) => rank);
+      sentMatrix("mapping-found", found.sent.found, inOrder, found.host_in_order, []);
+      sentMatrix("mapping-mapped", found.sent.mapped, found.sent.order, found.host_mapped, found.sent.blocks);
+    }
+    const chart = element("mapping-levels");
+    if (!chart) return;
+    const names = found.levels.map(({ noun }) => escapeText(noun));
+    const bars = (name, key, colourName) => ({
+      type: "bar", orientation: "h", name, y: names, x: found.levels.map((level) => level[key]),
+      marker: { color: colour(colourName) },
+      text: found.levels.map((level) => `${name}: ${level[`${key}_words`]}`), textposition: "none",
+      hovertemplate: "%{y}, %{text}, %{x:.1%}<extra></extra>",
+    });
+    Plotly.react(chart, [bars("In their order", "before", "native"), bars("Mapped", "after", "plan")], layout(chart, {
+      xaxis: { title: { text: "Share of all bytes" }, tickformat: ".0%", rangemode: "tozero" },
+      yaxis: { autorange: "reversed", showgrid: false, ticklabelstandoff: 6 },
+      showlegend: true, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" },
+      margin: { l: 8, r: 8, t: 40, b: 8 }, bargap: 0.3, hovermode: "closest",
+    }), config);
   }
 
   // The tree.
@@ -260,6 +348,7 @@
     matrix("matrix-found", Array.from({ length: count }, (_, rank) => rank), []);
     matrix("matrix-ordered", data.order, blockOutlines());
     dendrogram();
+    mapping();
     for (const [stem, shown] of Object.entries(data.collectives)) collective(stem, shown);
   }
 

@@ -19,11 +19,13 @@ from isochrone.report.plots.dendrogram import dendrogram
 from isochrone.report.plots.matrix import matrix
 from isochrone.report.plots.style import KINDS, save
 from isochrone.report.plots.topology import topology
+from isochrone.report.plots.traffic import mapping
 
 _FIGURES: dict[str, Callable[[Facts], Figure | None]] = {
     "topology": topology,
     "latency-matrix": matrix,
     "dendrogram": dendrogram,
+    "mapping": mapping,
 }
 
 

@@ -6,34 +6,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from numpy.typing import NDArray
 
+from isochrone.files import LevelTraffic
 from isochrone.mapping.graph import TaskGraph
-from isochrone.mapping.system import System
-from isochrone.report.plots.style import LINE, MISSING, NATIVE, PLAN, SOFT, dress, new_figure
-from isochrone.steps.map import Mapped
-from isochrone.units import approximate_bytes
+from isochrone.report.facts import Facts
+from isochrone.report.plots.style import LINE, MISSING, NATIVE, PLAN, SOFT, dress, new_figure, set_ticks
+from isochrone.report.ticks import byte_ticks
+from isochrone.report.traffic import Groups, blocks_by_place, by_place, byte_matrix
+from isochrone.report.words import capitalised, level_noun
 
 _MOST_CELLS = 1024
 """On a side of a matrix; more ranks than that share cells."""
 
 
-def traffic(graph: TaskGraph, system: System, mapped: Mapped) -> Figure | None:
-    """Two heat maps of bytes, and bars of the bytes that meet at each level; None where nothing is sent."""
-    if len(graph.sources) == 0 or not graph.volume_bytes.any():
-        return None
-    figure = new_figure(11, 7.6)
-    grid = figure.add_gridspec(2, 2, height_ratios=(3, 1))
-    left, right, below = (figure.add_subplot(part) for part in (grid[0, 0], grid[0, 1], grid[1, :]))
-    order = np.argsort(mapped.mapping.at, kind="stable")
-    matrices = [byte_matrix(graph, ranks, _MOST_CELLS) for ranks in (np.arange(graph.ranks), order)]
+def mapping(facts: Facts) -> Figure | None:
+    """The figure of the mapping in the folder of a survey; None where there is none."""
+    found = facts.mapping
+    return None if found is None else traffic(found.tasks, facts.place_groups, found.at, found.file.levels)
+
+
+def traffic(
+    graph: TaskGraph | None, groups: Groups, at: Sequence[int], levels: Sequence[LevelTraffic]
+) -> Figure | None:
+    """Two heat maps of bytes, and bars of the bytes that meet at each of several levels; None where there is
+    nothing to draw.
+
+    Args:
+        graph: what ranks send; None where only the bars can be drawn.
+        groups: of the places.
+        at: [rank], its place.
+        levels: what meets at each.
+    """
+    met = [level for level in levels if level.before_bytes or level.after_bytes]
+    several = len(met) > 1
+    if graph is None or not graph.volume_bytes.any():
+        if not several:
+            return None
+        figure = new_figure(11, 1.2 + 0.4 * len(met))
+        _bars(figure.add_subplot(), met)
+        return figure
+    figure = new_figure(11, 7.6 if several else 5.7)
+    grid = figure.add_gridspec(2, 2, height_ratios=(3, 1)) if several else figure.add_gridspec(1, 2)
+    _matrices(figure, (figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1])), graph, groups, at)
+    if several:
+        _bars(figure.add_subplot(grid[1, :]), met)
+    return figure
+
+
+def _matrices(
+    figure: Figure, panels: tuple[Axes, Axes], graph: TaskGraph, groups: Groups, at: Sequence[int]
+) -> None:
+    orders = (np.arange(graph.ranks), by_place(groups, at))
+    matrices = [byte_matrix(graph, ranks, _MOST_CELLS) for ranks in orders]
     sent = np.concatenate([matrix[matrix > 0] for matrix in matrices])
     scale = LogNorm(sent.min(), max(sent.max(), sent.min() * 1.01))
     titles = ("Ranks in their order", "By place, as mapped")
-    for axes, matrix, title in zip((left, right), matrices, titles, strict=True):
+    for axes, matrix, title in zip(panels, matrices, titles, strict=True):
         image = axes.imshow(
             np.ma.masked_equal(matrix, 0), norm=scale, cmap="viridis_r", interpolation="nearest"
         )
@@ -45,50 +77,42 @@ def traffic(graph: TaskGraph, system: System, mapped: Mapped) -> Figure | None:
         axes.set_ylabel("sender", color=SOFT)
         for spine in axes.spines.values():
             spine.set_color(LINE)
-    cells = matrices[0].shape[0] / graph.ranks
-    for start, end in _runs([system.groups[-1][mapped.mapping.at[rank]] for rank in order]):
-        corner, side = start * cells - 0.5, (end - start) * cells
-        if 1 < side < matrices[0].shape[0]:
-            right.add_patch(
-                Rectangle((corner, corner), side, side, fill=False, edgecolor=SOFT, linewidth=0.8)
-            )
-    bar = figure.colorbar(image, ax=[left, right], orientation="vertical", aspect=40, pad=0.01)
+    side = matrices[0].shape[0]
+    for depth, blocks in enumerate(blocks_by_place(groups, at)):
+        for start, end in blocks:
+            corner, width = start * side / graph.ranks - 0.5, (end - start) * side / graph.ranks
+            if 1 < width < side:
+                outline = Rectangle((corner, corner), width, width, fill=False, edgecolor=SOFT)
+                outline.set_linewidth(max(0.5, 1.7 - 0.5 * (depth - 1)))
+                panels[1].add_patch(outline)
+    bar = figure.colorbar(image, ax=list(panels), orientation="vertical", aspect=40, pad=0.01)
     bar.set_label("bytes sent", color=SOFT)
-    low, high = np.log10(sent.min()), np.log10(scale.vmax or sent.max())
-    ticks = 10 ** np.linspace(low, high, 4)
-    bar.set_ticks(ticks.tolist(), labels=[approximate_bytes(round(tick)) for tick in ticks])
-    bar.minorticks_off()
+    set_ticks(bar.ax.yaxis, *byte_ticks(int(sent.min()), int(sent.max())))
     bar.ax.tick_params(colors=SOFT, length=0)
     bar.outline.set_visible(False)
-    levels = [level for level in mapped.traffic if level.before_bytes or level.after_bytes]
-    total = sum(level.before_bytes for level in levels)
+
+
+def _bars(axes: Axes, levels: Sequence[LevelTraffic]) -> None:
+    total = max(1, sum(level.before_bytes for level in levels))
     at = np.arange(len(levels))
     for offset, name, colour, values in (
         (-0.2, "in their order", NATIVE, [level.before_bytes for level in levels]),
         (0.2, "mapped", PLAN, [level.after_bytes for level in levels]),
     ):
-        below.barh(at + offset, [value / total for value in values], 0.36, color=colour, label=name)
-    below.set_yticks(at, [level.name for level in levels])
-    below.invert_yaxis()
-    below.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    below.set_xlabel("of all bytes meet at this level, slowest on top")
-    below.legend(frameon=False, fontsize=9, labelcolor=SOFT)
-    dress(below)
-    return figure
-
-
-def byte_matrix(graph: TaskGraph, order: NDArray[np.int64], most_cells: int) -> NDArray[np.float64]:
-    """[sender, receiver], bytes, with ranks in this order; with more ranks than cells, several share one."""
-    side = min(graph.ranks, most_cells)
-    cell = np.empty(graph.ranks, np.int64)
-    cell[order] = np.arange(graph.ranks) * side // graph.ranks
-    found = np.bincount(
-        cell[graph.sources] * side + cell[graph.targets], graph.volume_bytes.astype(np.float64), side * side
+        axes.barh(at + offset, [value / total for value in values], 0.36, color=colour, label=name)
+    axes.set_yticks(at, [capitalised(level_noun(level.name)) for level in levels])
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.set_xlabel("of all bytes meet at this level, outermost on top")
+    # Above the bars, any of which may be as long as all.
+    axes.legend(
+        frameon=False,
+        fontsize=9,
+        labelcolor=SOFT,
+        ncols=2,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderpad=0,
     )
-    return np.asarray(found, dtype=np.float64).reshape(side, side)
-
-
-def _runs(labels: Sequence[int]) -> list[tuple[int, int]]:
-    """First and end of each run of equal labels."""
-    starts = [i for i in range(len(labels)) if i == 0 or labels[i] != labels[i - 1]]
-    return list(zip(starts, [*starts[1:], len(labels)], strict=True))
+    dress(axes, grid=False)
+    axes.grid(True, axis="x", color=LINE, linewidth=0.8)

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a mapping changes, in words: `isochrone map` and the report say the same."""
+
+from __future__ import annotations
+
+from isochrone.files.mapping import Prediction
+from isochrone.units import format_ratio, format_time
+
+
+def predictions(prediction: Prediction) -> list[str]:
+    """How long messages, and the recorded run if that is known, take before and after."""
+    pairs = [("messages alone", prediction.identity_s, prediction.mapped_s)]
+    if prediction.run_s is not None:
+        pairs.append(("recorded run", prediction.run_s, prediction.mapped_run_s or 0.0))
+    return [
+        f"Predicted, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
+        + (f", {format_ratio(before_s / after_s)} as fast" if after_s > 0 else "")
+        for what, before_s, after_s in pairs
+    ]
+
+
+def no_help(advice: str) -> str:
+    """Why mapping does not help."""
+    return f"Mapping does not help: {advice}"
