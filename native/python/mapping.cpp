@@ -119,7 +119,8 @@ std::vector<int> searched(const mapping::Problem& problem, std::string_view meth
     return result.get();
 }
 
-std::vector<int> relieved(const mapping::Problem& problem, const mapping::WayPrices& prices,
+std::vector<int> relieved(const mapping::Problem& problem, const Array<double, nb::ndim<1>>& out,
+                          const Array<double, nb::ndim<1>>& in, const mapping::WayPrices& prices,
                           const std::vector<int>& at, std::uint64_t seed, std::optional<double> seconds) {
     using Clock = std::chrono::steady_clock;
     check_assignment(problem, at);
@@ -131,8 +132,10 @@ std::vector<int> relieved(const mapping::Problem& problem, const mapping::WayPri
             return *seconds - std::chrono::duration<double>(Clock::now() - begin).count();
         };
     }
+    const mapping::Directions bytes{{out.data(), out.data() + out.size()},
+                                    {in.data(), in.data() + in.size()}};
     const nb::gil_scoped_release release;
-    return mapping::relieved(problem, prices, at, search);
+    return mapping::relieved(problem, bytes, prices, at, search);
 }
 
 nb::list optimiser_rows() {
@@ -173,8 +176,8 @@ void bind_mapping(nb::module_& m) {
                 return mapping::cost(problem.graph, problem.places, at);
             },
             "at"_a, "What a mapping costs, each edge counted once.")
-        .def("relieved", &relieved, "prices"_a, "at"_a, "seed"_a = 0, "seconds"_a = nb::none(),
-             "A mapping with the busiest ways relieved.")
+        .def("relieved", &relieved, "out"_a, "in_"_a, "prices"_a, "at"_a, "seed"_a = 0,
+             "seconds"_a = nb::none(), "A mapping with the busiest ways relieved.")
         .def(
             "overload",
             [](const mapping::Problem& problem, const std::vector<int>& at) {

@@ -220,6 +220,8 @@ class MappingProblem:
 
     def relieved(
         self,
+        out: NDArray[np.float64],
+        in_: NDArray[np.float64],
         prices: Sequence[Sequence[float]],
         at: Sequence[int],
         seed: int = 0,
@@ -228,8 +230,8 @@ class MappingProblem:
         """A mapping from which single swaps and moves have taken what keeps the busiest ways busy.
 
         Args:
-            prices: [level][group], how long a unit of the first term, in both directions, keeps the way out
-                of a group busy.
+            out, in_: [end], bytes from the task to its neighbour, and from there.
+            prices: [level][group], how long a byte keeps the way out of a group, or into it, busy.
             at: the mapping to begin with.
             seed, seconds: as in ``search``; without ``seconds`` until nothing helps any more.
         """

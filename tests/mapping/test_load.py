@@ -71,15 +71,22 @@ def test_the_busiest_way_is_as_busy_as_counted_by_hand(seed: int, at: list[int])
 
 @given(st.integers(0, 1000))
 @settings(max_examples=20, deadline=None)
-def test_the_busiest_way_is_never_busier_than_by_the_sum_or_in_order(seed: int) -> None:
+def test_the_busiest_way_is_never_busier_than_in_order(seed: int) -> None:
     graph, system = random_graph(seed), racks()
     loaded = optimise(graph, system, "load", seed=seed)
     assert sorted(loaded.at) == list(range(12))
     assert loaded.cost == pytest.approx(by_hand(graph, system, loaded.at))
     assert loaded.identity_cost == pytest.approx(by_hand(graph, system, loaded.identity))
-    summed = optimise(graph, system, "hops", seed=seed)
     assert loaded.cost <= loaded.identity_cost
-    assert loaded.cost <= 1.05 * by_hand(graph, system, summed.at)
+
+
+def test_the_busiest_ways_are_less_busy_than_the_least_sums_leave_them() -> None:
+    loaded_s = summed_s = 0.0
+    for seed in range(30):
+        graph, system = random_graph(seed), racks()
+        loaded_s += optimise(graph, system, "load", seed=seed).cost
+        summed_s += by_hand(graph, system, optimise(graph, system, "hops", seed=seed).at)
+    assert loaded_s < 0.97 * summed_s
 
 
 def test_the_busiest_way_comes_near_the_least_that_any_order_has() -> None:

@@ -12,29 +12,35 @@ namespace {
 
 std::size_t as_index(int number) { return static_cast<std::size_t>(number); }
 
+/// Bytes that leave, and that come.
+struct Both {
+    double out = 0;
+    double in = 0;
+
+    Both& operator+=(const Both& other) {
+        out += other.out;
+        in += other.in;
+        return *this;
+    }
+    friend Both operator-(const Both& a, const Both& b) { return {a.out - b.out, a.in - b.in}; }
+    [[nodiscard]] Both back() const { return {in, out}; }
+    [[nodiscard]] Both not_negative() const { return {std::max(0.0, out), std::max(0.0, in)}; }
+};
+
 /// How busy all ways are under a mapping that changes.
 class Ways {
   public:
-    Ways(const Problem& problem, const WayPrices& prices, const Assignment& at)
-        : graph_(problem.graph), places_(problem.places), prices_(prices), crossing_(prices.size()) {
-        bool fits = prices.size() == places_.levels();
-        for (std::size_t level = 0; fits && level < prices.size(); ++level) {
-            for (int place = 0; place < places_.count(); ++place)
-                fits = fits && as_index(places_.group(level, place)) < prices[level].size();
-        }
-        if (!fits) throw std::invalid_argument("the prices of ways do not fit the groups");
+    Ways(const Problem& problem, const Directions& bytes, const WayPrices& prices, const Assignment& at)
+        : graph_(problem.graph), places_(problem.places), bytes_(bytes), prices_(prices) {
+        check();
+        crossing_.resize(prices.size());
         for (std::size_t level = 1; level < prices.size(); ++level) {
-            crossing_[level].assign(prices[level].size(), 0);
+            crossing_[level].resize(prices[level].size());
             for (int v = 0; v < graph_.vertices(); ++v) {
                 const int group = places_.group(level, at[as_index(v)]);
-                const double inside = tied(v, level, group, at);
-                crossing_[level][as_index(group)] += degree(v) - inside;
+                crossing_[level][as_index(group)] += degree(v) - tied(v, level, group, at);
             }
         }
-    }
-
-    [[nodiscard]] double busy(std::size_t level, int group) const {
-        return prices_[level][as_index(group)] * crossing_[level][as_index(group)];
     }
 
     struct Way {
@@ -43,12 +49,14 @@ class Ways {
         double busy = 0;
     };
 
-    /// All that are busy at all, the busiest first.
+    /// Groups whose ways are busy at all, the busiest first.
     [[nodiscard]] std::vector<Way> ranked() const {
         std::vector<Way> all;
         for (std::size_t level = 1; level < prices_.size(); ++level) {
-            for (int group = 0; as_index(group) < prices_[level].size(); ++group) {
-                if (busy(level, group) > 0) all.push_back({level, group, busy(level, group)});
+            for (std::size_t group = 0; group < prices_[level].size(); ++group) {
+                const Both& bytes = crossing_[level][group];
+                const double busy = prices_[level][group] * std::max(bytes.out, bytes.in);
+                if (busy > 0) all.push_back({level, static_cast<int>(group), busy});
             }
         }
         std::stable_sort(all.begin(), all.end(), [](const Way& a, const Way& b) { return a.busy > b.busy; });
@@ -70,19 +78,25 @@ class Ways {
             const int a = places_.group(level, from);
             const int b = places_.group(level, change.place);
             if (a == b) continue;
-            // Its edges inside do not cross when it comes, and cross when it goes.
-            double to_a = 2 * tied(change.task, level, a, at) - degree(change.task);
-            double to_b = degree(change.task) - 2 * tied(change.task, level, b, at);
+            Both to_a = goes(change.task, level, a, at);
+            Both to_b = comes(change.task, level, b, at);
             if (change.other >= 0) {
-                const double between = weight_between(change.task, change.other);
-                to_a += degree(change.other) - 2 * tied(change.other, level, a, at) + 2 * between;
-                to_b += 2 * tied(change.other, level, b, at) - degree(change.other) + 2 * between;
+                to_a += comes(change.other, level, a, at);
+                to_b += goes(change.other, level, b, at);
+                // What the two send each other crosses both borders before and after, the other way round.
+                const Both between = weight_between(change.task, change.other);
+                const double twice = between.out + between.in;
+                to_a += {twice, twice};
+                to_b += {twice, twice};
             }
             for (const auto& [group, by] : {std::pair{a, to_a}, std::pair{b, to_b}}) {
-                double& now = crossing_[level][as_index(group)];
+                Both& now = crossing_[level][as_index(group)];
+                Both then = now;
+                then = (then += by).not_negative();
                 const double price = prices_[level][as_index(group)] / unit;
-                sum += power(price * std::max(0.0, now + by)) - power(price * now);
-                if (apply) now = std::max(0.0, now + by);
+                sum += power(price * then.out) - power(price * now.out);
+                sum += power(price * then.in) - power(price * now.in);
+                if (apply) now = then;
             }
         }
         if (apply) {
@@ -93,49 +107,70 @@ class Ways {
     }
 
   private:
+    void check() const {
+        bool fits = prices_.size() == places_.levels() && bytes_.out.size() == graph_.neighbours.size() &&
+                    bytes_.in.size() == graph_.neighbours.size();
+        for (std::size_t level = 0; fits && level < prices_.size(); ++level) {
+            for (int place = 0; place < places_.count(); ++place)
+                fits = fits && as_index(places_.group(level, place)) < prices_[level].size();
+        }
+        if (!fits) throw std::invalid_argument("the bytes or prices of ways do not fit the problem");
+    }
+
     static double power(double x) {
         const double square = x * x;
         return square * square * square * square;
     }
 
-    [[nodiscard]] double degree(int vertex) const {
-        double sum = 0;
-        for (std::size_t e = graph_.first[as_index(vertex)]; e < graph_.first[as_index(vertex) + 1]; ++e)
-            sum += graph_.weight(e)[0];
-        return sum;
+    /// What changes for a group that a task leaves: what the others in it send the task begins to cross.
+    [[nodiscard]] Both goes(int vertex, std::size_t level, int group, const Assignment& at) const {
+        const Both inside = tied(vertex, level, group, at);
+        Both change = inside.back();
+        return change += inside - degree(vertex);
     }
 
-    /// The weight of a task's edges into a group.
-    [[nodiscard]] double tied(int vertex, std::size_t level, int group, const Assignment& at) const {
-        double sum = 0;
-        for (std::size_t e = graph_.first[as_index(vertex)]; e < graph_.first[as_index(vertex) + 1]; ++e) {
-            if (places_.group(level, at[as_index(graph_.neighbours[e])]) == group) sum += graph_.weight(e)[0];
-        }
-        return sum;
+    /// ... and for one that it joins.
+    [[nodiscard]] Both comes(int vertex, std::size_t level, int group, const Assignment& at) const {
+        const Both inside = tied(vertex, level, group, at);
+        Both change = degree(vertex) - inside;
+        return change += Both{} - inside.back();
     }
 
-    [[nodiscard]] double weight_between(int vertex, int other) const {
-        double sum = 0;
+    template <class Counts>
+    [[nodiscard]] Both sum(int vertex, Counts&& counts) const {
+        Both all;
         for (std::size_t e = graph_.first[as_index(vertex)]; e < graph_.first[as_index(vertex) + 1]; ++e) {
-            if (graph_.neighbours[e] == other) sum += graph_.weight(e)[0];
+            if (counts(graph_.neighbours[e])) all += {bytes_.out[e], bytes_.in[e]};
         }
-        return sum;
+        return all;
+    }
+    [[nodiscard]] Both degree(int vertex) const {
+        return sum(vertex, [](int) { return true; });
+    }
+    /// With the tasks of a group.
+    [[nodiscard]] Both tied(int vertex, std::size_t level, int group, const Assignment& at) const {
+        return sum(vertex, [&](int other) { return places_.group(level, at[as_index(other)]) == group; });
+    }
+    [[nodiscard]] Both weight_between(int vertex, int other) const {
+        return sum(vertex, [other](int neighbour) { return neighbour == other; });
     }
 
     const Graph& graph_;
     const Places& places_;
+    const Directions& bytes_;
     const WayPrices& prices_;
-    std::vector<std::vector<double>> crossing_;  ///< [level][group]
+    std::vector<std::vector<Both>> crossing_;  ///< [level][group]
 };
 
 /// Looks for changes that relieve one way after the other, the busiest first.
 class Relief {
   public:
-    Relief(const Problem& problem, const WayPrices& prices, Assignment at, const Search& search)
+    Relief(const Problem& problem, const Directions& bytes, const WayPrices& prices, Assignment at,
+           const Search& search)
         : problem_(problem),
           search_(search),
           at_(std::move(at)),
-          ways_(problem, prices, at_),
+          ways_(problem, bytes, prices, at_),
           loads_(loads(problem.graph, problem.places, at_)),
           random_(search.seed) {}
 
@@ -218,15 +253,17 @@ class Relief {
 
 }  // namespace
 
-double busiest(const Problem& problem, const WayPrices& prices, const Assignment& at) {
-    const auto ranked = Ways(problem, prices, at).ranked();
+double busiest(const Problem& problem, const Directions& bytes, const WayPrices& prices,
+               const Assignment& at) {
+    const auto ranked = Ways(problem, bytes, prices, at).ranked();
     return ranked.empty() ? 0 : ranked.front().busy;
 }
 
-Assignment relieved(const Problem& problem, const WayPrices& prices, Assignment at, const Search& search) {
-    const double before = busiest(problem, prices, at);
-    Assignment found = Relief(problem, prices, at, search).run();
-    return busiest(problem, prices, found) <= before ? found : at;
+Assignment relieved(const Problem& problem, const Directions& bytes, const WayPrices& prices, Assignment at,
+                    const Search& search) {
+    const double before = busiest(problem, bytes, prices, at);
+    Assignment found = Relief(problem, bytes, prices, at, search).run();
+    return busiest(problem, bytes, prices, found) <= before ? found : at;
 }
 
 }  // namespace isochrone::core::mapping

@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, replace
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isochrone.cli.options import AsJson, columns, parse_duration, print_json
-from isochrone.errors import UsageError
+from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
     from isochrone.files import Place
     from isochrone.mapping.graph import TaskGraph
     from isochrone.mapping.system import System
-    from isochrone.steps.map import Mapped
+    from isochrone.steps.map import Mapped, Program
 
 
 _NOTHING_KNOWN = "nothing is known of what they send"
@@ -99,6 +101,14 @@ def map_(
         str | None,
         typer.Option("--grid", metavar="NxN...", help="The ranks are a grid, row by row, such as 8x8x16."),
     ] = None,
+    extend: Annotated[
+        str | None,
+        typer.Option(
+            "--extend",
+            metavar="NxN...",
+            help="Predict for a larger --grid as well, of ranks that do as much each, on more such nodes.",
+        ),
+    ] = None,
     fix: Annotated[
         list[str] | None,
         typer.Option("--fix", metavar="RANK=HOST", help="A rank that has to be on a host; again for more."),
@@ -161,17 +171,17 @@ def map_(
     )
     tasks = program_read.tasks
     room = system.with_room_for(tasks.ranks, imbalance) if topology is None and hosts is None else system
+    dimensions = () if grid is None else _grid(grid, "--grid")
+    how: dict[str, Any] = {"objective": chosen, "method": method, "seed": seed, "seconds": seconds}
     mapped = map_ranks(
         program_read,
         room,
-        chosen,
-        weights,
-        method=method,
-        seed=seed,
-        seconds=seconds,
+        distances=weights,
         fixed=_fixed(fix or [], system, tasks.ranks),
-        dimensions=() if grid is None else _grid(grid),
+        dimensions=dimensions,
+        **how,
     )
+    more = None if extend is None else _more(program_read, mapped, room, dimensions, extend, how)
     if without_graph:
         mapped = replace(mapped, traffic=(), advice=None, prediction=None, unpredicted=_NOTHING_KNOWN)
     found = mapped.mapping
@@ -199,10 +209,48 @@ def map_(
     drawn = [] if pictures is None else _draw(pictures, tasks, room, mapped)
     launches = _emit(forms, places, tuple(program or ()), extra)
     if as_json:
-        print_json(_figures(mapped, output, tasks.ranks, launches, drawn))
+        print_json(_figures(mapped, output, tasks.ranks, launches, drawn) | ({"more": more} if more else {}))
         return
-    for line in _lines(mapped, output, tasks.ranks, launches, drawn):
+    for line in [*_lines(mapped, output, tasks.ranks, launches, drawn), *_lines_of_more(more)]:
         typer.echo(line)
+
+
+def _more(
+    program: Program,
+    mapped: Mapped,
+    system: System,
+    grid: Sequence[int],
+    extend: str,
+    how: dict[str, Any],
+) -> dict[str, Any]:
+    """What is predicted for a larger grid, or why nothing is."""
+    from isochrone.steps.map import predict_more
+
+    if not grid:
+        raise UsageError(
+            "the grid of the ranks is not known", "--extend", "give it too: --grid 8x8 --extend 16x8"
+        )
+    larger = _grid(extend, "--extend")
+    found: dict[str, Any] = {"grid": larger, "ranks": prod(larger), "prediction": None, "unpredicted": None}
+    try:
+        prediction = predict_more(program, mapped, system, grid, larger, **how)
+    except UsageError:
+        raise
+    except IsochroneError as error:
+        return found | {"unpredicted": error.what}
+    return found | {"prediction": {**asdict(prediction), "mapped_run_s": prediction.mapped_run_s}}
+
+
+def _lines_of_more(more: dict[str, Any] | None) -> list[str]:
+    from isochrone.files import Prediction
+    from isochrone.mapping.words import predictions
+
+    if more is None:
+        return []
+    if more["prediction"] is None:
+        return [f"Nothing is predicted for {more['ranks']:,} ranks: {more['unpredicted']}."]
+    told = {name: more["prediction"][name] for name in ("identity_s", "mapped_s", "run_s")}
+    return predictions(Prediction(**told), more["ranks"])
 
 
 def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> System:
@@ -240,10 +288,10 @@ def _numbers(text: str, option: str, whole: bool = False) -> list[float]:
         ) from None
 
 
-def _grid(text: str) -> list[int]:
+def _grid(text: str, option: str) -> list[int]:
     words = text.split("x")
     if not all(word.isascii() and word.isdigit() and 0 < len(word) < 8 and int(word) > 0 for word in words):
-        raise UsageError(f"{text[:40]!r} is no grid", "--grid", "write its dimensions, such as 8x8x16")
+        raise UsageError(f"{text[:40]!r} is no grid", option, "write its dimensions, such as 8x8x16")
     return [int(word) for word in words]
 
 

@@ -121,7 +121,7 @@ def optimise(
                 [price_s] * (max(groups) + 1)
                 for price_s, groups in zip(way_prices_s(system), system.groups, strict=True)
             ]
-            relieved = problem.relieved(prices, at, seed, left_s)
+            relieved = problem.relieved(*_directions(graph), prices, at, seed, left_s)
             at = min((relieved, at, identity), key=price)
     took_s = time.monotonic() - begin
     return Mapping(
@@ -133,6 +133,16 @@ def optimise(
         identity_cost=price(identity),
         seconds=took_s,
     )
+
+
+def _directions(graph: TaskGraph) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """[end] of `undirected`, bytes from the rank to its neighbour, and from there."""
+    upwards = graph.sources < graph.targets
+    weights = np.stack([graph.volume_bytes * upwards, graph.volume_bytes * ~upwards], axis=1)
+    first, neighbours, both = undirected(graph, weights.astype(np.float64))
+    is_lower = np.repeat(np.arange(graph.ranks), np.diff(first)) < neighbours
+    out, back = np.where(is_lower[:, None], both, both[:, ::-1]).T
+    return np.ascontiguousarray(out), np.ascontiguousarray(back)
 
 
 def undirected(

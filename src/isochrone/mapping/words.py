@@ -7,13 +7,17 @@ from isochrone.files.mapping import Prediction
 from isochrone.units import format_ratio, format_time
 
 
-def predictions(prediction: Prediction) -> list[str]:
-    """How long messages, and the recorded run if that is known, take before and after."""
+def predictions(prediction: Prediction, more_ranks: int | None = None) -> list[str]:
+    """What messages take before and after, and the run if that is known; on more ranks than were recorded if
+    so many are given.
+    """
+    where = "" if more_ranks is None else f" for {more_ranks:,} ranks"
     pairs = [("messages alone", prediction.identity_s, prediction.mapped_s)]
     if prediction.run_s is not None:
-        pairs.append(("recorded run", prediction.run_s, prediction.mapped_run_s or 0.0))
+        run = "recorded run" if more_ranks is None else "such a run"
+        pairs.append((run, prediction.run_s, prediction.mapped_run_s or 0.0))
     return [
-        f"Predicted, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
+        f"Predicted{where}, {what}: {format_time(before_s)} in their order, {format_time(after_s)} mapped"
         + (f", {format_ratio(before_s / after_s)} as fast" if after_s > 0 else "")
         for what, before_s, after_s in pairs
     ]

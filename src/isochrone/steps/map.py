@@ -6,12 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import LevelTraffic, Place, Prediction, read_graph
+from isochrone.files import Graph, LevelTraffic, Place, Prediction, read_graph
 from isochrone.files.text import kind_of
+from isochrone.mapping.collectives import broken_down
+from isochrone.mapping.extend import extended, extended_system
 from isochrone.mapping.graph import TaskGraph, Whole
 from isochrone.mapping.objective import BusyWay, busiest_way
 from isochrone.mapping.optimise import Mapping, optimise
@@ -36,11 +39,13 @@ class Program:
         tasks: what its ranks send one another.
         run_s: what the recorded runs took together; None where that is not known.
         places: of each rank in them; empty where they are not known.
+        recorded: what ``isochrone record`` wrote; None for what another program did.
     """
 
     tasks: TaskGraph
     run_s: float | None = None
     places: tuple[Place, ...] = ()
+    recorded: Graph | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def read_program(path: Path, form: str | None = None, phase: int | None = None) 
                 f"there is no phase {phase}", str(path), f"it has {', '.join(map(str, sorted(phases)))}"
             )
         run_s = recorded.seconds if phase is None else None
-        return Program(recorded.task_graph(phase), run_s, recorded.places)
+        return Program(recorded.task_graph(phase), run_s, recorded.places, recorded)
     if phase is not None:
         raise IsochroneError("only what `isochrone record` wrote has phases", str(path), "leave --phase away")
     return Program(read_foreign_graph(path, form))
@@ -140,6 +145,40 @@ def predict(program: Program, system: System, mapping: Mapping) -> Prediction:
     hosts = [place.host for place in program.places]
     was_in_order = bool(system.places) and hosts == [system.places[at].host for at in mapping.identity]
     return Prediction(identity_s, mapped_s, program.run_s if was_in_order else None)
+
+
+def predict_more(
+    program: Program, mapped: Mapped, system: System, grid: Sequence[int], larger: Sequence[int], **how: Any
+) -> Prediction:
+    """What mapping would change on more nodes of the same kind, with as much for each rank to do.
+
+    Args:
+        program: recorded, of ranks that are a grid.
+        mapped: its mapping, with what it is predicted to change.
+        system: its places.
+        grid, larger: that it is, and that it shall be.
+        how: further arguments of `map_ranks`.
+
+    Raises:
+        IsochroneError: the program's pattern or the machine does not tell how it grows, or there is nothing
+            to predict by.
+    """
+    if program.recorded is None or mapped.prediction is None:
+        raise IsochroneError(
+            mapped.unpredicted or "only what `isochrone record` wrote can be extended",
+            "--extend",
+            "record it",
+        )
+    graph = extended(program.recorded, grid, larger)
+    more = replace(graph, broken_down=broken_down(graph).rows)
+    bigger = extended_system(system, graph.ranks)
+    found = map_ranks(Program(more.task_graph()), bigger, dimensions=larger, **how)
+    if found.prediction is None:
+        raise IsochroneError(found.unpredicted or "", "--extend", "extend it less")
+    if mapped.prediction.run_s is None:
+        return found.prediction
+    rest_s = max(0.0, mapped.prediction.run_s - mapped.prediction.identity_s)
+    return replace(found.prediction, run_s=rest_s + found.prediction.identity_s)
 
 
 def meeting_levels(graph: TaskGraph, system: System, at: Sequence[int]) -> Whole:
