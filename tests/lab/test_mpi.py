@@ -159,6 +159,7 @@ def test_a_program_runs_on_a_plan_in_a_lab_or_says_in_one_line_why_not(
     on_plan = capfd.readouterr()
     assert on_plan.out == "all have 42\n"
     assert "isochrone: bcast of 4 bytes from rank 0: flat: measured 2.00x faster" in on_plan.err
+    assert "isochrone: 1 broadcast by flat on rank 0: " in on_plan.err
 
     (survey / "plan.json").write_text("{", encoding="utf-8")
     assert main([*line, str(program)]) == 3

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "compose/recipe.hpp"
@@ -57,20 +58,29 @@ Tallies::Sum Tallies::sum(const core::collectives::Collective* collective) const
 }
 
 std::vector<std::string> Tallies::lines() const {
-    std::vector<std::pair<std::string, Sum>> sums;  // the map has those of one collective and recipe together
+    struct Told {
+        std::string_view collective;
+        std::string recipe;
+        Sum sum;
+    };
+    std::vector<Told> all_told;  // the map has those of one collective and recipe together
     {
         const std::lock_guard lock(mutex_);
         for (const auto& [key, tally] : tallies_) {
             if (tally.calls() == 0) continue;
-            const std::string what = std::string(std::get<0>(key)->words) + "s by " + std::get<1>(key);
-            if (sums.empty() || sums.back().first != what) sums.emplace_back(what, Sum{});
-            add(sums.back().second, key, tally);
+            const std::string_view collective = std::get<0>(key)->words;
+            const std::string recipe = std::get<1>(key);
+            if (all_told.empty() || all_told.back().collective != collective ||
+                all_told.back().recipe != recipe)
+                all_told.push_back({collective, recipe, {}});
+            add(all_told.back().sum, key, tally);
         }
     }
-    if (sums.empty()) return {"no collective ran by a recipe on rank 0"};
+    if (all_told.empty()) return {"no collective ran by a recipe on rank 0"};
     std::vector<std::string> lines;
-    for (const auto& [what, each] : sums) {
-        lines.push_back(std::to_string(each.calls) + ' ' + what + " on rank 0: " + in_words(each));
+    for (const auto& [collective, recipe, each] : all_told) {
+        lines.push_back(std::to_string(each.calls) + ' ' + std::string(collective) +
+                        (each.calls == 1 ? "" : "s") + " by " + recipe + " on rank 0: " + in_words(each));
     }
     if (lines.size() > 1) {
         const Sum all = sum(nullptr);

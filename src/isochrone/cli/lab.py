@@ -167,7 +167,8 @@ def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dic
     from isochrone.steps.folder import PLAN, in_folder
 
     try:
-        return settings_for(library, in_folder(plan, PLAN), [program])
+        # As isochrone run does, a run on a plan ends with what it did.
+        return {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, in_folder(plan, PLAN), [program])
     except IsochroneError as error:
         _log.warning("%s", refusal_for(error))
         return {}
