@@ -33,6 +33,7 @@ from isochrone.files.graph import Calls, rows_of
 from isochrone.files.text import write_object
 from isochrone.launch.process import Channel
 from isochrone.mapping.collectives import broken_down
+from isochrone.mapping.extend import extended_system
 from isochrone.mapping.graph import TaskGraph
 from isochrone.mapping.optimise import Mapping, optimise
 from isochrone.mapping.predict import exchange_time_s
@@ -114,18 +115,6 @@ def measured(folder: Path) -> System:
     return system_of_topology(detect(folder / "measurements.jsonl", folder / "topology.json"))
 
 
-def of_nodes(small: System, nodes: int) -> System:
-    """The same with another number of nodes."""
-    ranks = range(nodes * CORES)
-    spans = (len(ranks), CORES, CORES // 2)
-    return replace(
-        small,
-        groups=tuple(tuple(rank // span for rank in ranks) for span in spans),
-        capacities=(1,) * len(ranks),
-        places=(),
-    )
-
-
 def run_s(program: Path, case: Case, folder: Path, mapping: Mapping, work_us: int) -> tuple[float, float]:
     """The seconds of the program in the simulator, in order and mapped."""
     target = cluster(case.ranks // CORES, folder)
@@ -155,7 +144,7 @@ def measure(grids: list[str], run: list[str]) -> dict[str, Any]:
         work_s = None
         for grid in grids:
             case = Case(*(int(word) for word in grid.split("x")))
-            system, graph = of_nodes(small, case.ranks // CORES), case.graph()
+            system, graph = extended_system(small, case.ranks), case.graph()
             mapping = optimise(graph, system)
             before_s, after_s = (exchange_time_s(graph, system, at) for at in (mapping.identity, mapping.at))
             if work_s is None:

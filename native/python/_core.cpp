@@ -23,6 +23,7 @@
 #include "place/layout.hpp"
 #include "select/choose.hpp"
 #include "simulate/exchange.hpp"
+#include "simulate/network.hpp"
 #include "simulate/predict.hpp"
 #include "simulate/traffic.hpp"
 #include "topology/topology.hpp"
@@ -238,6 +239,8 @@ NB_MODULE(_core, m) {
                 return layout.has_runs(index);
             },
             "level"_a, "Whether every group of a level is a run of consecutive ranks.")
+        .def("way_s_per_byte", &simulate::way_s_per_byte,
+             "[level], the seconds that a byte keeps a way out of or into one of its groups.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
 
     m.def("layout", &layout, "levels"_a, "group_of"_a, "links"_a, "A layout of what is known of it.");

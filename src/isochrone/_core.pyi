@@ -109,6 +109,12 @@ class Layout:
     def has_runs(self, level: str) -> bool:
         """Whether every group of a level is a run of consecutive ranks."""
 
+    def way_s_per_byte(self) -> list[float]:
+        """[level], the seconds that a byte keeps the way out of one of its groups, or the way in; 0 where
+        nothing is shared. By the capacity that was measured, else, for nodes and what is around them, by what
+        a pair gets.
+        """
+
     def restricted_to(self, ranks: Sequence[int]) -> Layout:
         """The layout of some of the ranks, in this order."""
 

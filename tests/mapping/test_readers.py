@@ -22,7 +22,7 @@ from isochrone.mapping.readers import FORMATS, content, read_foreign_graph
 
 Edges = Mapping[tuple[int, int], int]
 
-GRAPHS = Path("/work/shared/data/graphs")
+GRAPHS = Path(__file__).resolve().parents[3] / "shared" / "data" / "graphs"
 
 TRIANGLE = "4 3\n2 3\n1 3\n1 2\n\n"
 

@@ -33,6 +33,7 @@ class Ways {
     Ways(const Problem& problem, const Directions& bytes, const WayPrices& prices, const Assignment& at)
         : graph_(problem.graph), places_(problem.places), bytes_(bytes), prices_(prices) {
         check();
+        for (int v = 0; v < graph_.vertices(); ++v) degrees_.push_back(sum(v, [](int) { return true; }));
         crossing_.resize(prices.size());
         for (std::size_t level = 1; level < prices.size(); ++level) {
             crossing_[level].resize(prices[level].size());
@@ -73,6 +74,8 @@ class Ways {
     /// The change of the sum of (busy / unit)^8. With `apply` it is made.
     double evaluate(const Change& change, double unit, Assignment& at, bool apply) {
         const int from = at[as_index(change.task)];
+        Both between;
+        if (change.other >= 0) between = weight_between(change.task, change.other);
         double sum = 0;
         for (std::size_t level = 1; level < prices_.size(); ++level) {
             const int a = places_.group(level, from);
@@ -84,7 +87,6 @@ class Ways {
                 to_a += comes(change.other, level, a, at);
                 to_b += goes(change.other, level, b, at);
                 // What the two send each other crosses both borders before and after, the other way round.
-                const Both between = weight_between(change.task, change.other);
                 const double twice = between.out + between.in;
                 to_a += {twice, twice};
                 to_b += {twice, twice};
@@ -144,9 +146,7 @@ class Ways {
         }
         return all;
     }
-    [[nodiscard]] Both degree(int vertex) const {
-        return sum(vertex, [](int) { return true; });
-    }
+    [[nodiscard]] const Both& degree(int vertex) const { return degrees_[as_index(vertex)]; }
     /// With the tasks of a group.
     [[nodiscard]] Both tied(int vertex, std::size_t level, int group, const Assignment& at) const {
         return sum(vertex, [&](int other) { return places_.group(level, at[as_index(other)]) == group; });
@@ -159,6 +159,7 @@ class Ways {
     const Places& places_;
     const Directions& bytes_;
     const WayPrices& prices_;
+    std::vector<Both> degrees_;                ///< [vertex], of all its edges
     std::vector<std::vector<Both>> crossing_;  ///< [level][group]
 };
 

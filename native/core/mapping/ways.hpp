@@ -5,7 +5,6 @@
 // Parallel Architectures", ICS 2011, call it the maximum congestion).
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "mapping/optimiser.hpp"

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "simulate/agenda.hpp"
 #include "simulate/network.hpp"
 
 namespace isochrone::core::simulate {
@@ -42,14 +43,8 @@ struct Rank {
 
 struct Event {
     enum class Kind : std::uint8_t { send, leave, gone, arrive, deliver };
-    double at_s;
-    std::uint64_t order;  // events of one moment happen in the order in which they were foreseen
-    Kind kind;
-    int subject;  // send: the rank; else what was sent
-
-    friend bool operator>(const Event& a, const Event& b) {
-        return a.at_s != b.at_s ? a.at_s > b.at_s : a.order > b.order;
-    }
+    Kind kind = Kind::send;
+    int subject = 0;  // send: the rank; else what was sent
 };
 
 /// When each processor of a pool is free.
@@ -98,10 +93,7 @@ class Exchange {
 
     std::vector<double> run() {
         for (int r = 0; r < layout_.size; ++r) foresee(0, Event::Kind::send, r);
-        while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
-            now_s_ = event.at_s;
+        for (Event event; agenda_.next(event);) {
             switch (event.kind) {
                 case Event::Kind::send:
                     send(event.subject);
@@ -110,7 +102,7 @@ class Exchange {
                     leave(event.subject);
                     break;
                 case Event::Kind::gone:
-                    done(message(event.subject).from, sent_[at(event.subject)].round, now_s_);
+                    done(message(event.subject).from, sent_[event.subject].round, agenda_.now_s());
                     break;
                 case Event::Kind::arrive:
                     arrive(event.subject);
@@ -162,16 +154,14 @@ class Exchange {
             messages_.push_back({ends.first, entry->second, flow.bytes / flow.messages});
     }
 
-    [[nodiscard]] const Message& message(int sent) const { return messages_[at(sent_[at(sent)].message)]; }
+    [[nodiscard]] const Message& message(int sent) { return messages_[at(sent_[sent].message)]; }
 
-    void foresee(double at_s, Event::Kind kind, int subject) {
-        events_.push({at_s, next_order_++, kind, subject});
-    }
+    void foresee(double at_s, Event::Kind kind, int subject) { agenda_.foresee(at_s, {kind, subject}); }
 
     /// Whether a rank has something else to do, so that an event of it has to wait.
     bool waits(int r, Event::Kind kind, int subject) {
         const double free_s = ranks_[at(r)].free_s;
-        if (free_s <= now_s_) return false;
+        if (free_s <= agenda_.now_s()) return false;
         foresee(free_s, kind, subject);
         return true;
     }
@@ -179,7 +169,7 @@ class Exchange {
     /// Keeps a rank that has nothing else to do busy; returns when it begins.
     double work(int r, double busy_s) {
         Rank& rank = ranks_[at(r)];
-        double begin_s = now_s_;
+        double begin_s = agenda_.now_s();
         if (!processors_.pool_of.empty()) {
             begin_s = pools_[at(processors_.pool_of[at(r)])].work(begin_s, busy_s);
         }
@@ -227,23 +217,23 @@ class Exchange {
         const double begin_s =
             std::max(work(r, std::min(overhead_s, links.send_overhead_s.at(0) + gap_s)), rank.way_out_free_s);
         rank.way_out_free_s = begin_s + gap_s;
-        foresee(begin_s, Event::Kind::leave, keep({index, rank.round, {}}));
+        foresee(begin_s, Event::Kind::leave, sent_.keep({index, rank.round, {}}));
         // Another rank may have the processor before this one sends again.
         foresee(rank.free_s, Event::Kind::send, r);
     }
 
     void leave(int index) {
-        Sent& sent = sent_[at(index)];
+        Sent& sent = sent_[index];
         const Message& message = messages_[at(sent.message)];
         const Path& path = paths_[at(message.path)];
-        sent.passage = network_.leave(path, message.size_bytes, now_s_);
+        sent.passage = network_.leave(path, message.size_bytes, agenda_.now_s());
         foresee(sent.passage.drained_s, Event::Kind::gone, index);
         foresee(sent.passage.head_s + network_.links(path).latency_s, Event::Kind::arrive, index);
     }
 
     void arrive(int index) {
         const Message& message = this->message(index);
-        foresee(network_.arrive(paths_[at(message.path)], message.size_bytes, sent_[at(index)].passage),
+        foresee(network_.arrive(paths_[at(message.path)], message.size_bytes, sent_[index].passage),
                 Event::Kind::deliver, index);
     }
 
@@ -253,8 +243,8 @@ class Exchange {
         if (waits(path.to, Event::Kind::deliver, index)) return;
         work(path.to, busy_s(path, message.size_bytes, &plogp::Parameters::receive_overhead_s));
         // The last byte has left before it came in, so nothing refers to it any more.
-        unused_.push_back(index);
-        done(path.to, sent_[at(index)].round, ranks_[at(path.to)].free_s);
+        sent_.release(index);
+        done(path.to, sent_[index].round, ranks_[at(path.to)].free_s);
     }
 
     /// One message less of a round that a rank waits for, from `at_s` on.
@@ -266,19 +256,8 @@ class Exchange {
         while (rank.left[at(rank.round)] == 0 && rank.round + 1 < static_cast<int>(end_s_.size())) {
             ++rank.round;
             rank.next = rank.first;
-            if (rank.next < rank.end) foresee(std::max(now_s_, rank.free_s), Event::Kind::send, r);
+            if (rank.next < rank.end) foresee(std::max(agenda_.now_s(), rank.free_s), Event::Kind::send, r);
         }
-    }
-
-    int keep(const Sent& sent) {
-        if (unused_.empty()) {
-            sent_.push_back(sent);
-            return static_cast<int>(sent_.size()) - 1;
-        }
-        const int index = unused_.back();
-        unused_.pop_back();
-        sent_[at(index)] = sent;
-        return index;
     }
 
     const place::Layout& layout_;
@@ -289,11 +268,8 @@ class Exchange {
     std::vector<Path> paths_;
     std::map<std::pair<int, int>, int> path_of_;
     std::vector<Message> messages_;  ///< of one round, by sender
-    std::vector<Sent> sent_;
-    std::vector<int> unused_;  // places in `sent_`
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::uint64_t next_order_ = 0;
-    double now_s_ = 0;
+    Slots<Sent> sent_;
+    Agenda<Event> agenda_;
     std::vector<double> end_s_;
 };
 

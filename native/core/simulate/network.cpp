@@ -20,18 +20,28 @@ double slope(const plogp::Curve& gap) {
 
 }  // namespace
 
-Network::Network(const place::Layout& layout) : layout_(layout), in_free_s_(at(layout.size), 0.0) {
+std::vector<double> way_s_per_byte(const place::Layout& layout) {
     const int node = layout.level("node");
-    way_of_.resize(layout.levels.size());
-    for (int level = 1; level < static_cast<int>(layout.levels.size()); ++level) {
+    std::vector<double> found(layout.levels.size(), 0.0);
+    for (int level = 1; level < static_cast<int>(found.size()); ++level) {
         const plogp::Parameters& links = layout.links[at(level - 1)];
-        Way way{.level = level - 1, .measured = links.capacity_bytes_per_s > 0};
-        if (way.measured) {
-            way.s_per_byte = 1 / links.capacity_bytes_per_s;
+        if (links.capacity_bytes_per_s > 0) {
+            found[at(level)] = 1 / links.capacity_bytes_per_s;
         } else if (level <= node) {
-            way.s_per_byte = slope(links.gap_s);
+            found[at(level)] = slope(links.gap_s);
         }
-        if (way.s_per_byte <= 0) continue;
+    }
+    return found;
+}
+
+Network::Network(const place::Layout& layout) : layout_(layout), in_free_s_(at(layout.size), 0.0) {
+    way_of_.resize(layout.levels.size());
+    const std::vector<double> s_per_byte = way_s_per_byte(layout);
+    for (int level = 1; level < static_cast<int>(layout.levels.size()); ++level) {
+        if (s_per_byte[at(level)] <= 0) continue;
+        const Way way{.level = level - 1,
+                      .s_per_byte = s_per_byte[at(level)],
+                      .measured = layout.links[at(level - 1)].capacity_bytes_per_s > 0};
         std::map<int, int> way_of_group;
         for (const int group : layout.group_of[at(level)]) {
             const auto [entry, is_new] = way_of_group.try_emplace(group, static_cast<int>(ways_.size()));

@@ -24,6 +24,10 @@ struct Path {
     std::vector<int> ways_in;   ///< shared, outermost first
 };
 
+/// [level], the seconds that a byte keeps the way out of one of its groups, or the way in; 0 where nothing is
+/// shared. See simulate.hpp.
+[[nodiscard]] std::vector<double> way_s_per_byte(const place::Layout& layout);
+
 class Network {
   public:
     /// The layout must outlive the network.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "schedule/progress.hpp"
+#include "simulate/agenda.hpp"
 #include "simulate/network.hpp"
 
 namespace isochrone::core::simulate {
@@ -75,15 +76,9 @@ struct Event {
         deliver,   // the last byte of a message is there
         complete,  // an operation is done
     };
-    double at_s;
-    std::uint64_t order;  // events of one moment happen in the order in which they were foreseen
-    Kind kind;
-    int subject;  // complete: the rank; else the message
-    Instance instance;
-
-    friend bool operator>(const Event& a, const Event& b) {
-        return a.at_s != b.at_s ? a.at_s > b.at_s : a.order > b.order;
-    }
+    Kind kind = Kind::leave;
+    int subject = 0;  // complete: the rank; else the message
+    Instance instance = {};
 };
 
 double library_bcast_s(const plogp::Parameters& links, std::size_t ranks, std::int64_t size_bytes) {
@@ -120,10 +115,7 @@ class World {
 
     Outcome run() {
         for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) start(r);
-        while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
-            now_s_ = event.at_s;
+        for (Event event; agenda_.next(event);) {
             switch (event.kind) {
                 case Event::Kind::leave:
                     leave(event.subject);
@@ -151,7 +143,7 @@ class World {
 
   private:
     void foresee(double at_s, Event::Kind kind, int subject, Instance instance = {}) {
-        events_.push({at_s, next_order_++, kind, subject, instance});
+        agenda_.foresee(at_s, {kind, subject, instance});
     }
 
     [[nodiscard]] static bool is_counts(const Rank& rank, const Slice& slice) {
@@ -202,7 +194,7 @@ class World {
                         each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
                         take_counts(rank, op.target, counts);
                     }
-                    rank.work(now_s_, size_bytes * options_.gamma_s_per_byte);
+                    rank.work(agenda_.now_s(), size_bytes * options_.gamma_s_per_byte);
                     foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
                     break;
                 }
@@ -225,29 +217,29 @@ class World {
         const double gap_s = links.gap_s.at(message.size_bytes);
         const double busy_s =
             std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + gap_s);
-        const double begin_s = std::max(rank.work(now_s_, busy_s), rank.way_out_free_s);
+        const double begin_s = std::max(rank.work(agenda_.now_s(), busy_s), rank.way_out_free_s);
         rank.way_out_free_s = begin_s + gap_s;
         ++outcome_.messages;
         outcome_.level_bytes[at(path.level)] += message.size_bytes;
-        foresee(begin_s, Event::Kind::leave, keep(std::move(message)));
+        foresee(begin_s, Event::Kind::leave, messages_.keep(std::move(message)));
     }
 
     void leave(int index) {
-        Message& message = messages_[at(index)];
+        Message& message = messages_[index];
         const Channel& channel = channels_[at(message.channel)];
-        message.passage = network_.leave(channel.path, message.size_bytes, now_s_);
+        message.passage = network_.leave(channel.path, message.size_bytes, agenda_.now_s());
         foresee(message.passage.drained_s, Event::Kind::complete, channel.from, message.sent_by);
         foresee(message.passage.head_s + network_.links(channel.path).latency_s, Event::Kind::arrive, index);
     }
 
     void arrive(int index) {
-        const Message& message = messages_[at(index)];
+        const Message& message = messages_[index];
         const Path& path = channels_[at(message.channel)].path;
         foresee(network_.arrive(path, message.size_bytes, message.passage), Event::Kind::deliver, index);
     }
 
     void deliver(int index) {
-        Channel& channel = channels_[at(messages_[at(index)].channel)];
+        Channel& channel = channels_[at(messages_[index].channel)];
         if (channel.posted.empty()) {
             channel.arrived.push(index);
             return;
@@ -268,7 +260,7 @@ class World {
     }
 
     void receive(const Channel& channel, const Posted& posted, int index) {
-        Message& message = messages_[at(index)];
+        Message& message = messages_[index];
         if (message.size_bytes != posted.size_bytes) {
             throw std::invalid_argument("rank " + std::to_string(channel.from) + " sends " +
                                         std::to_string(message.size_bytes) + " bytes to rank " +
@@ -278,9 +270,9 @@ class World {
         Rank& rank = ranks_[at(channel.path.to)];
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
         if (is_counts(rank, target)) take_counts(rank, target, message.counts);
-        rank.work(now_s_, network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
+        rank.work(agenda_.now_s(), network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
         foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
-        unused_.push_back(index);
+        messages_.release(index);
     }
 
     void enter_collective(int r, Instance instance) {
@@ -294,7 +286,7 @@ class World {
             static_cast<std::ptrdiff_t>(inside.size())) {
             return;
         }
-        double end_s = now_s_;
+        double end_s = agenda_.now_s();
         for (const auto& [member, ignored] : inside)
             end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
         end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(),
@@ -310,19 +302,8 @@ class World {
         Rank& rank = ranks_[at(r)];
         if (rank.schedule->ops[at(instance.op)].kind == OpKind::collective) rank.in_collective = false;
         rank.progress.complete(instance);
-        outcome_.finish_s[at(r)] = now_s_;
+        outcome_.finish_s[at(r)] = agenda_.now_s();
         start(r);
-    }
-
-    int keep(Message message) {
-        if (unused_.empty()) {
-            messages_.push_back(std::move(message));
-            return static_cast<int>(messages_.size()) - 1;
-        }
-        const int index = unused_.back();
-        unused_.pop_back();
-        messages_[at(index)] = std::move(message);
-        return index;
     }
 
     const place::Layout& layout_;
@@ -330,12 +311,9 @@ class World {
     Network network_;
     std::vector<Rank> ranks_;
     std::vector<Channel> channels_;
-    std::vector<Message> messages_;
-    std::vector<int> unused_;  // places in `messages_`
+    Slots<Message> messages_;
     std::map<std::pair<int, int>, std::vector<std::pair<int, Instance>>> collectives_;  // by (level, group)
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::uint64_t next_order_ = 0;
-    double now_s_ = 0;
+    Agenda<Event> agenda_;
     std::vector<Instance> ready_;
     std::vector<Range> ranges_;
     Outcome outcome_;

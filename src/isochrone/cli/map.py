@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,7 @@ from isochrone.cli.options import AsJson, columns, parse_duration, print_json
 from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
-    from isochrone.files import Place
+    from isochrone.files import Place, Prediction
     from isochrone.mapping.graph import TaskGraph
     from isochrone.mapping.system import System
     from isochrone.steps.map import Mapped, Program
@@ -209,10 +209,36 @@ def map_(
     drawn = [] if pictures is None else _draw(pictures, tasks, room, mapped)
     launches = _emit(forms, places, tuple(program or ()), extra)
     if as_json:
-        print_json(_figures(mapped, output, tasks.ranks, launches, drawn) | ({"more": more} if more else {}))
+        figures = _figures(mapped, output, tasks.ranks, launches, drawn)
+        print_json(figures if more is None else {**figures, "more": more.figures()})
         return
-    for line in [*_lines(mapped, output, tasks.ranks, launches, drawn), *_lines_of_more(more)]:
+    for line in _lines(mapped, output, tasks.ranks, launches, drawn) + ([] if more is None else more.lines()):
         typer.echo(line)
+
+
+@dataclass(frozen=True)
+class _More:
+    """What is predicted for a larger grid, or why nothing is."""
+
+    grid: list[int]
+    prediction: Prediction | None = None
+    unpredicted: str | None = None
+
+    def figures(self) -> dict[str, Any]:
+        prediction = None if self.prediction is None else self.prediction.figures()
+        return {
+            "grid": self.grid,
+            "ranks": prod(self.grid),
+            "prediction": prediction,
+            "unpredicted": self.unpredicted,
+        }
+
+    def lines(self) -> list[str]:
+        from isochrone.mapping.words import predictions
+
+        if self.prediction is None:
+            return [f"Nothing is predicted for {prod(self.grid):,} ranks: {self.unpredicted}."]
+        return predictions(self.prediction, prod(self.grid))
 
 
 def _more(
@@ -222,8 +248,7 @@ def _more(
     grid: Sequence[int],
     extend: str,
     how: dict[str, Any],
-) -> dict[str, Any]:
-    """What is predicted for a larger grid, or why nothing is."""
+) -> _More:
     from isochrone.steps.map import predict_more
 
     if not grid:
@@ -231,26 +256,12 @@ def _more(
             "the grid of the ranks is not known", "--extend", "give it too: --grid 8x8 --extend 16x8"
         )
     larger = _grid(extend, "--extend")
-    found: dict[str, Any] = {"grid": larger, "ranks": prod(larger), "prediction": None, "unpredicted": None}
     try:
-        prediction = predict_more(program, mapped, system, grid, larger, **how)
+        return _More(larger, predict_more(program, mapped, system, grid, larger, **how))
     except UsageError:
         raise
     except IsochroneError as error:
-        return found | {"unpredicted": error.what}
-    return found | {"prediction": {**asdict(prediction), "mapped_run_s": prediction.mapped_run_s}}
-
-
-def _lines_of_more(more: dict[str, Any] | None) -> list[str]:
-    from isochrone.files import Prediction
-    from isochrone.mapping.words import predictions
-
-    if more is None:
-        return []
-    if more["prediction"] is None:
-        return [f"Nothing is predicted for {more['ranks']:,} ranks: {more['unpredicted']}."]
-    told = {name: more["prediction"][name] for name in ("identity_s", "mapped_s", "run_s")}
-    return predictions(Prediction(**told), more["ranks"])
+        return _More(larger, unpredicted=error.what)
 
 
 def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> System:
@@ -377,9 +388,7 @@ def _figures(
         "identity_cost": found.identity_cost,
         "seconds": found.seconds,
         "levels": [asdict(level) for level in mapped.traffic],
-        "prediction": None
-        if mapped.prediction is None
-        else {**asdict(mapped.prediction), "mapped_run_s": mapped.prediction.mapped_run_s},
+        "prediction": None if mapped.prediction is None else mapped.prediction.figures(),
         "unpredicted": mapped.unpredicted,
         "busiest_way": {
             when: None if way is None else asdict(way)

@@ -49,6 +49,10 @@ class Prediction:
         share = min(1.0, self.run_s / self.identity_s) if self.identity_s > 0 else 0.0
         return self.run_s + share * (self.mapped_s - self.identity_s)
 
+    def figures(self) -> Json:
+        """All of it for people's programs, with what follows from it."""
+        return {**asdict(self), "mapped_run_s": self.mapped_run_s}
+
 
 @dataclass(frozen=True)
 class MappingFile:

@@ -104,19 +104,7 @@ def way_prices_s(system: System) -> list[float]:
         raise UsageError(
             "ways need the links of all levels", "--objective load", "give --topology, or use volume"
         )
-    node = system.levels.index("node") if "node" in system.levels else 0
-    prices = [0.0]
-    for level, links in enumerate(system.links[:-1], start=1):
-        if links is None:
-            prices.append(0.0)
-        elif links.capacity_bytes_per_s is not None:
-            prices.append(1 / links.capacity_bytes_per_s)
-        elif level <= node and len(links.gap_s) > 1:
-            (first_bytes, first_s), (last_bytes, last_s) = links.gap_s[0], links.gap_s[-1]
-            prices.append(max(0.0, (last_s - first_s) / (last_bytes - first_bytes)))
-        else:
-            prices.append(0.0)
-    return prices
+    return system.layout().way_s_per_byte()
 
 
 @dataclass(frozen=True)

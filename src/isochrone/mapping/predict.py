@@ -43,22 +43,7 @@ def exchange_time_s(graph: TaskGraph, system: System, at: Sequence[int]) -> floa
         raise IsochroneError("the graph tells weights, not messages", todo="record the program")
     if not system.is_measured:
         raise IsochroneError("the links of the places are not measured", todo="give --topology of a survey")
-    layout = _core.layout(
-        system.levels,
-        system.groups,
-        [
-            None
-            if links is None
-            else (
-                links.latency_s,
-                links.send_overhead_s,
-                links.receive_overhead_s,
-                links.gap_s,
-                links.capacity_bytes_per_s,
-            )
-            for links in system.links
-        ],
-    ).restricted_to(list(at))
+    layout = system.layout().restricted_to(list(at))
     # The pools are of one machine whose cores all ranks share.
     shares = system.cores is not None and system.cores < graph.ranks
     pool_of, processors = ([0] * graph.ranks, [system.cores or 1]) if shares else ([], [])

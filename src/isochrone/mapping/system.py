@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import Links, Topology
 from isochrone.files.place import Place
@@ -46,6 +47,25 @@ class System:
         return all(
             links is not None or max(_sizes(groups)) < 2
             for links, groups in zip(self.links, self.groups, strict=True)
+        )
+
+    def layout(self) -> _core.Layout:
+        """The core's view of the places, in their order."""
+        return _core.layout(
+            self.levels,
+            self.groups,
+            [
+                None
+                if links is None
+                else (
+                    links.latency_s,
+                    links.send_overhead_s,
+                    links.receive_overhead_s,
+                    links.gap_s,
+                    links.capacity_bytes_per_s,
+                )
+                for links in self.links
+            ],
         )
 
     def with_room_for(self, ranks: int, imbalance: float) -> System:

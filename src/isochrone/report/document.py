@@ -65,9 +65,7 @@ def _mapping_document(mapping: RankMap) -> dict[str, Any]:
         "cost": file.cost,
         "identity_cost": file.identity_cost,
         "levels": [asdict(level) for level in file.levels],
-        "prediction": None
-        if prediction is None
-        else {**asdict(prediction), "mapped_run_s": prediction.mapped_run_s},
+        "prediction": None if prediction is None else prediction.figures(),
         "advice": file.advice,
     }
 
