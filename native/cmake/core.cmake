@@ -5,6 +5,10 @@ if(CMAKE_CXX_COMPILER MATCHES "smpicxx$")
     # Only the preload that reorders ranks maps them, and SimGrid has no preloads.
     list(FILTER _core_sources EXCLUDE REGEX "/core/mapping/")
 endif()
+if(ISOCHRONE_MPI)
+    # Routes are Python's; programs ask a server for them.
+    list(FILTER _core_sources EXCLUDE REGEX "/core/fabric/")
+endif()
 add_library(isochrone_core STATIC ${_core_sources})
 add_library(isochrone::core ALIAS isochrone_core)
 set_target_properties(isochrone_core PROPERTIES EXPORT_NAME core)

@@ -19,6 +19,7 @@
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
 #include "compose/recipe.hpp"
+#include "fabric.hpp"
 #include "mapping.hpp"
 #include "place/layout.hpp"
 #include "select/choose.hpp"
@@ -259,5 +260,6 @@ NB_MODULE(_core, m) {
           "Simulated times of messages that ranks exchange again and again, in seconds.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
+    bind_fabric(m);
     bind_mapping(m);
 }

@@ -244,3 +244,54 @@ class MappingProblem:
 
     def overload(self, at: Sequence[int]) -> int:
         """How many tasks are at places beyond their capacity."""
+
+class FabricRoutes:
+    """Where the forwarding tables of a fabric send packets.
+
+    Vertices are the switches, and behind them the ends: ports of adapters and routers. ``peer``
+    [switch, port] is the vertex at the other end of a cable (-1: none) and ``peer_port`` its port there, ``rate`` its Gb/s,
+    ``out`` [switch, lid] the table (255: no entry), ``lid`` and ``lmc`` [vertex] the LIDs, and ``above``,
+    ``above_port``, ``above_rate`` [end] the cables of ends.
+    """
+
+    def __init__(
+        self,
+        peer: NDArray[np.int32],
+        peer_port: NDArray[np.uint8],
+        rate: NDArray[np.float32],
+        out: NDArray[np.uint8],
+        lid: NDArray[np.int32],
+        lmc: NDArray[np.uint8],
+        above: NDArray[np.int32],
+        above_port: NDArray[np.uint8],
+        above_rate: NDArray[np.float32],
+    ) -> None: ...
+    def route(
+        self, source: int, target: int, path: int = 0
+    ) -> tuple[int, list[tuple[int, int, int]], float]: ...
+    def hops(self, vertices: Sequence[int]) -> NDArray[np.uint16]: ...
+    def rates(self, vertices: Sequence[int]) -> NDArray[np.float32]: ...
+    def broken(
+        self, vertices: Sequence[int], examples: int
+    ) -> tuple[list[int], list[tuple[int, int, int]]]: ...
+    def asymmetric(self, vertices: Sequence[int], examples: int) -> tuple[int, list[tuple[int, int]]]: ...
+    def loads(
+        self, source: NDArray[np.int32], target: NDArray[np.int32], weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]: ...
+
+class FabricService:
+    """Answers to the lines that a server is asked, from one generation of a fabric; threads may share it."""
+
+    def __init__(
+        self,
+        routes: FabricRoutes,
+        guids: Sequence[int],
+        names: Sequence[tuple[str, int]],
+        more_guids: Sequence[tuple[int, int]],
+        version: str,
+    ) -> None: ...
+    def answer(self, lines: bytes, health: bytes) -> tuple[bytes, int]: ...
+    def find(self, name: str) -> int: ...
+
+FABRIC_LONGEST_LINE: int
+FABRIC_MOST_HOSTS: int

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from mutations import mutate_text
 
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.files import content
 from isochrone.mapping.graph import TaskGraph
-from isochrone.mapping.readers import FORMATS, content, read_foreign_graph
+from isochrone.mapping.readers import FORMATS, read_foreign_graph
 
 Edges = Mapping[tuple[int, int], int]
 

@@ -20,6 +20,7 @@ from isochrone.cli import (
     detect,
     doctor,
     evaluate,
+    fabric,
     info,
     lab,
     mpi,
@@ -62,6 +63,7 @@ for _name, _command in (
     app.command(_name, cls=WithProgram if _name == "map" else None)(_command)
 app.add_typer(mpi.app, name="mpi")
 app.add_typer(lab.app, name="lab")
+app.add_typer(fabric.app, name="fabric")
 
 
 def _print_version(wanted: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError
 from isochrone.mapping.graph import TaskGraph, task_graph
-from isochrone.mapping.readers.content import MOST_WEIGHT, check_ranks, check_weights
+from isochrone.mapping.readers.limits import MOST_WEIGHT, check_ranks, check_weights
 
 _BLOCK = re.compile(rb"\s*~+\s*Process\s+(\d{1,9})\s+of\s+(\d{1,9})\b", re.IGNORECASE)
 _TABLE = re.compile(rb"\s*Data\s+Transfers\b", re.IGNORECASE)

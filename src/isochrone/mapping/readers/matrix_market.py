@@ -10,7 +10,7 @@ import numpy as np
 from isochrone.errors import IsochroneError
 from isochrone.files.text import quoted
 from isochrone.mapping.graph import TaskGraph, task_graph
-from isochrone.mapping.readers.content import check_ranks, check_weights
+from isochrone.mapping.readers.limits import check_ranks, check_weights
 from isochrone.mapping.readers.numbers import parse_numbers
 
 _BANNER = "%%MatrixMarket matrix coordinate (pattern|integer|real) (general|symmetric)"

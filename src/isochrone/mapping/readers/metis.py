@@ -13,7 +13,7 @@ import numpy as np
 
 from isochrone.errors import IsochroneError
 from isochrone.mapping.graph import TaskGraph, Whole
-from isochrone.mapping.readers.content import check_ranks, check_weights
+from isochrone.mapping.readers.limits import check_ranks, check_weights
 from isochrone.mapping.readers.numbers import Numbers, parse_numbers
 
 _FORMS = {0, 1, 10, 11, 100, 101, 110, 111}

@@ -15,14 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files.content import MOST_LINES, read_content
 from isochrone.mapping.graph import TaskGraph, task_graph
-from isochrone.mapping.readers.content import (
-    MOST_LINES,
-    MOST_WEIGHT,
-    check_ranks,
-    check_weights,
-    read_content,
-)
+from isochrone.mapping.readers.limits import MOST_WEIGHT, check_ranks, check_weights
 
 _NAME = re.compile(r"(.+)\.(\d{1,9})\.prof")
 _LINE = re.compile(

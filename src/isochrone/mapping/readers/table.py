@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.files.content import read_content
 from isochrone.mapping.graph import TaskGraph
-from isochrone.mapping.readers.content import read_content
 from isochrone.mapping.readers.intel import read_intel_statistics
 from isochrone.mapping.readers.matrix_market import read_matrix_market
 from isochrone.mapping.readers.metis import read_metis

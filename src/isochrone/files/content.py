@@ -13,48 +13,34 @@ from isochrone.files.text import unreadable
 MOST_BYTES = 1 << 28
 MOST_LINE_BYTES = 1 << 24
 MOST_LINES = 1 << 25
-MOST_RANKS = 1 << 22
-MOST_WEIGHT = 1 << 62
-"""Of all rows together: sums of weights stay whole numbers of 64 bits."""
 
 _PIECE_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
-def read_content(path: Path) -> bytes:
+def read_content(path: Path, most_bytes: int | None = None) -> bytes:
     """The bytes of a file, unpacked where it begins as gzip's do.
 
     Unpacking stops where the file turns out too large: a few kilobytes may stand for any number of bytes.
 
     Raises:
-        IsochroneError: it cannot be read, is damaged, or too large to be a graph of ranks.
+        IsochroneError: it cannot be read, is damaged, or larger than ``most_bytes``.
     """
+    most_bytes = MOST_BYTES if most_bytes is None else most_bytes
     try:
         with path.open("rb") as file:
             begin = file.peek(2)[:2]
             if begin != _GZIP:
-                return _bounded(path, file)
+                return _bounded(path, file, most_bytes)
             with gzip.GzipFile(fileobj=file) as unpacked:
-                return _bounded(path, unpacked)
+                return _bounded(path, unpacked, most_bytes)
     except (gzip.BadGzipFile, zlib.error, EOFError):
         raise IsochroneError("is damaged: gzip cannot unpack it", str(path), "copy it again") from None
     except OSError as error:
         raise unreadable(path, error) from None
 
 
-def check_weights(total: float, path: Path) -> None:
-    """Raises IsochroneError where weights add up to more than can be counted."""
-    if not total < MOST_WEIGHT:
-        raise IsochroneError("the weights add up to 2^62 or more", str(path), "divide all by the same number")
-
-
-def check_ranks(ranks: int, where: str) -> None:
-    """Raises IsochroneError for more ranks than any machine has, or none."""
-    if not 0 < ranks <= MOST_RANKS:
-        raise IsochroneError(f"{ranks} ranks cannot be", where, f"use graphs of 1 to {MOST_RANKS} ranks")
-
-
-def _bounded(path: Path, file: object) -> bytes:
+def _bounded(path: Path, file: object, most_bytes: int) -> bytes:
     read = getattr(file, "read")  # noqa: B009 - files and unpacked files have no type in common
     data = bytearray()
     line_begin = 0
@@ -65,9 +51,9 @@ def _bounded(path: Path, file: object) -> bytes:
             line_begin = len(data) + last + 1
             lines += piece.count(b"\n")
         data += piece
-        if len(data) > MOST_BYTES or lines > MOST_LINES:
+        if len(data) > most_bytes or lines > MOST_LINES:
             raise IsochroneError(
-                f"the file is too large: over {MOST_BYTES >> 20} MB or {MOST_LINES} lines", str(path)
+                f"the file is too large: over {most_bytes >> 20} MB or {MOST_LINES} lines", str(path)
             )
         if len(data) - line_begin > MOST_LINE_BYTES:
             raise IsochroneError(

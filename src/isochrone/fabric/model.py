@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fabric as its dumps say it: nodes, their ports and cables, and the forwarding tables of switches.
+
+All is keyed by GUID. LIDs are what the subnet manager gave out last, and names may occur twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isochrone.fabric.rates import link_rate
+
+Kind = Literal["switch", "adapter", "router"]
+Table = NDArray[np.uint8]
+"""[lid], the port that packets leave by."""
+
+NO_PORT = 255
+MOST_PORTS = 254
+MOST_LIDS = 0xC000
+"""LIDs from here on are of multicast groups."""
+
+# "node-7 HCA-1", "node-7 mlx5_0", "node-7 hfi1_0": the host's name stands before the device's.
+_DEVICE = re.compile(r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+", re.IGNORECASE)
+# Switches with a unit that reduces (SHARP) show it as an adapter behind one of their ports.
+_AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Port:
+    """A port of a node.
+
+    Attributes:
+        number: from 1; 0 is the switch itself.
+        guid: of the port; 0 where the dump has none.
+        lid, lmc: 2^lmc LIDs from here on are the port's; 0: none is known.
+        peer: GUID and port at the other end of the cable.
+        width, speed: as the link runs; 0 and "" where not known.
+        able_width, able_speed: what both ends could do, where the dump says that it is more.
+    """
+
+    number: int
+    guid: int = 0
+    lid: int = 0
+    lmc: int = 0
+    peer: tuple[int, int] | None = None
+    width: int = 0
+    speed: str = ""
+    able_width: int = 0
+    able_speed: str = ""
+
+    @property
+    def rate_gbps(self) -> float:
+        """Gb/s of data; 0 where not known."""
+        return link_rate(self.width, self.speed)
+
+
+@dataclass(slots=True)
+class Node:
+    """A switch, a channel adapter or a router.
+
+    Attributes:
+        guid: of the node.
+        kind: what it is.
+        name: its node description.
+        port_count: without port 0.
+        ports: by number, those that the dumps say something about.
+    """
+
+    guid: int
+    kind: Kind
+    name: str
+    port_count: int
+    ports: dict[int, Port] = field(default_factory=dict)
+
+    @property
+    def host(self) -> str | None:
+        """The host that an adapter is in; None where its description names none, and for other nodes."""
+        if self.kind != "adapter" or _AGGREGATION.search(self.name):
+            return None
+        first, *rest = self.name.split()[:2] or [""]
+        return first if first and (not rest or _DEVICE.fullmatch(rest[0])) else None
+
+    def port(self, number: int) -> Port:
+        """The port, made where it is not known yet."""
+        return self.ports.setdefault(number, Port(number))
+
+
+@dataclass(slots=True)
+class Fabric:
+    """What the dumps of one generation say.
+
+    Attributes:
+        source: the folder or file they are from.
+        nodes: by GUID.
+        tables: of switches, by GUID.
+        generation: of the folder's manifest; 0 without one.
+        remarks: what is missing or odd in the dumps, a line each.
+    """
+
+    source: str
+    nodes: dict[int, Node] = field(default_factory=dict)
+    tables: dict[int, Table] = field(default_factory=dict)
+    generation: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def switches(self) -> list[Node]:
+        """In the order of the dumps."""
+        return [node for node in self.nodes.values() if node.kind == "switch"]
+
+    @property
+    def hosts(self) -> dict[str, list[tuple[Node, Port]]]:
+        """The ports with a cable of each host, by name; those of adapters without a host's name by GUID."""
+        found: dict[str, list[tuple[Node, Port]]] = {}
+        for node in self.nodes.values():
+            if node.kind != "adapter" or _AGGREGATION.search(node.name):
+                continue
+            name = node.host or guid_text(node.guid)
+            for number in sorted(node.ports):
+                if node.ports[number].peer is not None:
+                    found.setdefault(name, []).append((node, node.ports[number]))
+        return found
+
+    def cables(self) -> Iterator[tuple[Node, Port, Node, Port]]:
+        """Each cable once, both of whose ends are known."""
+        for node in self.nodes.values():
+            for port in node.ports.values():
+                if port.peer is None or port.peer < (node.guid, port.number):
+                    continue
+                other = self.nodes.get(port.peer[0])
+                if other is not None and port.peer[1] in other.ports:
+                    yield node, port, other, other.ports[port.peer[1]]
+
+
+def guid_text(guid: int) -> str:
+    """As InfiniBand's tools write it, with all its digits."""
+    return f"0x{guid:016x}"
