@@ -249,9 +249,9 @@ class FabricRoutes:
     """Where the forwarding tables of a fabric send packets.
 
     Vertices are the switches, and behind them the ends: ports of adapters and routers. ``peer``
-    [switch, port] is the vertex at the other end of a cable (-1: none) and ``peer_port`` its port there, ``rate`` its Gb/s,
-    ``out`` [switch, lid] the table (255: no entry), ``lid`` and ``lmc`` [vertex] the LIDs, and ``above``,
-    ``above_port``, ``above_rate`` [end] the cables of ends.
+    [switch, port] is the vertex at the other end of a cable (-1: none) and ``peer_port`` its port there,
+    ``rate`` its Gb/s, ``out`` [switch, lid] the table (255: no entry), ``lid`` and ``lmc`` [vertex] the LIDs,
+    and ``above``, ``above_port``, ``above_rate`` [end] the cables of ends.
     """
 
     def __init__(
