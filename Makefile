@@ -52,7 +52,7 @@ demo: setup ## Survey a simulated cluster, then the MPI of this machine.
 test: setup test-core test-mpi test-python ## All quick tests: core, sanitizers, MPI at 1 to 9 ranks, Python.
 
 .PHONY: test-long
-test-long: test ## All tests, those that take minutes too.
+test-long: test fuzz ## All tests, those that take minutes too.
 	$(VENV)/bin/python -m pytest -m long
 
 .PHONY: test-core
@@ -76,6 +76,20 @@ test-mpi: $(STAMPS)/packages
 .PHONY: test-python
 test-python: setup
 	$(VENV)/bin/python -m pytest -m 'not long'
+
+FUZZ_SECONDS ?= 300
+
+.PHONY: fuzz
+fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
+	scripts/install-packages clang libclang-rt-dev
+	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[fuzz]'
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	mkdir -p build/fuzz/corpus/service build/fuzz/corpus/formats
+	build/fuzz/native/tests/isochrone_fuzz_fabric_service build/fuzz/corpus/service \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
+	$(VENV)/bin/python tests/fuzz/fabric_formats.py build/fuzz/corpus/formats \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
 
 .PHONY: lint
 lint: $(STAMPS)/dev ## Check style and types.

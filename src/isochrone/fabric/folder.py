@@ -57,11 +57,11 @@ def read_fabric(path: Path | str) -> Fabric:
             )
         for file, data in found:
             kind.read(data, str(file), fabric)
-    fabric.remarks += _loose_ends(fabric)
+    fabric.remarks += loose_ends(fabric)
     return fabric
 
 
-def _loose_ends(fabric: Fabric) -> list[str]:
+def loose_ends(fabric: Fabric) -> list[str]:
     """Cables of which the dumps tell at one end only, or differently at both."""
     remarks = []
     for node in fabric.nodes.values():
