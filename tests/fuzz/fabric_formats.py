@@ -36,8 +36,8 @@ Ca	1 "H-0000000000000030"		# "b mlx5_0"
 [1](31) 	"S-0000000000000010"[2]		# lid 2 lmc 1 "leaf" lid 3 4xFDR10
 """
 _LINKS = b"""Switch: 0x0000000000000010 leaf:
-           3    1[  ] ==( 4X          53.125 Gbps Active/  LinkUp)==>       1    1[  ] "a HCA-1" (Could be 12X )
-           3    3[  ] ==(                Down/ Polling)==>             [  ] "" ( )
+   3    1[  ] ==( 4X          53.125 Gbps Active/  LinkUp)==>       1    1[  ] "a HCA-1" (Could be 12X )
+           3    3[  ] ==( Down/ Polling)==>             [  ] "" ( )
 """
 _TABLES = b"""Unicast lids [0x0-0x3] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000000010 (leaf):
   Lid  Out   Destination

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -91,3 +94,20 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 def print_json(value: Any) -> None:
     """Prints a value as one JSON object on stdout; numbers that JSON does not have are refused."""
     typer.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))
+
+
+def stopped_by_signal() -> Event:
+    """For commands that stay until they are stopped: set by the first SIGINT or SIGTERM, so that what is under
+    way ends well. The next one ends the command at once.
+    """
+    stopped = Event()
+    at_once = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopped.set()
+        for each, handler in at_once.items():
+            signal.signal(each, handler)
+
+    for number in at_once:
+        signal.signal(number, stop)
+    return stopped

@@ -14,14 +14,19 @@ from isochrone.errors import IsochroneError
 from isochrone.fabric.formats import FORMATS, DumpFormat
 from isochrone.fabric.model import Fabric, guid_text
 from isochrone.files.content import read_content
-from isochrone.files.text import read_object, unreadable
-
-MANIFEST = "fabric.json"
+from isochrone.files.fabric import MANIFEST, Manifest, read_manifest
+from isochrone.files.text import unreadable
 
 _MOST_BYTES = 1 << 30
 _MOST_FILES = 1 << 16
 _HEAD_BYTES = 1 << 16
+_MOST_GENERATIONS = 3
+_AGAIN = "dump the fabric again"
 _TODO = "give a folder with dumps of ibnetdiscover and dump_fts, as isochrone fabric dump writes it"
+
+
+class BeingReplacedError(IsochroneError):
+    """The dumps are not of one generation; a little later they may be."""
 
 
 def read_fabric(path: Path | str) -> Fabric:
@@ -31,14 +36,25 @@ def read_fabric(path: Path | str) -> Fabric:
         IsochroneError: there is no dump, one is damaged, or they are of different generations.
     """
     path = Path(path)
-    names, generation = _named(path)
+    for _ in range(_MOST_GENERATIONS):
+        manifest = read_manifest(path)
+        try:
+            return _read(path, manifest)
+        except BeingReplacedError:
+            if read_manifest(path) == manifest:
+                raise
+    raise BeingReplacedError("is being replaced all the time", str(path), "read it when the fabric is quiet")
+
+
+def _read(path: Path, manifest: Manifest | None) -> Fabric:
+    names, generation = _named(path, manifest)
     files: dict[DumpFormat, list[tuple[Path, bytes]]] = {}
     for file, digest in names:
+        if digest is not None and not file.is_file():
+            raise BeingReplacedError(f"is told of by {MANIFEST} and not there", str(file), _AGAIN)
         data = read_content(file, _MOST_BYTES)
         if digest is not None and hashlib.sha256(data).hexdigest() != digest:
-            raise IsochroneError(
-                "is not the file that the manifest tells of", str(file), "read it again, or dump it again"
-            )
+            raise BeingReplacedError(f"is not the file that {MANIFEST} tells of", str(file), _AGAIN)
         head = data[:_HEAD_BYTES]
         for kind in FORMATS:
             if kind.head.search(head):
@@ -79,26 +95,12 @@ def loose_ends(fabric: Fabric) -> list[str]:
     return remarks
 
 
-def _named(path: Path) -> tuple[list[tuple[Path, str | None]], int]:
+def _named(path: Path, manifest: Manifest | None) -> tuple[list[tuple[Path, str | None]], int]:
     """The files to read, with their digests where known, and the generation."""
     if not path.is_dir():
         return [(path, None)], 0
-    manifest = path / MANIFEST
-    if manifest.is_file():
-        document = read_object(manifest, "dump the fabric again")
-        files, generation = document.get("files"), document.get("generation")
-        if not isinstance(files, dict) or not isinstance(generation, int):
-            raise IsochroneError("is no manifest of a fabric", str(manifest), "dump the fabric again")
-        names: list[tuple[Path, str | None]] = []
-        for name, told in files.items():
-            if (
-                Path(name).name != name
-                or not isinstance(told, dict)
-                or not isinstance(told.get("sha256"), str)
-            ):
-                raise IsochroneError("is no manifest of a fabric", str(manifest), "dump the fabric again")
-            names.append((path / name, told["sha256"]))
-        return names, generation
+    if manifest is not None:
+        return [(path / name, digest) for name, digest in manifest.files.items()], manifest.generation
     try:
         found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
     except OSError as error:

@@ -18,7 +18,7 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping")
+KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping", "fabric")
 
 _MADE_BY = {
     "measurements": "isochrone probe",
@@ -29,6 +29,7 @@ _MADE_BY = {
     "survey": "isochrone survey",
     "graph": "isochrone record",
     "mapping": "isochrone map",
+    "fabric": "isochrone fabric dump",
 }
 
 

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Dumps a fabric with the tools of infiniband-diags, all tables of one generation: what its administrator runs.
+
+Cables, speeds and forwarding tables are read side by side, and the cables once more after that. Where they
+changed meanwhile the tables may be half of before and half of after, so that all is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+from isochrone.errors import IsochroneError
+from isochrone.fabric.folder import loose_ends
+from isochrone.fabric.formats import forwarding, iblinkinfo, ibnetdiscover
+from isochrone.fabric.model import Fabric
+from isochrone.files.content import read_content
+from isochrone.files.fabric import Manifest, read_manifest, write_manifest
+from isochrone.files.text import quoted
+from isochrone.progress import part
+
+LOG = logging.getLogger("isochrone.fabric")
+
+_MOST_BYTES = 1 << 30
+_MOST_READINGS = 3
+_SHOWN = 200
+_LOOK_EVERY_S = 0.05
+# Administrators' programs are not on everybody's path.
+_MORE_PATH = "/usr/sbin:/sbin:/usr/local/sbin:/opt/ibutils/bin"
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program that dumps, the stem of the file that what it prints goes to, and what reads that."""
+
+    command: tuple[str, ...]
+    stem: str
+    read: Callable[[bytes, str, Fabric], None]
+
+
+CABLES = Tool(("ibnetdiscover",), "ibnetdiscover", ibnetdiscover.read)
+TOOLS = (
+    CABLES,
+    Tool(("iblinkinfo",), "iblinkinfo", iblinkinfo.read),
+    # Names would make the tables seven times as long, and say nothing that the cables do not.
+    Tool(("dump_fts", "-n"), "forwarding", forwarding.read),
+)
+
+
+def dump(
+    folder: Path, timeout_s: float, adapter: Sequence[str] = (), changed: Callable[[], bool] | None = None
+) -> tuple[Manifest, Fabric]:
+    """Reads the fabric of this machine and writes its dumps, and the manifest last.
+
+    Args:
+        folder: made if need be; what it holds stays until all is read.
+        timeout_s: for each program.
+        adapter: options of the programs that choose the adapter and port.
+        changed: whether the subnet manager has said that something changed since it was asked last.
+
+    Raises:
+        IsochroneError: a program is missing, fails, takes too long or prints nothing that can be read.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        before = read_manifest(folder)
+        with tempfile.TemporaryDirectory(prefix=".dump-", dir=folder) as room, part("dumping") as advance:
+            for reading in range(1, _MOST_READINGS + 1):
+                if changed is not None:
+                    changed()
+                fabric = _read_all(Path(room), timeout_s, adapter, advance)
+                settled = _cables_now(Path(room), timeout_s, adapter) == _cables(fabric)
+                settled = settled and not (changed is not None and changed())
+                if settled or reading == _MOST_READINGS:
+                    break
+                LOG.warning("the fabric changed while it was read: reading it again")
+            generation = before.generation + 1 if before else 1
+            files = {f"{tool.stem}-{generation}.txt": Path(room) / tool.stem for tool in TOOLS}
+            digests = {name: hashlib.sha256(made.read_bytes()).hexdigest() for name, made in files.items()}
+            for name, made in files.items():
+                made.replace(folder / name)
+    except OSError as error:
+        raise IsochroneError(
+            f"cannot write ({error.strerror})", str(folder), "choose another folder"
+        ) from None
+    manifest = Manifest(
+        generation,
+        datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        settled,
+        digests,
+    )
+    # This one step is the change from one generation to the next.
+    write_manifest(folder, manifest)
+    for name in before.files if before else ():
+        if name not in digests:
+            (folder / name).unlink(missing_ok=True)
+    fabric.generation = manifest.generation
+    return manifest, fabric
+
+
+def _read_all(
+    room: Path, timeout_s: float, adapter: Sequence[str], advance: Callable[[int, int], None]
+) -> Fabric:
+    with ThreadPoolExecutor(len(TOOLS)) as pool:
+        running = [pool.submit(_run, tool, room / tool.stem, timeout_s, adapter) for tool in TOOLS]
+        for done, each in enumerate(running, start=1):
+            each.result()
+            advance(done, len(TOOLS) + 1)
+    fabric = Fabric(str(room.parent))
+    for tool in TOOLS:
+        tool.read(read_content(room / tool.stem, _MOST_BYTES), tool.command[0], fabric)
+    if not fabric.nodes:
+        raise IsochroneError("prints no node", CABLES.command[0], "is this machine on the fabric?")
+    fabric.remarks += loose_ends(fabric)
+    return fabric
+
+
+def _cables_now(room: Path, timeout_s: float, adapter: Sequence[str]) -> frozenset[tuple[object, ...]]:
+    again = room / "again"
+    _run(CABLES, again, timeout_s, adapter)
+    fabric = Fabric("")
+    CABLES.read(read_content(again, _MOST_BYTES), CABLES.command[0], fabric)
+    return _cables(fabric)
+
+
+def _cables(fabric: Fabric) -> frozenset[tuple[object, ...]]:
+    return frozenset(
+        (node.guid, port.number, port.peer)
+        for node in fabric.nodes.values()
+        for port in node.ports.values()
+        if port.peer is not None
+    )
+
+
+def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> None:
+    """Runs a program into a file, which is on disk when it returns."""
+    name = tool.command[0]
+    found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), _MORE_PATH)))
+    if found is None:
+        raise IsochroneError("is not installed", name, "install infiniband-diags")
+    with file.open("wb") as out, tempfile.TemporaryFile() as said:
+        try:
+            done = subprocess.run(
+                [found, *tool.command[1:], *adapter],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=said,
+                timeout=timeout_s,
+            )
+        except subprocess.TimeoutExpired:
+            raise IsochroneError(
+                f"does not end within {timeout_s:g} s", name, "give it more with --timeout"
+            ) from None
+        except OSError as error:
+            raise IsochroneError(f"cannot be run ({error.strerror})", name, "install it again") from None
+        said.seek(0)
+        words = said.read(1 << 16).decode("utf-8", "replace").strip()
+        if done.returncode != 0:
+            first = words.splitlines()[-1][:_SHOWN] if words else "says nothing"
+            raise IsochroneError(
+                f"ends with {done.returncode}: {quoted(first) if first else ''}",
+                name,
+                "run it on a machine of the fabric, as root",
+            )
+        os.fsync(out.fileno())
+    if words:
+        LOG.info("%s: %s", name, words.splitlines()[0][:_SHOWN])
+
+
+class SubnetManagerLog:
+    """What the subnet manager writes when it has changed something: its own log, or the events of Isochrone's
+    plugin.
+    """
+
+    _SIGNS = (b"SUBNET UP", b"SUBNET_UP")
+    _MOST_AT_ONCE = 1 << 20
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file_id = (0, 0)
+        self._position = 0
+        self._rest = b""
+        self._look(from_end=True)
+
+    def changed(self) -> bool:
+        """Whether it has finished some change since this was asked last. A log that was truncated or replaced
+        counts as one.
+        """
+        return self._look(from_end=False)
+
+    def _look(self, from_end: bool) -> bool:
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                is_other = self._file_id != (status.st_dev, status.st_ino)
+                was_cut = status.st_size < self._position
+                found = (is_other and self._file_id != (0, 0)) or was_cut
+                if is_other or was_cut:
+                    self._file_id, self._position, self._rest = (status.st_dev, status.st_ino), 0, b""
+                if from_end:
+                    self._position = status.st_size
+                    return False
+                file.seek(self._position)
+                while piece := file.read(self._MOST_AT_ONCE):
+                    self._position += len(piece)
+                    text = self._rest + piece
+                    found = found or any(sign in text for sign in self._SIGNS)
+                    self._rest = text[-max(map(len, self._SIGNS)) + 1 :]
+                if found:
+                    self._rest = b""
+                return found
+        except OSError:
+            return False  # between two logs there may be none
+
+
+def watch(log: SubnetManagerLog, redump: Callable[[], None], stopped: Event) -> None:
+    """Dumps again after each change, until it is ``stopped``. Changes during a dump lead to one more."""
+    while not stopped.wait(_LOOK_EVERY_S):
+        if log.changed():
+            redump()
