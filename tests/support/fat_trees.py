@@ -77,7 +77,7 @@ class Net:
         return {name: number for number, name in enumerate(self.cables, start=1)}
 
     def tables(self) -> str:
-        """Tables of shortest routes as dump_fts prints them, those to different LIDs over different uplinks."""
+        """Tables of shortest routes as dump_fts prints them, over different uplinks to different LIDs."""
         lids = self.lids()
         guids = self.guids()
         outs: dict[str, list[int]] = {name: [] for name in self.switches}

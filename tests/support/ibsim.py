@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A simulated InfiniBand subnet with a real subnet manager: ``ibsim`` and OpenSM, and the tools that dump it."""
+"""A simulated InfiniBand subnet with a real subnet manager: ``ibsim`` and OpenSM, and tools that dump it."""
 
 from __future__ import annotations
 

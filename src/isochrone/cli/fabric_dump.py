@@ -35,8 +35,8 @@ def dump(
 ) -> None:
     """Dump this machine's InfiniBand fabric: cables, speeds and the forwarding tables of all switches.
 
-    Run it as root on one machine of the fabric; it needs infiniband-diags. Files are replaced when all are read,
-    and fabric.json tells which belong together.
+    Run it as root on one machine of the fabric; it needs infiniband-diags. Files are replaced when all are
+    read, and fabric.json tells which belong together.
     """
     from isochrone.errors import IsochroneError
     from isochrone.fabric.dump import SubnetManagerLog

@@ -97,8 +97,8 @@ def print_json(value: Any) -> None:
 
 
 def stopped_by_signal() -> Event:
-    """For commands that stay until they are stopped: set by the first SIGINT or SIGTERM, so that what is under
-    way ends well. The next one ends the command at once.
+    """For commands that stay until they are stopped: set by the first SIGINT or SIGTERM, so that what is
+    under way ends well. The next one ends the command at once.
     """
     stopped = Event()
     at_once = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

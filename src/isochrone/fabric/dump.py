@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Dumps a fabric with the tools of infiniband-diags, all tables of one generation: what its administrator runs.
+"""Dumps a fabric with the tools of infiniband-diags, all of one generation: what its administrator runs.
 
 Cables, speeds and forwarding tables are read side by side, and the cables once more after that. Where they
 changed meanwhile the tables may be half of before and half of after, so that all is read again.
@@ -174,7 +174,7 @@ def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> No
             )
         os.fsync(out.fileno())
     if words:
-        LOG.info("%s: %s", name, words.splitlines()[0][:_SHOWN])
+        LOG.debug("%s: %s", name, words.splitlines()[0][:_SHOWN])
 
 
 class SubnetManagerLog:
