@@ -36,7 +36,7 @@ $(STAMPS)/venv: $(STAMPS)/packages
 # Without isolation, so that a change of one native file compiles that file.
 $(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NATIVE) | $(STAMPS)/venv
 	$(VENV)/bin/python scripts/build-requirements | $(VENV)/bin/python -m pip install --quiet -r /dev/stdin
-	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]'
+	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,test]'
 	@touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable

@@ -158,11 +158,16 @@ void bind_fabric(nb::module_& m) {
         .def(
             "answer",
             [](const fabric::Service& service, const nb::bytes& lines, const nb::bytes& health) {
-                const auto found =
-                    service.answer({lines.c_str(), lines.size()}, {health.c_str(), health.size()});
-                return std::pair(nb::bytes(found.text.data(), found.text.size()), found.used);
+                fabric::Service::Answers found;
+                {
+                    const nb::gil_scoped_release release;
+                    found = service.answer({lines.c_str(), lines.size()}, {health.c_str(), health.size()});
+                }
+                return std::tuple(nb::bytes(found.text.data(), found.text.size()), found.used, found.lines,
+                                  found.errors);
             },
-            "lines"_a, "health"_a, "The answers, and how many bytes of the lines they are to.")
+            "lines"_a, "health"_a,
+            "The answers, how many bytes of the lines they are to, how many lines, and how many errors.")
         .def(
             "find",
             [](const fabric::Service& service, const std::string& name) { return service.find(name); },

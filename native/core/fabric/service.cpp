@@ -108,8 +108,11 @@ Service::Answers Service::answer(std::string_view lines, std::string_view health
         if (end == std::string_view::npos) break;
         auto line = lines.substr(answers.used, end - answers.used);
         if (line.ends_with('\r')) line.remove_suffix(1);
+        const auto begin = answers.text.size();
         answer_line(line, health, answers.text);
         answers.used = end + 1;
+        ++answers.lines;
+        if (std::string_view(answers.text).substr(begin).starts_with("error ")) ++answers.errors;
     }
     return answers;
 }

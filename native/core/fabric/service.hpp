@@ -8,8 +8,7 @@
 //   hops A:B           3                       how many they are
 //   speed A:B          100                     Gb/s of data over the slowest cable
 //   matrix A,B,...     matrix hops 2 uint16 8  and as many bytes: hops from each (row) to each,
-//   little-endian;
-//                                              65535 where no route arrives
+//                                              little-endian; 65535 where no route arrives
 //   matrix speed A,B   matrix speed 2 float32 16   the same of speeds; 0 where no route arrives
 //   version            what answers, and which generation of the fabric
 //   health             whether all is well
@@ -46,7 +45,9 @@ class Service {
 
     struct Answers {
         std::string text;
-        std::size_t used = 0;  ///< bytes of the lines that are answered
+        std::size_t used = 0;    ///< bytes of the lines that are answered
+        std::size_t lines = 0;   ///< how many they are
+        std::size_t errors = 0;  ///< of these, answered with an error
     };
 
     /// Answers whole lines, in order. What follows the last end of a line is left, and so are lines after a

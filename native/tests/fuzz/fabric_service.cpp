@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < head) return 0;
     const auto service = made(data);
     const std::string_view lines(reinterpret_cast<const char*>(data) + head, size - head);
-    const auto [text, used] = service.answer(lines, "ok");
+    const auto [text, used, count, errors] = service.answer(lines, "ok");
     require(used <= lines.size(), "more is answered than was asked");
     require(used == 0 || lines[used - 1] == '\n', "half a line is answered");
     std::string_view left = text;
@@ -98,6 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(bytes <= left.size(), "a matrix is cut");
         left.remove_prefix(bytes);
     }
+    require(errors <= count, "more errors than lines");
     require(left.empty(), "more answers than lines");
     return 0;
 }

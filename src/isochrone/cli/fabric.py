@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from isochrone.cli.fabric_dump import dump
+from isochrone.cli.fabric_serve import serve
 from isochrone.cli.options import AsJson, print_json
 
 app = typer.Typer(help="Read InfiniBand fabrics, check them, and answer routes.", no_args_is_help=True)
 app.command("dump")(dump)
+app.command("serve")(serve)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Dumps of ibnetdiscover and dump_fts, or a file of them.")

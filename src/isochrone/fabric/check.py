@@ -6,6 +6,7 @@ carry more than others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from isochrone.fabric.routes import ENDINGS, Routes
 from isochrone.files.text import Json
@@ -19,12 +20,14 @@ class Finding:
 
     Attributes:
         kind: its name.
+        severity: a fault is to be mended; the rest is good to know.
         count: of pairs, cables or whatever ``words`` say.
         words: the fault, for a person.
         examples: a few of them.
     """
 
     kind: str
+    severity: Literal["fault", "info"]
     count: int
     words: str
     examples: tuple[str, ...]
@@ -33,6 +36,7 @@ class Finding:
         """As ``check --json`` prints it."""
         return {
             "kind": self.kind,
+            "severity": self.severity,
             "count": self.count,
             "words": self.words,
             "examples": list(self.examples),
@@ -46,15 +50,16 @@ def check(routes: Routes) -> list[Finding]:
 
 def _broken(routes: Routes) -> list[Finding]:
     kinds = ("", "unreachable", "dead-end", "loop", "misrouted")
-    vertices = list(routes.host_vertices().values())
+    vertices = list(routes.wiring.hosts.values())
     pairs, examples = routes.core.broken(vertices, _MOST_EXAMPLES)
     return [
         Finding(
             kinds[ending],
+            "fault",
             pairs[ending],
             f"the route of {pairs[ending]} pairs of hosts {ENDINGS[ending]}",
             tuple(
-                f"{routes.label(source)} to {routes.label(target)}"
+                f"{routes.wiring.labels[source]} to {routes.wiring.labels[target]}"
                 for source, target, found in examples
                 if found == ending
             ),

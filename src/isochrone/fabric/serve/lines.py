@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The line protocol over TCP. What lines may be asked stands in native/core/fabric/service.hpp.
+
+Whole chunks of lines are answered at once, each by one generation of the fabric. Everything that a client can
+make the server keep or do is bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import cast
+
+from isochrone._core import FABRIC_LONGEST_LINE
+from isochrone.fabric.serve.watch import Watched
+
+_TOO_LONG = b"error the line is too long\n"
+_TOO_MANY = b"error too many connections; try again later\n"
+_TOO_SLOW = b"error the line took too long\n"
+# Matrices of more hosts than such a line holds are made outside of the loop.
+_LONG_LINE = 2048
+_SWEEP_EVERY_S = 1.0
+
+
+@dataclass
+class Limits:
+    """What clients may do.
+
+    Attributes:
+        connections: at the same time.
+        idle_s: without a question.
+        line_s: until a line that was begun ends, and until answers are read.
+    """
+
+    connections: int = 16384
+    idle_s: float = 600.0
+    line_s: float = 30.0
+
+
+@dataclass
+class Counts:
+    """What was done, for metrics."""
+
+    accepted: int = 0
+    refused: int = 0
+    lines: int = 0
+    errors: int = 0
+    chunks: int = 0
+    chunk_s: float = 0.0
+    open: set[Connection] = field(default_factory=set)
+
+
+class Connection(asyncio.Protocol):
+    """One client."""
+
+    def __init__(self, watched: Watched, limits: Limits, counts: Counts) -> None:
+        self._watched = watched
+        self._limits = limits
+        self._counts = counts
+        self._asked = b""  # and not answered
+        self._is_blocked = False  # the client does not read its answers
+        self._is_busy = False  # an answer is made elsewhere, or in a later turn
+        self._is_ending = False  # nothing more is read
+        self._since = time.monotonic()
+        self._transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Takes the client, or says that there are too many."""
+        self._transport = cast(asyncio.Transport, transport)
+        if len(self._counts.open) >= self._limits.connections:
+            self._counts.refused += 1
+            self._transport.write(_TOO_MANY)
+            self._transport.close()
+            return
+        self._counts.accepted += 1
+        self._counts.open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forgets the client."""
+        self._counts.open.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Answers what is whole of it."""
+        self._since = time.monotonic()
+        self._asked += data
+        if not self._is_busy and not self._is_blocked:
+            self._answer()
+
+    def eof_received(self) -> bool:
+        """What was asked is still answered; then the connection is closed."""
+        self._is_ending = True
+        return self._is_busy or self._is_blocked
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than it asks: no more is read from it."""
+        self._is_blocked = True
+        self._since = time.monotonic()
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        """It has read."""
+        self._is_blocked = False
+        if not self._is_busy:
+            self._answer()
+
+    def sweep(self, now: float) -> None:
+        """Ends what has lasted too long."""
+        waited = now - self._since
+        if self._is_blocked:
+            if waited > self._limits.line_s:
+                self._transport.abort()
+        elif self._asked and not self._is_busy:
+            if waited > self._limits.line_s:
+                self._end(_TOO_SLOW)
+        elif waited > self._limits.idle_s:
+            self._transport.close()
+
+    def finish(self) -> None:
+        """Answers what was asked, and closes."""
+        self._is_ending = True
+        if not self._is_busy and not self._is_blocked:
+            self._transport.close()
+
+    def _answer(self) -> None:
+        self._is_busy = False
+        if self._transport.is_closing():
+            return
+        if b"\n" not in self._asked:
+            if len(self._asked) > FABRIC_LONGEST_LINE:
+                self._end(_TOO_LONG)
+            elif self._is_ending:
+                self._transport.close()
+            else:
+                self._transport.resume_reading()
+            return
+        watched = self._watched
+        if len(self._asked) > _LONG_LINE and b"matrix" in self._asked:
+            self._hold()
+            loop = asyncio.get_running_loop()
+            # In another thread; the core does not hold Python's lock.
+            done = loop.run_in_executor(None, watched.current.service.answer, self._asked, watched.health)
+            done.add_done_callback(lambda future: self._send(*future.result()))
+            return
+        begin = time.perf_counter()
+        answers = watched.current.service.answer(self._asked, watched.health)
+        self._counts.chunk_s += time.perf_counter() - begin
+        self._send(*answers)
+
+    def _send(self, text: bytes, used: int, lines: int, errors: int) -> None:
+        self._counts.chunks += 1
+        self._counts.lines += lines
+        self._counts.errors += errors
+        self._asked = self._asked[used:]
+        if not self._transport.is_closing():
+            self._transport.write(text)  # and may be blocked by that
+        if not self._asked and not self._is_busy and not self._is_ending:
+            return
+        self._is_busy = False
+        if not self._is_blocked:
+            # What is left comes after whoever else waits.
+            self._hold()
+            asyncio.get_running_loop().call_soon(self._answer)
+
+    def _hold(self) -> None:
+        self._is_busy = True
+        self._transport.pause_reading()
+
+    def _end(self, why: bytes) -> None:
+        self._counts.errors += 1
+        self._transport.write(why)
+        self._transport.close()
+
+
+async def sweep(counts: Counts) -> None:
+    """Ends connections that have lasted too long, until it is cancelled."""
+    while True:
+        await asyncio.sleep(_SWEEP_EVERY_S)
+        now = time.monotonic()
+        for connection in list(counts.open):
+            connection.sweep(now)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One generation of a fabric, ready to be asked.
+
+It is read in a process of its own. The dumps of a large fabric take seconds, and no answer should wait
+for that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone._core import FabricRoutes, FabricService
+from isochrone.fabric.check import check
+from isochrone.fabric.folder import read_fabric
+from isochrone.fabric.model import Fabric, Port, guid_text
+from isochrone.fabric.routes import Routes, Wiring
+from isochrone.files.text import Json
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a process that read a fabric passes on.
+
+    Attributes:
+        generation: of the dumps; 0 where they do not say.
+        wiring: for routes.
+        counts: of hosts, switches and links.
+        findings: what is wrong, as ``check`` says it.
+        remarks: what is missing in the dumps.
+        drawing: nodes and cables for the page.
+    """
+
+    generation: int
+    wiring: Wiring
+    counts: dict[str, int]
+    findings: list[Json]
+    remarks: list[str]
+    drawing: Json
+
+
+class Snapshot:
+    """A generation that answers.
+
+    Attributes:
+        told: what was read.
+        serial: how many were served before it; dumps without a manifest have no generation.
+        routes, service: of the core.
+    """
+
+    def __init__(self, told: Told, serial: int) -> None:
+        self.told = told
+        self.serial = serial
+        self.routes: FabricRoutes = told.wiring.routes()
+        self.service: FabricService = told.wiring.service(self.routes, told.generation)
+
+    def health(self, alarm: str | None) -> str:
+        """The answer to ``health``."""
+        counts = " ".join(f"{name} {number}" for name, number in self.told.counts.items())
+        faults = sum(finding["severity"] == "fault" for finding in self.told.findings)
+        state = "ok" if alarm is None else "alarm"
+        text = f"{state} generation {self.told.generation} {counts} faults {faults}"
+        return text if alarm is None else f"{text}: {alarm}"
+
+
+def read(folder: Path) -> Told:
+    """Reads a folder of dumps.
+
+    Raises:
+        IsochroneError: see ``read_fabric``.
+    """
+    routes = Routes(read_fabric(folder))
+    fabric = routes.fabric
+    return Told(
+        fabric.generation,
+        routes.wiring,
+        {
+            "hosts": len(fabric.hosts),
+            "switches": len(routes.switches),
+            "links": sum(1 for _ in fabric.cables()),
+        },
+        [finding.to_json() for finding in check(routes)],
+        fabric.remarks[:_MOST_REMARKS],
+        _drawing(fabric),
+    )
+
+
+_MOST_REMARKS = 100
+
+
+def _drawing(fabric: Fabric) -> Json:
+    """Switches with their distance from the hosts, hosts with their switch, and cables between switches."""
+    tier = tiers(fabric)
+    hosts = []
+    for name, ports in fabric.hosts.items():
+        for node, port in ports:
+            far = port.peer[0] if port.peer else 0
+            hosts.append(
+                {
+                    "name": name,
+                    "guid": guid_text(port.guid or node.guid),
+                    "at": guid_text(far),
+                    **_speed(port),
+                }
+            )
+    return {
+        "switches": [
+            {"guid": guid_text(node.guid), "name": node.name, "tier": tier[node.guid]}
+            for node in fabric.switches
+        ],
+        "hosts": hosts,
+        "cables": [
+            {
+                "from": guid_text(one.guid),
+                "from_port": its.number,
+                "to": guid_text(other.guid),
+                "to_port": others.number,
+                **_speed(its),
+            }
+            for one, its, other, others in fabric.cables()
+            if one.kind == other.kind == "switch"
+        ],
+    }
+
+
+def _speed(port: Port) -> Json:
+    return {"link": f"{port.width}x{port.speed}" if port.speed else ""}
+
+
+def tiers(fabric: Fabric) -> dict[int, int]:
+    """How far each switch is from the nearest host: 0 for leaves. Those that no host reaches are on top."""
+    near = {port.peer[0] for ports in fabric.hosts.values() for _, port in ports if port.peer is not None}
+    found = {node.guid: 0 for node in fabric.switches if node.guid in near}
+    front = list(found)
+    while front:
+        nearer, front = front, []
+        for guid in nearer:
+            for port in fabric.nodes[guid].ports.values():
+                far = fabric.nodes.get(port.peer[0]) if port.peer else None
+                if far is not None and far.kind == "switch" and far.guid not in found:
+                    found[far.guid] = found[guid] + 1
+                    front.append(far.guid)
+    top = max(found.values(), default=0)
+    return {node.guid: found.get(node.guid, top) for node in fabric.switches}
