@@ -8,13 +8,20 @@ make the server keep or do is bounded.
 from __future__ import annotations
 
 import asyncio
+import logging
+import socket
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
 from isochrone._core import FABRIC_LONGEST_LINE
 from isochrone.fabric.serve.watch import Watched
 
+LOG = logging.getLogger("isochrone.fabric")
+
+_BACKLOG = 4096
+_LET_IN_AT_ONCE = 64
 _TOO_LONG = b"error the line is too long\n"
 _TOO_MANY = b"error too many connections; try again later\n"
 _TOO_SLOW = b"error the line took too long\n"
@@ -170,6 +177,48 @@ class Connection(asyncio.Protocol):
         self._counts.errors += 1
         self._transport.write(why)
         self._transport.close()
+
+
+class Door:
+    """Lets clients in, many in each turn of the loop.
+
+    The loop's own servers let in one: where clients keep it busy, a newcomer would wait for seconds.
+    """
+
+    def __init__(self, bound: socket.socket, make: Callable[[], Connection]) -> None:
+        self._bound = bound
+        self._make = make
+        self._loop = asyncio.get_running_loop()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._is_open = True
+        bound.listen(_BACKLOG)
+        self._loop.add_reader(bound, self._let_in)
+
+    def close(self) -> None:
+        """Lets in nobody else."""
+        self._is_open = False
+        self._loop.remove_reader(self._bound)
+
+    def _let_in(self) -> None:
+        for _ in range(_LET_IN_AT_ONCE):
+            try:
+                client, _address = self._bound.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                # No files or no memory: those who wait may be let in when others have left.
+                LOG.warning("clients have to wait (%s)", error.strerror)
+                self._loop.remove_reader(self._bound)
+                self._loop.call_later(_SWEEP_EVERY_S, self._reopen)
+                return
+            client.setblocking(False)
+            task = self._loop.create_task(self._loop.connect_accepted_socket(self._make, client))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _reopen(self) -> None:
+        if self._is_open:
+            self._loop.add_reader(self._bound, self._let_in)
 
 
 async def sweep(counts: Counts) -> None:

@@ -16,13 +16,12 @@ import uvicorn
 import uvloop
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.fabric.serve.lines import Connection, Counts, Limits, sweep
+from isochrone.fabric.serve.lines import Connection, Counts, Door, Limits, sweep
 from isochrone.fabric.serve.watch import Watched
 from isochrone.fabric.serve.web import application
 
 LOG = logging.getLogger("isochrone.fabric")
 
-_BACKLOG = 4096
 _STOPS_WITHIN_S = 10.0
 # Files that are open beside connections.
 _OTHER_FILES = 256
@@ -78,9 +77,7 @@ async def _serve(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     counts = Counts()
-    server = await loop.create_server(
-        lambda: Connection(watched, limits, counts), sock=lines, backlog=_BACKLOG
-    )
+    door = Door(lines, lambda: Connection(watched, limits, counts))
     tasks = [asyncio.create_task(watched.follow()), asyncio.create_task(sweep(counts))]
     web = None
     if http is not None:
@@ -102,7 +99,7 @@ async def _serve(
     stop = asyncio.create_task(stopped.wait())
     # A task that ends by itself has failed.
     ended, _ = await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
-    server.close()
+    door.close()
     for connection in list(counts.open):
         connection.finish()
     if web is not None:
