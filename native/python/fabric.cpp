@@ -76,6 +76,13 @@ std::tuple<int, std::vector<std::tuple<int, int, int>>, float> route(const fabri
     return {static_cast<int>(found.ending), std::move(hops), found.rate};
 }
 
+auto arrays(const fabric::Routes& routes, fabric::Routes::Loads loads) {
+    const auto& w = routes.wiring();
+    return std::tuple(array_of(std::move(loads.out),
+                               {static_cast<std::size_t>(w.switches), static_cast<std::size_t>(w.ports)}),
+                      array_of(std::move(loads.up), {static_cast<std::size_t>(w.ends())}), loads.lost);
+}
+
 }  // namespace
 
 void bind_fabric(nb::module_& m) {
@@ -141,15 +148,24 @@ void bind_fabric(nb::module_& m) {
             "loads",
             [](const fabric::Routes& routes, const Line<std::int32_t>& from, const Line<std::int32_t>& to,
                const Line<double>& bytes) {
-                auto found = routes.loads(values(from), values(to), values(bytes));
-                const auto& w = routes.wiring();
-                return std::tuple(
-                    array_of(std::move(found.out),
-                             {static_cast<std::size_t>(w.switches), static_cast<std::size_t>(w.ports)}),
-                    array_of(std::move(found.up), {static_cast<std::size_t>(w.ends())}), found.lost);
+                return arrays(routes, routes.loads(values(from), values(to), values(bytes)));
             },
             "source"_a, "target"_a, "weights"_a,
-            "[switch, port] and [end], what flows out there, and what is lost.");
+            "[switch, port] and [end], what flows out there, and what is lost.")
+        .def(
+            "uniform",
+            [](const fabric::Routes& routes, const std::vector<int>& vertices) {
+                fabric::Routes::Uniform found;
+                {
+                    const nb::gil_scoped_release release;
+                    found = routes.uniform(vertices);
+                }
+                const auto switches = found.together.size();
+                return std::pair(arrays(routes, std::move(found.loads)),
+                                 array_of(std::move(found.together), {switches}));
+            },
+            "vertices"_a,
+            "The same of one byte between each two; and [switch], the most towards one vertex.");
     nb::class_<fabric::Service>(m, "FabricService", "Answers to the lines that a server is asked.")
         .def(nb::init<fabric::Routes, std::vector<std::uint64_t>,
                       const std::vector<std::pair<std::string, int>>&,

@@ -278,6 +278,9 @@ class FabricRoutes:
     def loads(
         self, source: NDArray[np.int32], target: NDArray[np.int32], weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]: ...
+    def uniform(
+        self, vertices: Sequence[int]
+    ) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64], float], NDArray[np.float64]]: ...
 
 class FabricService:
     """Answers to the lines that a server is asked, from one generation of a fabric; threads may share it."""

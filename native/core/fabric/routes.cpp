@@ -259,9 +259,7 @@ Routes::Loads Routes::loads(const std::vector<int>& from, const std::vector<int>
                             const std::vector<double>& bytes) const {
     expect_size(to.size(), from.size(), "to");
     expect_size(bytes.size(), from.size(), "bytes");
-    Loads result;
-    result.out.assign(at(wiring_.switches) * at(wiring_.ports), 0);
-    result.up.assign(wiring_.above.size(), 0);
+    auto result = no_loads();
     for (std::size_t pair = 0; pair < from.size(); ++pair) {
         if (from[pair] == to[pair]) continue;
         const auto way = route(from[pair], to[pair]);
@@ -272,6 +270,57 @@ Routes::Loads Routes::loads(const std::vector<int>& from, const std::vector<int>
         if (!is_switch(from[pair])) result.up[at(from[pair] - wiring_.switches)] += bytes[pair];
         for (const auto& hop : way.hops) {
             if (hop.out != 0) result.out[cell(hop.at, hop.out)] += bytes[pair];
+        }
+    }
+    return result;
+}
+
+Routes::Loads Routes::no_loads() const {
+    Loads none_yet;
+    none_yet.out.assign(at(wiring_.switches) * at(wiring_.ports), 0);
+    none_yet.up.assign(wiring_.above.size(), 0);
+    return none_yet;
+}
+
+Routes::Uniform Routes::uniform(const std::vector<int>& vertices) const {
+    check(vertices);
+    Uniform result{no_loads(), std::vector<double>(at(wiring_.switches), 0)};
+    Towards found;
+    std::vector<double> passing;
+    std::vector<int> farthest_first;
+    for (const int to : vertices) {
+        const int lid = lid_of(to, 0);
+        if (lid == 0) {
+            result.loads.lost += static_cast<double>(vertices.size()) - 1;
+            continue;
+        }
+        towards(to, lid, found);
+        passing.assign(at(wiring_.switches), 0);
+        for (const int from : vertices) {
+            if (from == to) continue;
+            const int entry = entry_of(from);
+            const bool is_direct = entry == none && wiring_.above[at(from - wiring_.switches)] == to;
+            if (!is_direct && (entry == none || found.ending[at(entry)] != Ending::arrived)) {
+                result.loads.lost += 1;
+                continue;
+            }
+            if (!is_switch(from)) result.loads.up[at(from - wiring_.switches)] += 1;
+            if (!is_direct) passing[at(entry)] += 1;
+        }
+        // A switch comes after all that send through it: these are one hop farther.
+        farthest_first.clear();
+        for (int here = 0; here < wiring_.switches; ++here) {
+            if (found.ending[at(here)] == Ending::arrived && here != to) farthest_first.push_back(here);
+        }
+        std::ranges::stable_sort(farthest_first, std::ranges::greater{},
+                                 [&](int here) { return found.hops[at(here)]; });
+        for (const int here : farthest_first) {
+            const double flow = passing[at(here)];
+            if (flow == 0) continue;
+            const auto out = cell(here, wiring_.out[at(here) * at(wiring_.lids) + at(lid)]);
+            result.loads.out[out] += flow;
+            result.together[at(here)] = std::max(result.together[at(here)], flow);
+            if (is_switch(wiring_.peer[out])) passing[at(wiring_.peer[out])] += flow;
         }
     }
     return result;

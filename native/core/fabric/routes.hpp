@@ -106,6 +106,14 @@ class Routes {
     [[nodiscard]] Loads loads(const std::vector<int>& from, const std::vector<int>& to,
                               const std::vector<double>& bytes) const;
 
+    /// What flows when each of `vertices` sends one byte to each other, and the most of it that passes a
+    /// switch towards any one of them: so much cannot be divided among its ports.
+    struct Uniform {
+        Loads loads;
+        std::vector<double> together;  ///< [switch]
+    };
+    [[nodiscard]] Uniform uniform(const std::vector<int>& vertices) const;
+
   private:
     enum class Seen : std::uint8_t { no, on_the_way, known };
 
@@ -123,6 +131,7 @@ class Routes {
     [[nodiscard]] int lid_of(int vertex, int path) const;
     [[nodiscard]] int entry_of(int from) const;
     void check(const std::vector<int>& vertices) const;
+    [[nodiscard]] Loads no_loads() const;
     template <typename Cell>
     void each_pair(const std::vector<int>& vertices, Cell cell) const;
 

@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from isochrone.cli.fabric_dump import dump
+from isochrone.cli.fabric_load import load
 from isochrone.cli.fabric_serve import serve
 from isochrone.cli.options import AsJson, print_json
 
 app = typer.Typer(help="Read InfiniBand fabrics, check them, and answer routes.", no_args_is_help=True)
 app.command("dump")(dump)
 app.command("serve")(serve)
+app.command("load")(load)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Dumps of ibnetdiscover and dump_fts, or a file of them.")
@@ -23,7 +25,7 @@ Folder = Annotated[
 
 @app.command()
 def check(folder: Folder, as_json: AsJson = False) -> None:
-    """Say what is wrong with a fabric. The exit code is 3 if anything is."""
+    """Say what is wrong with a fabric. The exit code is 3 if there is a fault, and not only infos."""
     from isochrone.fabric.check import check as run_check
     from isochrone.fabric.folder import read_fabric
     from isochrone.fabric.routes import Routes
@@ -48,8 +50,9 @@ def check(folder: Folder, as_json: AsJson = False) -> None:
             typer.echo(f"note: {remark}", err=True)
         typer.echo(f"{counts['hosts']} hosts, {counts['switches']} switches, {counts['links']} links")
         for finding in findings:
-            typer.echo(f"{finding.kind}: {finding.words}, such as {finding.examples[0]}")
-    if findings:
+            example = f", such as {finding.examples[0]}" if finding.examples else ""
+            typer.echo(f"{finding.severity}: {finding.kind}: {finding.words}{example}")
+    if any(finding.severity == "fault" for finding in findings):
         raise typer.Exit(3)
 
 

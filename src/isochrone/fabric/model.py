@@ -137,6 +137,24 @@ class Fabric:
                 if other is not None and port.peer[1] in other.ports:
                     yield node, port, other, other.ports[port.peer[1]]
 
+    def tiers(self) -> dict[int, int]:
+        """How far each switch is from the nearest host, by GUID: 0 for leaves. Those that no host reaches are
+        on top.
+        """
+        near = {port.peer[0] for ports in self.hosts.values() for _, port in ports if port.peer is not None}
+        found = {node.guid: 0 for node in self.switches if node.guid in near}
+        front = list(found)
+        while front:
+            nearer, front = front, []
+            for guid in nearer:
+                for port in self.nodes[guid].ports.values():
+                    far = self.nodes.get(port.peer[0]) if port.peer else None
+                    if far is not None and far.kind == "switch" and far.guid not in found:
+                        found[far.guid] = found[guid] + 1
+                        front.append(far.guid)
+        top = max(found.values(), default=0)
+        return {node.guid: found.get(node.guid, top) for node in self.switches}
+
 
 def guid_text(guid: int) -> str:
     """As InfiniBand's tools write it, with all its digits."""

@@ -90,7 +90,7 @@ _MOST_REMARKS = 100
 
 def _drawing(fabric: Fabric) -> Json:
     """Switches with their distance from the hosts, hosts with their switch, and cables between switches."""
-    tier = tiers(fabric)
+    tier = fabric.tiers()
     hosts = []
     for name, ports in fabric.hosts.items():
         for node, port in ports:
@@ -125,20 +125,3 @@ def _drawing(fabric: Fabric) -> Json:
 
 def _speed(port: Port) -> Json:
     return {"link": f"{port.width}x{port.speed}" if port.speed else ""}
-
-
-def tiers(fabric: Fabric) -> dict[int, int]:
-    """How far each switch is from the nearest host: 0 for leaves. Those that no host reaches are on top."""
-    near = {port.peer[0] for ports in fabric.hosts.values() for _, port in ports if port.peer is not None}
-    found = {node.guid: 0 for node in fabric.switches if node.guid in near}
-    front = list(found)
-    while front:
-        nearer, front = front, []
-        for guid in nearer:
-            for port in fabric.nodes[guid].ports.values():
-                far = fabric.nodes.get(port.peer[0]) if port.peer else None
-                if far is not None and far.kind == "switch" and far.guid not in found:
-                    found[far.guid] = found[guid] + 1
-                    front.append(far.guid)
-    top = max(found.values(), default=0)
-    return {node.guid: found.get(node.guid, top) for node in fabric.switches}
