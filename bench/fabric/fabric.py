@@ -134,10 +134,7 @@ def main(result: Path) -> None:
         load = room / "load"
         subprocess.run(["c++", "-std=c++20", "-O2", "-o", load, HERE / "load.cpp"], check=True)
         for hosts, net in nets().items():
-            folder = room / hosts
-            folder.mkdir()
-            (folder / "ibnetdiscover.txt").write_text(net.text())
-            (folder / "dump_fts.txt").write_text(net.tables())
+            folder = net.dump(room / hosts)
             rows = []
             for _ in range(RUNS):
                 told = subprocess.run(

@@ -14,7 +14,7 @@ import atheris
 
 from isochrone.errors import IsochroneError
 from isochrone.fabric.check import check
-from isochrone.fabric.folder import loose_ends
+from isochrone.fabric.folder import untold
 from isochrone.fabric.formats import FORMATS
 from isochrone.fabric.model import Fabric
 from isochrone.fabric.routes import Routes
@@ -65,7 +65,7 @@ def one_input(data: bytes) -> None:
             FORMATS[(data[0] + index) % len(FORMATS)].read(part, "fuzz", fabric)
     except IsochroneError:
         return
-    loose_ends(fabric)
+    untold(fabric)
     routes = Routes(fabric)
     vertices = range(min(len(routes.switches) + len(routes.ends), _MOST_VERTICES))
     routes.hops(vertices)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Speed = Callable[[str, str], str]
 """The speed of a cable between two nodes, by their names: ``4xHDR``."""
@@ -116,6 +117,13 @@ class Net:
             ]
             parts.append(f"{len(lids)} valid lids dumped \n")
         return "".join(parts)
+
+    def dump(self, folder: Path) -> Path:
+        """Writes a folder of dumps."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "ibnetdiscover.txt").write_text(self.text())
+        (folder / "dump_fts.txt").write_text(self.tables())
+        return folder
 
     def guids(self) -> dict[str, int]:
         hosts = {name: _HOST_GUID + index * 0x10 for index, name in enumerate(self.hosts)}

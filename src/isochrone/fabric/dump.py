@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Event
 
 from isochrone.errors import IsochroneError
-from isochrone.fabric.folder import loose_ends
+from isochrone.fabric.folder import untold
 from isochrone.fabric.formats import forwarding, iblinkinfo, ibnetdiscover
 from isochrone.fabric.model import Fabric
 from isochrone.files.content import read_content
@@ -121,7 +121,7 @@ def _read_all(
         tool.read(read_content(room / tool.stem, _MOST_BYTES), tool.command[0], fabric)
     if not fabric.nodes:
         raise IsochroneError("prints no node", CABLES.command[0], "is this machine on the fabric?")
-    fabric.remarks += loose_ends(fabric)
+    fabric.remarks += untold(fabric)
     return fabric
 
 

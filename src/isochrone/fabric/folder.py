@@ -73,13 +73,19 @@ def _read(path: Path, manifest: Manifest | None) -> Fabric:
             )
         for file, data in found:
             kind.read(data, str(file), fabric)
-    fabric.remarks += loose_ends(fabric)
+    fabric.remarks += untold(fabric)
     return fabric
 
 
-def loose_ends(fabric: Fabric) -> list[str]:
-    """Cables of which the dumps tell at one end only, or differently at both."""
+def untold(fabric: Fabric) -> list[str]:
+    """Switches without a table, and cables of which dumps tell at one end only, or differently at both."""
     remarks = []
+    bare = [switch for switch in fabric.switches if switch.guid not in fabric.tables]
+    if bare:
+        remarks.append(
+            f"{fabric.source}: {len(bare)} of {len(fabric.switches)} switches have no table, such as "
+            f"{bare[0].name or guid_text(bare[0].guid)}"
+        )
     for node in fabric.nodes.values():
         for port in node.ports.values():
             if port.peer is None:
