@@ -60,6 +60,9 @@ def _read(path: Path, manifest: Manifest | None) -> Fabric:
             if kind.head.search(head):
                 files.setdefault(kind, []).append((file, data))
                 break
+        else:
+            if digest is not None:
+                raise IsochroneError("is of no known format", str(file), _AGAIN)
     if not files:
         raise IsochroneError("holds no dump of a fabric", str(path), _TODO)
     fabric = Fabric(str(path), generation=generation)

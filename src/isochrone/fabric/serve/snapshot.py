@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isochrone._core import FabricRoutes, FabricService
+from isochrone.errors import IsochroneError
 from isochrone.fabric.check import check
 from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.model import Fabric, Port, guid_text
@@ -67,10 +68,15 @@ def read(folder: Path) -> Told:
     """Reads a folder of dumps.
 
     Raises:
-        IsochroneError: see ``read_fabric``.
+        IsochroneError: see ``read_fabric``; or there is not one forwarding table, so that nothing can be
+            answered.
     """
-    routes = Routes(read_fabric(folder))
-    fabric = routes.fabric
+    fabric = read_fabric(folder)
+    if not fabric.tables:
+        raise IsochroneError(
+            "holds no forwarding table", str(folder), "add what dump_fts prints, or use isochrone fabric dump"
+        )
+    routes = Routes(fabric)
     return Told(
         fabric.generation,
         routes.wiring,

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Thread
 
 from isochrone.errors import IsochroneError
 from isochrone.fabric.folder import BeingReplacedError
@@ -57,7 +60,7 @@ class Watched:
 
     async def follow(self) -> None:
         """Looks for new dumps until it is cancelled."""
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(1, get_context("spawn"), _end_with_the_server) as pool:
             # So that the first change need not wait for the process to start.
             await asyncio.get_running_loop().run_in_executor(pool, _ready)
             since = time.monotonic()
@@ -125,6 +128,18 @@ def signature(folder: Path) -> Signature:
             continue
         found.append((file.name, status.st_ino, status.st_size, status.st_mtime_ns))
     return tuple(found)
+
+
+def _end_with_the_server() -> None:
+    """Runs in the other process first. Otherwise it would stay when the server is killed."""
+
+    def end() -> None:
+        parent = parent_process()
+        if parent is not None:
+            wait([parent.sentinel])
+            os._exit(1)
+
+    Thread(target=end, daemon=True).start()
 
 
 def _ready() -> None:
