@@ -24,6 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* First: what it defines says which members OpenSM's structures have. */
+#include <infiniband/opensm/osm_config.h>
+
 #include <infiniband/opensm/osm_version.h>
 #include <infiniband/opensm/osm_opensm.h>
 #include <infiniband/opensm/osm_log.h>

@@ -3,33 +3,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from browsers import WINDOWS, complaints, show, start, wait
 
 from isochrone.report import read_facts, write_page
-
-pytest.importorskip("selenium", reason="selenium is not installed")
-from selenium import webdriver
-from selenium.webdriver.support.ui import WebDriverWait
-
-PROGRAMS = ("chromium", "chromedriver")
-QUIET = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-WINDOWS = [(width, scheme) for width in (1280, 420) for scheme in ("light", "dark")]
 
 TOO_WIDE = """
 const wide = [], scrolls = (element) => {
@@ -60,17 +42,7 @@ return Object.fromEntries([...document.querySelectorAll(".chart")].map((chart) =
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    missing = [program for program in PROGRAMS if shutil.which(program) is None]
-    if missing:
-        assert os.environ.get("CI") != "true", f"{missing} must be there in CI"
-        pytest.skip(f"{' and '.join(missing)} is not installed")
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for argument in (*QUIET, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    driver = webdriver.Chrome(options=options, service=service)
+    driver = start(tmp_path_factory.mktemp("browser"))
     yield driver
     driver.quit()
 
@@ -107,30 +79,17 @@ def pages(
     return {name: write_page(read_facts(folder / name, lambda _: ())).as_uri() for name in made}
 
 
-def show(browser: Any, page: str, width: int, scheme: str) -> None:
-    """Opens the page anew, and waits until all is drawn."""
-    # A window has a least width, which is more than that of a phone.
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    browser.get(page)
-    WebDriverWait(browser, 60).until(
-        lambda driver: driver.execute_script("return document.readyState") == "complete"
-    )
-
-
 @pytest.mark.parametrize("name", ["some sizes", "large", "names", "mapped", "names, mapped"])
 @pytest.mark.parametrize(("width", "scheme"), WINDOWS)
 def test_the_page_is_drawn_whole_and_fits_the_window(
     browser: Any, pages: dict[str, str], name: str, width: int, scheme: str
 ) -> None:
     show(browser, pages[name], width, scheme)
-    WebDriverWait(browser, 60).until(lambda driver: all(driver.execute_script(DRAWN).values()))
+    wait(browser, f"return Object.values((() => {{ {DRAWN} }})()).every(Boolean)")
     drawn = browser.execute_script(DRAWN)
     assert "dendrogram" in drawn
     assert {"mapping-found", "mapping-mapped", "mapping-levels"} <= set(drawn) or "mapped" not in name
-    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert complaints(browser) == []
     browser.execute_script("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     assert browser.execute_script(TOO_WIDE) == []
     assert browser.execute_script(CLIPPED) == []

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,12 +32,14 @@ class Subnet:
     Attributes:
         environment: what tools need to see it.
         log: of OpenSM.
+        events: what its plugin writes.
     """
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.folder = folder
         self.environment = environment
         self.log = folder / "osm.log"
+        self.events = folder / "events"
 
     def run(self, *command: str) -> str:
         """What a tool prints."""
@@ -49,6 +52,27 @@ class Subnet:
             check=True,
         )
         return done.stdout
+
+    def isochrone(self, *arguments: str) -> str:
+        """What one of our own commands prints on this subnet."""
+        command = [sys.executable, "-m", "isochrone", *arguments]
+        done = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=_WAIT_S, check=True
+        )
+        return done.stdout
+
+    @contextmanager
+    def following(self, folder: Path, log: Path) -> Iterator[None]:
+        """``isochrone fabric dump --watch`` runs meanwhile."""
+        command = [sys.executable, "-m", "isochrone", "fabric", "dump", str(folder), "--watch", str(log)]
+        with (self.folder / "dump.log").open("wb") as out:
+            process = subprocess.Popen(command, env=self.environment, stdout=out, stderr=out)
+        try:
+            wait_for(lambda: (folder / "fabric.json").exists() or _ended(process))
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(_WAIT_S)
 
     def cut(self, guid: int, port: int) -> None:
         """Takes the cable off a switch's port, and waits until the subnet manager has found other ways."""
@@ -119,7 +143,10 @@ def subnet(
     lines = ["force_log_flush TRUE", f"log_file {found.log}"]
     if plugin is not None:
         environment["LD_LIBRARY_PATH"] = str(plugin.parent)
-        lines.append(f"event_plugin_name {plugin.stem.removeprefix('lib')}")
+        lines += [
+            f"event_plugin_name {plugin.stem.removeprefix('lib')}",
+            f"event_plugin_options {found.events}",
+        ]
     conf.write_text("\n".join(lines) + "\n")
     started: list[subprocess.Popen[bytes]] = []
     try:
