@@ -14,7 +14,8 @@ from scipy.cluster.hierarchy import fcluster, is_valid_linkage
 from isochrone.detect import dendrogram, detect
 from isochrone.detect.links import level_links
 from isochrone.errors import IsochroneError
-from isochrone.files import PairParameters, Switches, read_topology, write_topology
+from isochrone.fabric.switches import Switches
+from isochrone.files import PairParameters, read_topology, write_topology
 
 US = 1e-6
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.errors import IsochroneError
-from isochrone.export.slurm import host_list, topology_conf
+from isochrone.export.slurm import host_list, switches_of, topology_conf
 from isochrone.files import Place
 from isochrone.files.topology import Groups, Level, Topology
 
@@ -19,6 +19,10 @@ def topology(hosts: list[str], *levels: tuple[str, Groups]) -> Topology:
     places = tuple(Place(host=host, cpus=None, signature="1x1") for host in hosts)
     found = tuple(Level(name, groups, None, None) for name, groups in levels)
     return Topology(places, tuple(range(len(places))), found)
+
+
+def written(*arguments: object) -> str:
+    return topology_conf(switches_of(topology(*arguments)))  # type: ignore[arg-type]
 
 
 def hosts_of(text: str) -> dict[str, set[str]]:
@@ -50,9 +54,7 @@ def test_racks_are_leaves_below_the_machine() -> None:
     nodes: Groups = ((0, 4), (1, 5), (2, 6), (3, 7))
     whole: Groups = (tuple(range(8)),)
     cores: Groups = tuple((i,) for i in range(8))
-    text = topology_conf(
-        topology(two_ranks_each, ("machine", whole), ("rack", racks), ("node", nodes), ("core", cores))
-    )
+    text = written(two_ranks_each, ("machine", whole), ("rack", racks), ("node", nodes), ("core", cores))
     assert text == (
         "SwitchName=rack-0 Nodes=h[0-1]\n"
         "SwitchName=rack-1 Nodes=h[2-3]\n"
@@ -61,7 +63,7 @@ def test_racks_are_leaves_below_the_machine() -> None:
 
 
 def test_one_host_hangs_on_one_switch() -> None:
-    text = topology_conf(topology(["a", "a"], ("machine", ((0, 1),)), ("socket", ((0,), (1,)))))
+    text = written(["a", "a"], ("machine", ((0, 1),)), ("socket", ((0,), (1,))))
     assert text == "SwitchName=machine Nodes=a\n"
 
 
@@ -69,7 +71,7 @@ def test_sites_of_racks_of_any_size() -> None:
     hosts = [f"n{i:02}" for i in range(9)]
     sites: Groups = ((0, 3, 4, 8), (1, 2, 5, 6, 7))
     racks: Groups = ((0, 3), (4,), (8,), (1, 2, 5), (6, 7))
-    text = topology_conf(topology(hosts, ("machine", (tuple(range(9)),)), ("site", sites), ("rack", racks)))
+    text = written(hosts, ("machine", (tuple(range(9)),)), ("site", sites), ("rack", racks))
     below = hosts_of(text)
     assert below["machine"] == set(hosts)
     assert [below[f"site-{i}"] for i in range(2)] == [{hosts[i] for i in group} for group in sites]
@@ -79,7 +81,7 @@ def test_sites_of_racks_of_any_size() -> None:
 
 def test_a_name_that_would_be_another_line_is_refused() -> None:
     with pytest.raises(IsochroneError, match="cannot be written for Slurm"):
-        topology_conf(topology(["h0\nNodeName=evil"], ("machine", ((0,),))))
+        written(["h0\nNodeName=evil"], ("machine", ((0,),)))
 
 
 @given(st.sets(st.from_regex(r"[a-z][a-z0-9-]{0,6}[a-z0-9]", fullmatch=True), min_size=1, max_size=40))

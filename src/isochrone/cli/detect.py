@@ -76,7 +76,8 @@ def detect(
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
-    from isochrone.files import clusters_of, read_switches, write_clusters
+    from isochrone.fabric.tree import read_tree
+    from isochrone.files import clusters_of, write_clusters
     from isochrone.plogp.predict import DISTANCES
     from isochrone.steps.detect import detect as run_detect
     from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
@@ -87,7 +88,7 @@ def detect(
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or source.with_name(TOPOLOGY)
-    switches = None if fabric is None else read_switches(fabric)
+    switches = None if fabric is None else read_tree(fabric)
     topology = run_detect(
         source,
         path,

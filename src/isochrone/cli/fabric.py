@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from isochrone.cli.fabric_dump import dump
+from isochrone.cli.fabric_export import export
 from isochrone.cli.fabric_load import load
 from isochrone.cli.fabric_serve import serve
 from isochrone.cli.options import AsJson, print_json
@@ -17,6 +18,7 @@ app = typer.Typer(help="Read InfiniBand fabrics, check them, and answer routes."
 app.command("dump")(dump)
 app.command("serve")(serve)
 app.command("load")(load)
+app.command("export")(export)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Dumps of ibnetdiscover and dump_fts, or a file of them.")

@@ -25,7 +25,8 @@ Fabric = Annotated[
     typer.Option(
         "--fabric",
         metavar="FILE",
-        help="The switches of the hosts, a topology.conf of Slurm: names levels, and is compared with them.",
+        help="The switches of the hosts, a topology.conf of Slurm or a folder of dumps of an InfiniBand "
+        "fabric: names levels, and is compared with them.",
     ),
 ]
 

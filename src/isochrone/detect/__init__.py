@@ -22,7 +22,8 @@ from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import find_levels
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
-from isochrone.files import KnownGroups, Level, Measurements, Switches, Topology, distinct_places, provenance
+from isochrone.fabric.switches import Switches
+from isochrone.files import KnownGroups, Level, Measurements, Topology, distinct_places, provenance
 
 __all__ = [
     "Clustering",

@@ -14,7 +14,8 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
 from isochrone.errors import IsochroneError
-from isochrone.files import Measurements, Place, Switches, Topology
+from isochrone.fabric.switches import Switches
+from isochrone.files import Measurements, Place, Topology
 
 TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
 

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Task graph and system graph in the language of GraphViz (dot, sfdp)."""
+"""Task graph, system graph and fabric in the language of GraphViz (dot, sfdp)."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import numpy as np
 
+from isochrone.fabric.model import Fabric, Node, guid_text
+from isochrone.fabric.rates import link_rate
 from isochrone.mapping.graph import TaskGraph
 from isochrone.mapping.system import System
 
@@ -59,4 +62,37 @@ def system_dot(system: System) -> str:
         words = str(place) if found is None else f"{found.host} {found.cpus or ''}".rstrip()
         lines.append(f"  p{place} [shape=plaintext, label={json.dumps(words)}];")
         lines.append(f"  g{last}_{group} -- p{place};")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def fabric_dot(fabric: Fabric) -> str:
+    """Switches in rows by their distance from the hosts, each with how many hosts it has. Parallel cables of
+    one speed are one edge, thicker the more they carry.
+    """
+    hosts = Counter(port.peer[0] for ports in fabric.hosts.values() for _, port in ports if port.peer)
+    tiers = fabric.tiers()
+    rows: dict[int, list[Node]] = {}
+    for node in fabric.switches:
+        rows.setdefault(tiers[node.guid], []).append(node)
+    lines = ["graph fabric {", "  rankdir=BT; ranksep=1.5; node [shape=box, fontsize=10];"]
+    for tier in sorted(rows):
+        lines.append("  { rank=same;")
+        for node in rows[tier]:
+            words = node.name or guid_text(node.guid)
+            below = hosts[node.guid]
+            words += f"\n{below} host{'' if below == 1 else 's'}" if below else ""
+            lines.append(f'    "{guid_text(node.guid)}" [label={json.dumps(words)}];')
+        lines.append("  }")
+    bundles: Counter[tuple[int, int, int, str]] = Counter()
+    for one, its, other, _ in fabric.cables():
+        if one.kind == other.kind == "switch":
+            low, high = sorted((one.guid, other.guid), key=lambda guid: (tiers[guid], guid))
+            bundles[low, high, its.width, its.speed] += 1
+    gbps = {bundle: count * link_rate(*bundle[2:]) for bundle, count in bundles.items()}
+    most = max(gbps.values(), default=0.0) or 1.0
+    for (low, high, width, speed), count in bundles.items():
+        words = json.dumps(f"{count} x {width}x{speed}" if speed else f"{count}")
+        thick = 0.5 + 3.5 * gbps[low, high, width, speed] / most
+        edge = f'"{guid_text(low)}" -- "{guid_text(high)}"'
+        lines.append(f"  {edge} [penwidth={thick:.2f}, tooltip={words}];")
     return "\n".join([*lines, "}"]) + "\n"

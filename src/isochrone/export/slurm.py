@@ -1,44 +1,103 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``topology.conf``: the tree of switches as Slurm's topology/tree plugin reads it."""
+"""The tree of switches as Slurm reads it: ``topology.conf`` and ``topology.yaml``."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from isochrone.errors import IsochroneError
+from isochrone.fabric.switches import Switches
 from isochrone.files.topology import Topology
 
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
 
 
-def topology_conf(topology: Topology) -> str:
-    """The levels of whole hosts as switches, leaves first, one line each (topology.conf(5)).
+def topology_conf(switches: Switches) -> str:
+    """Leaves first, one line each (topology.conf(5)). Link speeds are in Gb/s; Slurm leaves the unit open.
+
+    Raises:
+        IsochroneError: a host or switch has a name that Slurm cannot have.
+    """
+    lines = []
+    for switch, below, is_leaf in _rows(switches):
+        speed = switches.speeds_gbps.get(switch)
+        words = [f"SwitchName={switch}"]
+        words += [f"LinkSpeed={max(1, round(speed))}"] if speed else []
+        words.append(
+            f"{'Nodes' if is_leaf else 'Switches'}={host_list(below) if is_leaf else ','.join(below)}"
+        )
+        lines.append(" ".join(words) + "\n")
+    return "".join(lines)
+
+
+def topology_yaml(switches: Switches) -> str:
+    """The same as ``topology.yaml`` (topology.yaml(5), since Slurm 25.05), which has no link speeds.
+
+    Raises:
+        IsochroneError: as above.
+    """
+    lines = ["- topology: fabric", "  cluster_default: true", "  tree:", "    switches:"]
+    for switch, below, is_leaf in _rows(switches):
+        lines.append(f"      - switch: {json.dumps(switch)}")
+        names = host_list(below) if is_leaf else ",".join(below)
+        lines.append(f"        {'nodes' if is_leaf else 'children'}: {json.dumps(names)}")
+    return "\n".join(lines) + "\n"
+
+
+def block_yaml(switches: Switches) -> str:
+    """Leaves as blocks of Slurm's topology/block, in a ``topology.yaml``. The block size is the number of
+    hosts that every leaf has at least.
+
+    Raises:
+        IsochroneError: as above.
+    """
+    leaves = [(switch, below) for switch, below, is_leaf in _rows(switches) if is_leaf]
+    lines = ["- topology: fabric", "  cluster_default: true", "  block:"]
+    lines += ["    block_sizes:", f"      - {min(len(hosts) for _, hosts in leaves)}", "    blocks:"]
+    for switch, hosts in leaves:
+        lines += [f"      - block: {json.dumps(switch)}", f"        nodes: {json.dumps(host_list(hosts))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _rows(switches: Switches) -> Iterator[tuple[str, list[str], bool]]:
+    """Each switch, what is directly below it, and whether that is hosts; nearest to the hosts first."""
+    below: dict[str, list[str]] = {}
+    for name, switch in (*switches.leaf.items(), *switches.above.items()):
+        if not _HOST.fullmatch(name) or not _HOST.fullmatch(switch):
+            wrong = switch if _HOST.fullmatch(name) else name
+            raise IsochroneError(f"the name {wrong!r} cannot be written for Slurm")
+        below.setdefault(switch, []).append(name)
+    leaves = set(switches.leaf.values())
+    heights = switches.heights()
+    for switch in sorted(below, key=lambda each: (heights[each], natural(each))):
+        yield switch, sorted(below[switch], key=natural), switch in leaves
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """For sorting: numbers in names by their values."""
+    return [(int(part), part) if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def switches_of(topology: Topology) -> Switches:
+    """The levels of whole hosts as switches.
 
     A level that divides the hosts no further than the one before is no switch of its own. Levels inside a
     host are left out: Slurm has its own ways for those.
-
-    Raises:
-        IsochroneError: a host has a name that Slurm cannot have.
     """
-    for place in topology.places:
-        if not _HOST.fullmatch(place.host):
-            raise IsochroneError(f"the host name {place.host!r} cannot be written for Slurm")
-    lines: list[str] = []
-    above: list[frozenset[str]] = []
+    leaf: dict[str, str] = {}
+    above: dict[str, str] = {}
+    outer: list[tuple[str, frozenset[str]]] = []
     for depth, (name, groups) in enumerate(_switch_levels(topology)):
-        number = {hosts: index for index, hosts in enumerate(groups)}
-        switches = [f"{name}-{index}" if depth else name for index in range(len(groups))]
-        for parent, whole in enumerate(above):
-            children = sorted(number[hosts] for hosts in groups if hosts <= whole)
-            lines[parent] += f" Switches={','.join(switches[child] for child in children)}"
-        lines = [f"SwitchName={switch}" for switch in switches] + lines
-        above = groups
-    for index, hosts in enumerate(above):
-        lines[index] += f" Nodes={host_list(hosts)}"
-    return "".join(f"{line}\n" for line in lines)
+        named = [(f"{name}-{index}" if depth else name, hosts) for index, hosts in enumerate(groups)]
+        for switch, hosts in named:
+            above.update((switch, parent) for parent, whole in outer if hosts <= whole)
+            leaf |= dict.fromkeys(hosts, switch)
+        outer = named
+    return Switches("topology", leaf, above)
 
 
 def host_list(hosts: Iterable[str]) -> str:

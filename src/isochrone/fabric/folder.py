@@ -46,6 +46,18 @@ def read_fabric(path: Path | str) -> Fabric:
     raise BeingReplacedError("is being replaced all the time", str(path), "read it when the fabric is quiet")
 
 
+def is_dump(path: Path) -> bool:
+    """Whether this is a folder, or a file that begins as a dump does.
+
+    Raises:
+        IsochroneError: it cannot be read.
+    """
+    if path.is_dir():
+        return True
+    head = read_content(path, _MOST_BYTES)[:_HEAD_BYTES]
+    return any(kind.head.search(head) for kind in FORMATS)
+
+
 def _read(path: Path, manifest: Manifest | None) -> Fabric:
     names, generation = _named(path, manifest)
     files: dict[DumpFormat, list[tuple[Path, bytes]]] = {}

@@ -16,7 +16,6 @@ from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
 from isochrone.files.survey import Survey, read_survey, write_survey
-from isochrone.files.switches import Switches, read_switches
 from isochrone.files.topology import (
     KnownGroups,
     Level,
@@ -50,7 +49,6 @@ __all__ = [
     "Prediction",
     "Rule",
     "Survey",
-    "Switches",
     "Topology",
     "Work",
     "clusters_of",
@@ -66,7 +64,6 @@ __all__ = [
     "read_measurements",
     "read_plan",
     "read_survey",
-    "read_switches",
     "read_topology",
     "read_work",
     "topology_document",

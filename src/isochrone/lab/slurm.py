@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.export.slurm import host_list, topology_conf
+from isochrone.export.slurm import host_list, switches_of, topology_conf
 from isochrone.files.topology import Topology
 from isochrone.lab.labs import Lab
 from isochrone.lab.launch import network_variables
@@ -182,7 +182,7 @@ def _write_files(lab: Lab, library: MpiLibrary, cpus: int, topology: Topology | 
         "prolog": _prolog(library, idle_wait=cpus * len(hosts) > core_count()),
     }
     if topology is not None:
-        files["topology.conf"] = topology_conf(topology)
+        files["topology.conf"] = topology_conf(switches_of(topology))
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "prolog").chmod(0o700)

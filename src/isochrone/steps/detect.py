@@ -11,9 +11,9 @@ from pathlib import Path
 from isochrone.detect import Clustering
 from isochrone.detect import detect as detect_topology
 from isochrone.errors import IsochroneError
+from isochrone.fabric.switches import Switches
 from isochrone.files import (
     Measurements,
-    Switches,
     Topology,
     read_measurements,
     read_plan,

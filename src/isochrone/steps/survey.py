@@ -8,7 +8,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from isochrone.files import Survey, provenance, read_switches, write_survey
+from isochrone.fabric.tree import read_tree
+from isochrone.files import Survey, provenance, write_survey
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
@@ -33,8 +34,9 @@ def survey(
     fabric: Path | None = None,
     collectives: Sequence[str] | None = None,
 ) -> Report:
-    """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts.
-    `collectives` are tuned, as ``tune`` does; by default those that programs use most.
+    """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts, or a
+    folder of their fabric's dumps. `collectives` are tuned, as ``tune`` does; by default those that programs
+    use most.
 
     Killed and run again, it goes on with the pairs that are missing and what is not tuned yet. A survey that
     came to its end is detected and tuned anew.
@@ -44,7 +46,7 @@ def survey(
     """
     begin = time.monotonic()
     # What is wrong with it is better known before the probe.
-    switches = None if fabric is None else read_switches(fabric)
+    switches = None if fabric is None else read_tree(fabric)
     open_folder(folder)
     with kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.errors import IsochroneError
-from isochrone.export.slurm import host_list, topology_conf
-from isochrone.files import Place, Switches, read_switches
-from isochrone.files.switches import _expand
+from isochrone.export.slurm import host_list, switches_of, topology_conf
+from isochrone.fabric.switches import Switches, _expand, read_switches
+from isochrone.files import Place
 from isochrone.files.topology import Level, Topology
 
 FABRIC = """# Two racks of two leaf switches.
@@ -186,5 +186,7 @@ def test_a_topology_that_is_written_is_a_fabric_that_agrees(read: Callable[[str]
     racks = ((0, 1), (2, 3, 4), (5,))
     whole = (tuple(range(6)),)
     levels = (Level("machine", whole, None, None), Level("rack", racks, None, None))
-    tiers = read(topology_conf(Topology(places, tuple(range(6)), levels))).tiers([f"h{k}" for k in range(6)])
+    tiers = read(topology_conf(switches_of(Topology(places, tuple(range(6)), levels)))).tiers(
+        [f"h{k}" for k in range(6)]
+    )
     assert tiers == [["rack-0", "rack-0", "rack-1", "rack-1", "rack-1", "rack-2"]]

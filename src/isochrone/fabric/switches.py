@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``topology.conf``: which hosts are below which switches, as Slurm's topology/tree plugin reads it
-(topology.conf(5)).
-
-Clusters under Slurm have one; tools that read an InfiniBand fabric write it.
+"""A tree of switches, and how it is read from a ``topology.conf`` of Slurm's topology/tree plugin
+(topology.conf(5)). Clusters under Slurm have one; ``fabric/tree.py`` makes it of a fabric's routes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
@@ -40,11 +38,13 @@ class Switches:
         file: where it is from.
         leaf: the switch that each host is at.
         above: the switch above each; the topmost have none.
+        speeds_gbps: the slowest cable on the routes between hosts that meet at a switch, where known.
     """
 
     file: str
     leaf: dict[str, str]
     above: dict[str, str]
+    speeds_gbps: dict[str, float] = field(default_factory=dict)
 
     def tiers(self, hosts: Sequence[str]) -> list[list[str]]:
         """[tier][host], the switch that each host is below, nearest first. Tiers that divide the hosts as the
@@ -61,7 +61,7 @@ class Switches:
                 f"host {missing[0]} is below no switch{others}", self.file, "give the file of this machine"
             )
         tier = [switch for switch in at if switch is not None]
-        heights = self._heights()
+        heights = self.heights()
         tiers: list[list[str]] = []
         for height in range(max(heights.values()) + 1):
             # A switch is climbed to when all that is below it has been climbed.
@@ -71,7 +71,7 @@ class Switches:
                 tiers.append(tier)
         return tiers
 
-    def _heights(self) -> dict[str, int]:
+    def heights(self) -> dict[str, int]:
         """How many switches are below each, one below the other."""
         heights = dict.fromkeys((*self.leaf.values(), *self.above, *self.above.values()), 0)
         for start in self.leaf.values():

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tree that routes make of hosts, and the forms that it and distances are written in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from fat_trees import Net, mixed, three_level, two_level
+from typer.testing import CliRunner
+
+from isochrone.cli.main import app
+from isochrone.errors import UsageError
+from isochrone.export.slurm import topology_conf
+from isochrone.fabric.folder import read_fabric
+from isochrone.fabric.routes import Routes
+from isochrone.fabric.switches import read_switches
+from isochrone.fabric.tree import read_tree, tree
+
+
+def exported(folder: Path, form: str) -> str:
+    done = CliRunner().invoke(app, ["fabric", "export", str(folder), form])
+    assert done.exit_code == 0, done.exception
+    return done.stdout
+
+
+@pytest.mark.parametrize("shape", ["two", "three", "parallel", "one switch"])
+def test_hosts_are_together_as_they_are_wired(tmp_path: Path, shape: str) -> None:
+    net = {
+        "two": two_level(5, 3, 2),
+        "three": three_level(3, 2, 3, 2, 2),
+        "parallel": two_level(3, 4, 2, 3),
+        "one switch": two_level(1, 6, 1),
+    }[shape]
+    found = tree(Routes(read_fabric(net.dump(tmp_path))))
+    assert found.leaf == {host: net.cables[host][0][0] for host in net.hosts}
+    tiers = found.tiers(net.hosts)
+    leaf = [int(host.split("-")[1]) for host in net.hosts]
+    wanted = {"two": [leaf], "three": [leaf, [at // 2 for at in leaf]], "parallel": [leaf], "one switch": []}
+    assert [together(tier) for tier in tiers] == [together(labels) for labels in wanted[shape]]
+
+
+def together(labels: list[object]) -> list[list[bool]]:  # type: ignore[type-arg]
+    return [[one == other for other in labels] for one in labels]
+
+
+def test_speeds_are_of_the_slowest_cable_between_hosts(tmp_path: Path) -> None:
+    net = two_level(3, 2, 1, speed=lambda one, other: "4xDDR" if one.startswith("leaf-01") else "4xHDR")
+    found = tree(Routes(read_fabric(net.dump(tmp_path))))
+    assert found.speeds_gbps["leaf-00"] == 200
+    assert found.speeds_gbps["tier-1-0"] == 16
+
+
+def test_switches_of_one_name_are_kept_apart(tmp_path: Path) -> None:
+    net = two_level(3, 2, 1)
+    text = re.sub(r'# "leaf-0\d"', '# "MF0;sw/36:Quantum 2"', net.text())
+    (tmp_path / "net").write_text(text)
+    (tmp_path / "tables").write_text(net.tables())
+    found = tree(Routes(read_fabric(tmp_path)))
+    assert Counter(found.leaf.values()) == {
+        "MF0-sw-36-Quantum-2": 2, "MF0-sw-36-Quantum-2-2": 2, "MF0-sw-36-Quantum-2-3": 2
+    }  # fmt: skip
+    assert topology_conf(found).count("SwitchName=") == 4
+
+
+def test_hosts_without_a_way_are_apart(tmp_path: Path) -> None:
+    """Tables of one leaf only: its hosts reach one another, and nobody else does."""
+    net = two_level(3, 2, 1)
+    tables = net.tables()
+    (tmp_path / "net").write_text(net.text())
+    (tmp_path / "tables").write_text(tables[: tables.index("Unicast", 10)])
+    found = tree(Routes(read_fabric(tmp_path)))
+    assert found.above == {}
+    assert len(set(found.leaf.values())) == 3
+
+
+@pytest.mark.parametrize("make", [lambda: two_level(12, 3, 2), lambda: three_level(3, 2, 3, 2, 2)])
+def test_slurms_files_say_the_same(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
+    net: Net = make()
+    folder = net.dump(tmp_path / "dumps")
+    found = read_tree(folder)
+    conf = tmp_path / "topology.conf"
+    conf.write_text(exported(folder, "topology.conf"))
+    read = read_switches(conf)
+    assert (read.leaf, read.above) == (found.leaf, found.above)
+    assert "LinkSpeed=200 " in conf.read_text()
+    (tree_of,) = yaml.safe_load(exported(folder, "topology.yaml"))
+    rows = {row["switch"]: row for row in tree_of["tree"]["switches"]}
+    assert set(rows) == {*found.leaf.values(), *found.above, *found.above.values()}
+    for switch, parent in found.above.items():
+        assert switch in rows[parent]["children"].split(",")
+    (blocks_of,) = yaml.safe_load(exported(folder, "topology-block.yaml"))
+    blocks = blocks_of["block"]["blocks"]
+    assert [block["block"] for block in blocks] == sorted(set(found.leaf.values()))
+    assert blocks_of["block"]["block_sizes"] == [3]
+    assert [block["nodes"] for block in blocks] == [rows[block["block"]]["nodes"] for block in blocks]
+
+
+def test_distances(tmp_path: Path) -> None:
+    net = two_level(2, 4, 1, speed=mixed)
+    folder = net.dump(tmp_path)
+    hops, delays = (
+        np.loadtxt(exported(folder, form).splitlines(), delimiter=",") for form in ("hops.csv", "delays.csv")
+    )
+    gbps = [(8, 16, 32, 200)[int(host[-1]) % 4] for host in net.hosts]
+    for row, one in enumerate(net.hosts):
+        for column, other in enumerate(net.hosts):
+            same = one.split("-")[1] == other.split("-")[1]
+            assert hops[row, column] == (0 if row == column else 1 if same else 3)
+            slowest = min(gbps[row], gbps[column], 200 if same else 96)
+            assert delays[row, column] == pytest.approx(0 if row == column else 1 / slowest, rel=1e-5)
+
+
+def test_the_drawing_has_every_switch_and_bundle(tmp_path: Path) -> None:
+    text = exported(two_level(3, 2, 2, 4).dump(tmp_path), "graphviz")
+    assert len(re.findall(r'" \[label=', text)) == 5
+    assert len(re.findall(r'" -- "', text)) == 6
+    assert text.count('tooltip="4 x 4xHDR"') == 6
+    assert text.count("2 hosts") == 3
+
+
+def test_wrong_forms(dumped: Path) -> None:
+    done = CliRunner().invoke(app, ["fabric", "export", str(dumped), "xml"])
+    assert isinstance(done.exception, UsageError)
+    done = CliRunner().invoke(app, ["fabric", "export", str(dumped), "hops.csv", "--json"])
+    assert json.loads(done.stdout)["text"].startswith("# hops")
