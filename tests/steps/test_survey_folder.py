@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fat_trees import two_level
 
 from isochrone.files import read_plan, read_topology
 
@@ -122,6 +123,21 @@ def test_what_a_fabric_said_stays_known(folder: Path) -> None:
     assert _isochrone(folder, "detect", "s", "--fabric", "topology.conf").returncode == 0
     (folder / "topology.conf").unlink()
     assert _isochrone(folder, "detect", "s").returncode == 0
+    found = read_topology(folder / "s" / "topology.json")
+    assert [level.name for level in found.levels] == ["machine", "switch", "node"]
+    assert found.agreement["switch"]["source"] == "fabric"
+
+
+def test_a_fabric_says_the_same_as_slurms_file_of_it(folder: Path) -> None:
+    for file in ("topology.json", "plan.json"):
+        (folder / "s" / file).unlink()
+    dumps = two_level(2, 2, 1).dump(folder / "dumps")
+    net = (dumps / "ibnetdiscover.txt").read_text(encoding="utf-8")
+    for number in range(4):
+        net = net.replace(f"node-{number // 2:03d}-{number % 2:03d}", f"two-{number}")
+    (dumps / "ibnetdiscover.txt").write_text(net, encoding="utf-8")
+    done = _isochrone(folder, "detect", "s", "--fabric", "dumps")
+    assert done.returncode == 0, done.stderr
     found = read_topology(folder / "s" / "topology.json")
     assert [level.name for level in found.levels] == ["machine", "switch", "node"]
     assert found.agreement["switch"]["source"] == "fabric"

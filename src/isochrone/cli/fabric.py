@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from isochrone.cli.fabric_compare import compare
 from isochrone.cli.fabric_dump import dump
 from isochrone.cli.fabric_export import export
 from isochrone.cli.fabric_load import load
@@ -19,6 +20,7 @@ app.command("dump")(dump)
 app.command("serve")(serve)
 app.command("load")(load)
 app.command("export")(export)
+app.command("compare")(compare)
 
 Folder = Annotated[
     Path, typer.Argument(metavar="FOLDER", help="Dumps of ibnetdiscover and dump_fts, or a file of them.")
