@@ -12,6 +12,7 @@ from fat_trees import Net, three_level, two_level
 from typer.testing import CliRunner
 
 from isochrone.cli.main import app
+from isochrone.errors import IsochroneError
 from isochrone.fabric.check import Finding, check
 from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.routes import Routes
@@ -177,6 +178,7 @@ def test_loads_of_traffic(dumped: Path, tmp_path: Path) -> None:
     traffic.write_text("node-000-000,node-001-000,1e9\nnode-000-000;x\n")
     done = CliRunner().invoke(app, ["fabric", "load", str(dumped), str(traffic)])
     assert done.exit_code == 1
-    traffic.write_text("node-000-000,elsewhere,1e9\n")
-    done = CliRunner().invoke(app, ["fabric", "load", str(dumped), str(traffic)])
-    assert done.exit_code == 1
+    for wrong in ("node-000-000,elsewhere,1e9\n", "a,b\n", "", "node-000-000,node-000-001,nan\n", "a,b,-1\n"):
+        traffic.write_text(wrong)
+        done = CliRunner().invoke(app, ["fabric", "load", str(dumped), str(traffic)])
+        assert isinstance(done.exception, IsochroneError), wrong

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fat_trees import two_level
 
 from isochrone.cli.main import main
 from isochrone.files import Graph, Links, Place, Topology, read_mapping, write_graph, write_topology
@@ -70,6 +71,28 @@ def test_hosts_may_have_different_numbers_of_cores(run: Run) -> None:
     Path("hostlist.txt").write_text("node400 12\nnode402 6\n")
     run(*in_order("intel-configfile=c"), "--", "app")
     assert Path("c").read_text() == "-n 12 -host node400 app\n-n 6 -host node402 app\n"
+
+
+def test_switches_of_the_hosts_count_too(run: Run) -> None:
+    """Ranks that talk most are on hosts of one switch."""
+    Path("hosts").write_text("h0 1\nh1 1\nh2 1\nh3 1\n")
+    Path("topology.conf").write_text(
+        "SwitchName=a Nodes=h0,h2\nSwitchName=b Nodes=h1,h3\nSwitchName=top Switches=a,b\n"
+    )
+    Path("edges").write_text("4 3 001\n2 1000\n1 1000 3 10\n2 10 4 1000\n3 1000\n")
+    options = ("edges", "--format", "metis", "--hosts", "hosts", "--fabric")
+    run(*options, "topology.conf")
+    at = [place.host for place in read_mapping("mapping.json").places]
+    assert [{at[0], at[1]}, {at[2], at[3]}] in ([{"h0", "h2"}, {"h1", "h3"}], [{"h1", "h3"}, {"h0", "h2"}])
+    dumps = two_level(2, 2, 1).dump(Path("dumps"))
+    net = (dumps / "ibnetdiscover.txt").read_text()
+    for name, host in zip(two_level(2, 2, 1).hosts, ("h0", "h2", "h1", "h3"), strict=True):
+        net = net.replace(name, host)
+    (dumps / "ibnetdiscover.txt").write_text(net)
+    Path("mapping.json").unlink()
+    run(*options, "dumps")
+    assert [place.host for place in read_mapping("mapping.json").places] == at
+    assert "give --hosts" in run("edges", "--tree", "2:2", "--fabric", "topology.conf", code=2)
 
 
 def test_programs_are_told_that_nothing_is_known(run: Run) -> None:

@@ -29,7 +29,10 @@ Folder = Annotated[
 
 @app.command()
 def check(folder: Folder, as_json: AsJson = False) -> None:
-    """Say what is wrong with a fabric. The exit code is 3 if there is a fault, and not only infos."""
+    """Say what is wrong with a fabric.
+
+    The exit code is 3 if there is a fault, and not only infos.
+    """
     from isochrone.fabric.check import check as run_check
     from isochrone.fabric.folder import read_fabric
     from isochrone.fabric.routes import Routes

@@ -22,8 +22,9 @@ def compare(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Say where the switches that routes tell of and the groups that were measured disagree. The exit code is
-    3 if any host is in another group.
+    """Say which hosts the times put elsewhere than the routes do.
+
+    The exit code is 3 if there are any.
     """
     from isochrone.fabric.compare import compare as run_compare
     from isochrone.fabric.tree import read_tree

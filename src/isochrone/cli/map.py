@@ -58,6 +58,15 @@ def map_(
             help="Or lines of a host and its number of cores; with --topology, the hosts to use of it.",
         ),
     ] = None,
+    fabric: Annotated[
+        Path | None,
+        typer.Option(
+            "--fabric",
+            metavar="FILE",
+            help="The switches of --hosts: a topology.conf of Slurm, or a folder of an InfiniBand fabric's "
+            "dumps.",
+        ),
+    ] = None,
     objective: Annotated[
         str | None,
         typer.Option(
@@ -158,7 +167,7 @@ def map_(
     from isochrone.steps.map import Program, map_ranks, read_program
 
     seconds = None if time is None else parse_duration(time, "--time")
-    system = _system(topology, tree, hosts)
+    system = _system(topology, tree, hosts, fabric)
     chosen = objective or ("time" if system.is_measured and distances is None else "volume")
     weights = None if distances is None else _numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
@@ -264,12 +273,15 @@ def _more(
         return _More(larger, unpredicted=error.what)
 
 
-def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> System:
+def _system(topology: Path | None, tree: str | None, hosts: Path | None, fabric: Path | None) -> System:
+    from isochrone.fabric.tree import read_tree
     from isochrone.files import read_survey, read_topology
     from isochrone.mapping.hosts import read_hosts
     from isochrone.mapping.system import on_hosts, system_of_hosts, system_of_topology, system_of_tree
     from isochrone.steps.folder import SURVEY, TOPOLOGY, in_folder
 
+    if fabric is not None and (hosts is None or topology is not None):
+        raise UsageError("the switches are of the hosts of a list", "--fabric", "give --hosts FILE beside it")
     if tree is not None:
         if topology is not None or hosts is not None:
             raise UsageError("a tree has no hosts", "--tree", "give --topology or --hosts, or --tree alone")
@@ -286,7 +298,7 @@ def _system(topology: Path | None, tree: str | None, hosts: Path | None) -> Syst
         raise UsageError(
             "no places are given", todo="give --topology of a survey, --hosts FILE, or --tree 4:8:6"
         )
-    return system_of_hosts(listed)
+    return system_of_hosts(listed, None if fabric is None else read_tree(fabric))
 
 
 def _numbers(text: str, option: str, whole: bool = False) -> list[float]:

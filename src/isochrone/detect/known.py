@@ -14,7 +14,7 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
 from isochrone.errors import IsochroneError
-from isochrone.fabric.switches import Switches
+from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Measurements, Place, Topology
 
 TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
@@ -69,7 +69,7 @@ def known_partitions(
     if fabric is not None:
         tiers = fabric.tiers([place.host for place in measurements.places])
         for tier, switches in enumerate(tiers[:MOST_TIERS], start=1):
-            known.append(Known(f"switch-{tier}" if tier > 1 else "switch", numbered(switches), FABRIC))
+            known.append(Known(tier_name(tier), numbered(switches), FABRIC))
     return tuple(known)
 
 

@@ -71,7 +71,7 @@ def read_traffic(path: Path) -> list[tuple[str, str, float]]:
     found = []
     lines = read_text(path, _MOST_BYTES, "traffic", _TODO).splitlines()
     for number, row in enumerate(csv.reader(lines), start=1):
-        if not row or row[0].startswith("#") or (number == 1 and row[-1].strip().isalpha()):
+        if not row or row[0].startswith("#") or (number == 1 and row[-1].strip().lower() == "bytes"):
             continue  # the first line may name the columns
         try:
             source, target, volume = row[0].strip(), row[1].strip(), float(row[2])
@@ -82,6 +82,8 @@ def read_traffic(path: Path) -> list[tuple[str, str, float]]:
         if len(row) != 3 or not 0 <= volume <= _MOST_BETWEEN:
             raise IsochroneError("bytes are a number from 0 to 2^53", f"{path}:{number}", _TODO)
         found.append((source, target, volume))
+    if not found:
+        raise IsochroneError("holds no traffic", str(path), _TODO)
     return found
 
 

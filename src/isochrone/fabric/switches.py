@@ -82,6 +82,11 @@ class Switches:
         return heights
 
 
+def tier_name(tier: int) -> str:
+    """Of a level of switches: 1 is the nearest to the hosts."""
+    return f"switch-{tier}" if tier > 1 else "switch"
+
+
 def read_switches(path: Path | str) -> Switches:
     """Reads a ``topology.conf``.
 

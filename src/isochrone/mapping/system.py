@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
+from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Links, Topology
 from isochrone.files.place import Place
 
@@ -123,18 +124,24 @@ def system_of_tree(arity: Sequence[int]) -> System:
     )
 
 
-def system_of_hosts(hosts: Sequence[tuple[str, int]]) -> System:
-    """A place for each core of a list of hosts with their numbers of cores, in the list's order: two levels,
-    of which nothing is measured.
+def system_of_hosts(hosts: Sequence[tuple[str, int]], switches: Switches | None = None) -> System:
+    """A place for each core of a list of hosts with their numbers of cores, in the list's order: levels of
+    which nothing is measured, of the hosts and of the switches that they are below.
+
+    Raises:
+        IsochroneError: no host has a core, or one is below no switch.
     """
     owners = [number for number, (_, cores) in enumerate(hosts) for _ in range(cores)]
     if not owners:
         raise IsochroneError("no host has a core", "--hosts")
+    tiers = switches.tiers([hosts[owner][0] for owner in owners]) if switches is not None else []
+    names = [tier_name(number) for number in range(1, len(tiers) + 1)]
+    groups = [_renumbered(tier) for tier in tiers]
     return System(
-        levels=("machine", "node"),
-        groups=((0,) * len(owners), tuple(owners)),
+        levels=("machine", *reversed(names), "node"),
+        groups=((0,) * len(owners), *reversed(groups), tuple(owners)),
         capacities=(1,) * len(owners),
-        links=(None, None),
+        links=(None,) * (len(tiers) + 2),
         places=tuple(Place(hosts[owner][0], None, "") for owner in owners),
     )
 
@@ -172,6 +179,6 @@ def on_hosts(system: System, hosts: Sequence[tuple[str, int]]) -> System:
     )
 
 
-def _renumbered(labels: Sequence[int]) -> tuple[int, ...]:
-    number: dict[int, int] = {}
+def _renumbered(labels: Sequence[object]) -> tuple[int, ...]:
+    number: dict[object, int] = {}
     return tuple(number.setdefault(label, len(number)) for label in labels)
