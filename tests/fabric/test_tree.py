@@ -21,6 +21,7 @@ from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.routes import Routes
 from isochrone.fabric.switches import read_switches
 from isochrone.fabric.tree import read_tree, tree
+from isochrone.files import Level, Links, Place, Topology, write_topology
 
 
 def exported(folder: Path, form: str) -> str:
@@ -114,6 +115,46 @@ def test_distances(tmp_path: Path) -> None:
             assert hops[row, column] == (0 if row == column else 1 if same else 3)
             slowest = min(gbps[row], gbps[column], 200 if same else 96)
             assert delays[row, column] == pytest.approx(0 if row == column else 1 / slowest, rel=1e-5)
+
+
+def slow_half(one: str, other: str) -> str:
+    return "4xSDR" if one.startswith("node") and one[-1] in "02" else "4xDDR"
+
+
+def test_times_by_what_was_measured_and_how_fast_cables_are(tmp_path: Path) -> None:
+    """Half of the hosts have cables of half the speed, so that the median of a level is the slow one."""
+    net = two_level(2, 4, 1, speed=slow_half)
+    folder = net.dump(tmp_path / "dumps")
+    places = tuple(Place(host, str(cpu), "1x1") for host in net.hosts for cpu in range(2))
+
+    def level(name: str, width: int, links: Links | None) -> Level:
+        groups = tuple(tuple(range(first, first + width)) for first in range(0, 16, width))
+        return Level(name, groups, 1.0, links)
+
+    machine, switch = (
+        Links(latency, ((0, 0.0),), ((0, 0.0),), ((0, 0.0), (1000, slope)))
+        for latency, slope in ((3e-6, 2e-6), (1e-6, 1e-6))
+    )
+    made = {"command": ["x"], "time": "2026-01-01T00:00:00Z", "host": "x", "version": "0"}
+    for inner, code in ((switch, 0), (None, 1)):
+        levels = (level("machine", 16, machine), level("switch", 8, inner), level("node", 2, None))
+        topology = Topology(places, tuple(range(16)), levels, source={"method": "x"}, provenance=made)
+        write_topology(tmp_path / "topology.json", topology)
+        words = ["fabric", "export", str(folder), "times.csv", "--survey", str(tmp_path / "topology.json")]
+        done = CliRunner().invoke(app, [*words, "--bytes", "2000"])
+        assert done.exit_code == code
+        if code:
+            assert "level switch was not measured" in str(done.exception)
+            continue
+        times = np.loadtxt(done.stdout.splitlines(), delimiter=",")
+        for row, one in enumerate(net.hosts):
+            for column, other in enumerate(net.hosts):
+                latency, slope = (1e-6, 1e-9) if one[:8] == other[:8] else (3e-6, 2e-9)
+                is_slow = one[-1] in "02" or other[-1] in "02"
+                wanted = latency + 2000 * slope * (1.0 if is_slow else 0.5)
+                assert times[row, column] == pytest.approx(0 if row == column else wanted, rel=1e-5)
+    done = CliRunner().invoke(app, ["fabric", "export", str(folder), "times.csv"])
+    assert isinstance(done.exception, UsageError)
 
 
 def test_the_drawing_has_every_switch_and_bundle(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class Subnet:
         """What a tool prints."""
         done = subprocess.run(
             [tool(command[0]), *command[1:]],
+            cwd=self.folder,
             env=self.environment,
             capture_output=True,
             text=True,
@@ -57,7 +58,13 @@ class Subnet:
         """What one of our own commands prints on this subnet."""
         command = [sys.executable, "-m", "isochrone", *arguments]
         done = subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=_WAIT_S, check=True
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=_WAIT_S,
+            check=True,
         )
         return done.stdout
 
@@ -66,7 +73,9 @@ class Subnet:
         """``isochrone fabric dump --watch`` runs meanwhile."""
         command = [sys.executable, "-m", "isochrone", "fabric", "dump", str(folder), "--watch", str(log)]
         with (self.folder / "dump.log").open("wb") as out:
-            process = subprocess.Popen(command, env=self.environment, stdout=out, stderr=out)
+            process = subprocess.Popen(
+                command, cwd=self.folder, env=self.environment, stdout=out, stderr=out
+            )
         try:
             wait_for(lambda: (folder / "fabric.json").exists() or _ended(process))
             yield
@@ -118,7 +127,7 @@ def subnet(
 
     Args:
         net: as ``ibnetdiscover`` prints it.
-        folder: for logs; made if need be.
+        folder: for logs, and for the folder sys-PID of each tool that ends badly; made if need be.
         engine: of OpenSM's routing.
         options: of OpenSM, more of them.
         plugin: of OpenSM, a shared library.
@@ -154,12 +163,12 @@ def subnet(
         with (folder / "console").open("r+b", buffering=0) as console:
             command = [tool("ibsim"), "-s", "-N", "8192", "-S", "1024", "-P", "60000", str(folder / "net")]
             without = environment | {"LD_PRELOAD": ""}
-            started.append(_start(command, without, folder / "ibsim.log", console.fileno()))
+            started.append(_start(command, folder, without, "ibsim.log", console.fileno()))
             wait_for(
                 lambda: "ready" in (folder / "ibsim.log").read_text(errors="replace") or _ended(started[0])
             )
             command = [tool("opensm"), "-F", str(conf), "-R", engine, *options]
-            started.append(_start(command, environment, folder / "opensm.out"))
+            started.append(_start(command, folder, environment, "opensm.out"))
             wait_for(lambda: found.sweeps() > 0 or _ended(started[1]))
             found.settle()
             yield found
@@ -174,11 +183,11 @@ def subnet(
 
 
 def _start(
-    command: list[str], environment: dict[str, str], log: Path, stdin: int | None = None
+    command: list[str], folder: Path, environment: dict[str, str], log: str, stdin: int | None = None
 ) -> subprocess.Popen[bytes]:
-    with log.open("wb") as out:
+    with (folder / log).open("wb") as out:
         return subprocess.Popen(
-            command, env=environment, stdin=stdin or subprocess.DEVNULL, stdout=out, stderr=out
+            command, cwd=folder, env=environment, stdin=stdin or subprocess.DEVNULL, stdout=out, stderr=out
         )
 
 

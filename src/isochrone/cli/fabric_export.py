@@ -22,16 +22,27 @@ WORDS = {
     "graphviz": "a drawing, for dot",
     "hops.csv": "switches between each two hosts",
     "delays.csv": "nanoseconds that a bit takes over the slowest cable between each two hosts",
+    "times.csv": "seconds of a message of --bytes, by the PLogP parameters of --survey and speeds of cables",
 }
 
 
-def _writers() -> dict[str, Callable[[Routes], str]]:
+def _writers(survey: Path | None, size_bytes: int) -> dict[str, Callable[[Routes], str]]:
+    from isochrone.errors import UsageError
     from isochrone.export import graphviz, slurm
-    from isochrone.fabric.delays import by_hops, by_speed, csv_text
+    from isochrone.fabric.delays import by_hops, by_speed, by_times, csv_text
     from isochrone.fabric.tree import tree
 
     def hosts(routes: Routes) -> list[str]:
         return sorted(routes.wiring.hosts, key=slurm.natural)
+
+    def times(routes: Routes) -> str:
+        from isochrone.files import read_topology
+        from isochrone.steps.folder import TOPOLOGY, in_folder
+
+        if survey is None:
+            raise UsageError("times need what was measured", "times.csv", "give --survey FOLDER")
+        names, matrix = by_times(routes, read_topology(in_folder(survey, TOPOLOGY)), size_bytes)
+        return csv_text(matrix, names, f"seconds for {size_bytes} bytes")
 
     return {
         "topology.conf": lambda routes: slurm.topology_conf(tree(routes)),
@@ -40,6 +51,7 @@ def _writers() -> dict[str, Callable[[Routes], str]]:
         "graphviz": lambda routes: graphviz.fabric_dot(routes.fabric),
         "hops.csv": lambda routes: csv_text(by_hops(routes, hosts(routes)), hosts(routes), "hops"),
         "delays.csv": lambda routes: csv_text(by_speed(routes, hosts(routes)), hosts(routes), "ns for a bit"),
+        "times.csv": times,
     }
 
 
@@ -51,6 +63,15 @@ def export(
             metavar="FORM", help="; ".join(f"{name}: {words}" for name, words in WORDS.items()) + "."
         ),
     ],
+    survey: Annotated[
+        Path | None,
+        typer.Option(
+            "--survey", metavar="FOLDER", help="Of times.csv: a survey's folder, or a topology.json."
+        ),
+    ] = None,
+    size: Annotated[
+        int, typer.Option("--bytes", min=0, max=1 << 40, help="Of times.csv: the size of a message.")
+    ] = 65536,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; by default stdout.")
     ] = None,
@@ -62,7 +83,7 @@ def export(
     from isochrone.fabric.routes import Routes
     from isochrone.files.text import write_text
 
-    writer = _writers().get(form)
+    writer = _writers(survey, size).get(form)
     if writer is None:
         raise UsageError(f"{form!r} is no form", "FORM", f"use {', '.join(WORDS)}")
     text = writer(Routes(read_fabric(folder)))

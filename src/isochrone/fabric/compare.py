@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from isochrone.fabric.delays import host_levels
 from isochrone.fabric.switches import Switches
 from isochrone.files import Topology
 from isochrone.files.text import Json
@@ -75,23 +76,9 @@ def compare(tree: Switches, topology: Topology) -> list[Tier]:
     Raises:
         IsochroneError: a host is not on the fabric.
     """
-    hosts = list(dict.fromkeys(topology.places[place].host for place in topology.ranks))
-    levels = _host_levels(topology, hosts)
+    hosts, of_hosts = host_levels(topology)
+    levels = [(level.name, labels) for level, labels in of_hosts]
     return [_tier(number, labels, hosts, levels) for number, labels in enumerate(tree.tiers(hosts), start=1)]
-
-
-def _host_levels(topology: Topology, hosts: Sequence[str]) -> list[tuple[str, Ints]]:
-    """Name of each measured level of whole hosts, and [host], its groups."""
-    at = {host: index for index, host in enumerate(hosts)}
-    host_of = np.array([at[topology.places[place].host] for place in topology.ranks], np.int64)
-    found = []
-    for level in topology.levels:
-        labels = np.array(topology.labels(level), np.int64)
-        of_host = np.zeros(len(hosts), np.int64)
-        of_host[host_of] = labels
-        if (of_host[host_of] == labels).all():
-            found.append((level.name, of_host))
-    return found
 
 
 def _tier(number: int, switches: Sequence[str], hosts: Sequence[str], levels: list[tuple[str, Ints]]) -> Tier:

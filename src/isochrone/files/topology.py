@@ -11,11 +11,15 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from isochrone.errors import IsochroneError
 from isochrone.files.place import Place, distinct_places, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
 
+Floats = NDArray[np.float64]
 Points = tuple[tuple[int, float], ...]
 Groups = tuple[tuple[int, ...], ...]
 
@@ -40,6 +44,23 @@ class Links:
     capacity_bytes_per_s: float | None = None
     pairs: int | None = None
     spread: float | None = None
+
+    @property
+    def last_slope_s_per_byte(self) -> float:
+        """Of the gap beyond the largest size that was measured; 0 where there is one size only."""
+        if len(self.gap_s) < 2:
+            return 0.0
+        (size, gap), (last_size, last_gap) = self.gap_s[-2:]
+        return max(0.0, (last_gap - gap) / (last_size - size))
+
+    def gap_at_s(self, sizes_bytes: Floats) -> Floats:
+        """The gap of messages of any sizes: on the lines through the points, and beyond the last on the last
+        line.
+        """
+        sizes, gaps = np.array(self.gap_s, dtype=np.float64).reshape(-1, 2).T
+        beyond = np.maximum(0.0, sizes_bytes - sizes[-1])
+        found: Floats = np.interp(sizes_bytes, sizes, gaps) + self.last_slope_s_per_byte * beyond
+        return found
 
 
 @dataclass(frozen=True)

@@ -79,15 +79,11 @@ def _times_s(graph: TaskGraph, links: Links | None) -> Floats:
     """[row], the time of a row's messages at a level."""
     if links is None:
         return np.zeros(len(graph.sources))
-    points = np.array(links.gap_s, dtype=np.float64).reshape(-1, 2)
-    sizes_bytes, gaps_s = points[:, 0], points[:, 1]
-    slope = 0.0
-    if len(points) > 1:
-        slope = max(0.0, (gaps_s[-1] - gaps_s[-2]) / (sizes_bytes[-1] - sizes_bytes[-2]))
+    slope = links.last_slope_s_per_byte
     messages = graph.messages.astype(np.float64)
     volume_bytes = graph.volume_bytes.astype(np.float64)
     mean_bytes = volume_bytes / np.maximum(messages, 1.0)
-    gap_s = np.interp(mean_bytes, sizes_bytes, gaps_s) + slope * np.maximum(0.0, mean_bytes - sizes_bytes[-1])
+    gap_s = links.gap_at_s(mean_bytes)
     # Rows of bare weights are bytes of one long stream.
     times_s: Floats = np.where(graph.messages > 0, messages * (links.latency_s + gap_s), volume_bytes * slope)
     return times_s
