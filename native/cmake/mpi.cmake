@@ -40,7 +40,7 @@ function(isochrone_mpi_sources result)
 endfunction()
 
 # What the programs and the preload share.
-isochrone_mpi_sources(_sources clock comm executor)
+isochrone_mpi_sources(_sources clock comm executor fabric)
 add_library(isochrone_mpi_support STATIC ${_sources})
 target_include_directories(isochrone_mpi_support PUBLIC "${PROJECT_SOURCE_DIR}/mpi")
 target_link_libraries(isochrone_mpi_support

@@ -18,6 +18,7 @@
 
 #include "fabric/routes.hpp"
 #include "fabric/service.hpp"
+#include "place/fabric_server.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -188,6 +189,10 @@ void bind_fabric(nb::module_& m) {
             "find",
             [](const fabric::Service& service, const std::string& name) { return service.find(name); },
             "name"_a, "The vertex of a host or GUID; -1: none.");
+    m.def(
+        "check_fabric_address",
+        [](const std::string& text) { static_cast<void>(place::parse_fabric_server(text)); }, "text"_a,
+        "Whether a text is [hops@|speed@|time@]HOST:PORT. Raises ValueError with one line if not.");
     m.attr("FABRIC_LONGEST_LINE") = fabric::longest_line;
     m.attr("FABRIC_MOST_HOSTS") = fabric::most_hosts;
 }

@@ -42,6 +42,7 @@ TEST(ARecipe, ReadsAsItIsWritten) {
     for (const std::string text :
          {"native", "binomial", "knomial/4", "chain@65536", "knomial/3@8", "ordered(binomial)",
           "ordered(knomial/7)@1024", "depth_first(knomial/4)", "breadth_first(binomial)@512",
+          "longest_first(binary)", "hierarchical(machine=depth_first(knomial/4),node=chain)@64",
           "hierarchical(machine=flat)", "hierarchical(machine=binomial,node=chain,socket=native)",
           "hierarchical(group-1=knomial/4,l3=scatter_allgather)@1099511627776",
           "hierarchical(machine=ring,node=knomial/4+flat,socket=flat+knomial/8)@64"}) {
@@ -54,12 +55,14 @@ TEST(ARecipe, HasTheMeaningOfItsText) {
     EXPECT_EQ(recipe.kind, Recipe::Kind::hierarchical);
     EXPECT_EQ(recipe.segment_bytes, 4096);
     ASSERT_EQ(recipe.parts.size(), 2U);
-    EXPECT_EQ(recipe.parts[0], (compose::Part{"machine", {"knomial", 4}, {}}));
-    EXPECT_EQ(recipe.parts[1], (compose::Part{"node", {"native", 0}, {}}));
+    EXPECT_EQ(recipe.parts[0], (compose::Part{"machine", compose::Order::ranks, {"knomial", 4}, {}}));
+    EXPECT_EQ(recipe.parts[1], (compose::Part{"node", compose::Order::ranks, {"native", 0}, {}}));
     EXPECT_EQ(parse_recipe("native"), Recipe{});
-    EXPECT_EQ(parse_recipe("ordered(chain)").kind, Recipe::Kind::ordered);
-    EXPECT_EQ(parse_recipe("depth_first(binomial)").kind, Recipe::Kind::depth_first);
-    EXPECT_EQ(parse_recipe("breadth_first(binomial)").kind, Recipe::Kind::breadth_first);
+    EXPECT_EQ(parse_recipe("ordered(chain)").order(), compose::Order::tree);
+    EXPECT_EQ(parse_recipe("depth_first(binomial)").order(), compose::Order::depth_first);
+    EXPECT_EQ(parse_recipe("hierarchical(a=breadth_first(binomial),b=flat)").order(),
+              compose::Order::breadth_first);
+    EXPECT_EQ(parse_recipe("chain").order(), compose::Order::ranks);
     EXPECT_EQ(parse_recipe("chain").kind, Recipe::Kind::flat);
 }
 
@@ -80,6 +83,7 @@ TEST(AnErrorInARecipe, IsSaidWithItsCharacter) {
         {"hierarchical()", "character 14: expected a name"},
         {"hierarchical(node)", "character 18: expected '='"},
         {"hierarchical(node=flat,)", "character 24: expected a name"},
+        {"hierarchical(a=flat,b=ordered(flat))", "character 30: expected ')'"},
         {"hierarchical(node=flat)x", "character 24: expected the end"},
         {"Flat", "character 1: expected a name"},
     };

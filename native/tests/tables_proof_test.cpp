@@ -166,6 +166,7 @@ TEST(EveryAlgorithm, IsProvedForEveryGroupSizeAndRoot) {
                 if (row.tree == nullptr) return;
                 proof.expect("depth_first(" + name + ")", root);
                 proof.expect("breadth_first(" + name + ")@3", root);
+                proof.expect("longest_first(" + name + ")@2", root);
             });
         }
     }
@@ -228,6 +229,30 @@ std::string any_way(const Collective& collective, std::mt19937_64& random) {
     return name(collective.up()) + "+" + name(collective.down());
 }
 
+/// A row of the table across, its members now and then in an order of their own.
+std::string any_across(const Collective& collective, std::mt19937_64& random) {
+    const auto across = collective.across();
+    const Algorithm& row = across[random() % across.size()];
+    const std::string name(row.name);
+    const int order = any(row.tree == nullptr ? 4 : 7, random);
+    return order == 3   ? "ordered(" + name + ")"
+           : order == 4 ? "depth_first(" + name + ")"
+           : order == 5 ? "breadth_first(" + name + ")"
+           : order == 6 ? "longest_first(" + name + ")"
+                        : name;
+}
+
+/// Delays between hosts, which are whatever groups of ranks.
+void add_any_delays(place::Layout& layout, std::mt19937_64& random) {
+    std::vector<int> host_of;
+    for (int rank = 0; rank < layout.size; ++rank) host_of.push_back(any(1 + layout.size / 2, random));
+    const auto hosts = static_cast<std::size_t>(*std::max_element(host_of.begin(), host_of.end())) + 1;
+    std::vector<float> hops;
+    for (std::size_t pair = 0; pair < hosts * hosts; ++pair)
+        hops.push_back(static_cast<float>(any(4, random)));
+    place::set_delays(layout, host_of, place::DelayBy::hops, hops);
+}
+
 TEST(HierarchicalRecipes, AreProvedOnRandomTreesToAnyDepth) {
     std::mt19937_64 random(3);
     for (const Collective& collective : collectives::all()) {
@@ -235,14 +260,13 @@ TEST(HierarchicalRecipes, AreProvedOnRandomTreesToAnyDepth) {
             for (int trial = 0; trial < 12; ++trial) {
                 const int depth = 1 + any(5, random);
                 // Operands keep the order of ranks only where groups are runs of them.
-                const auto layout = trial % 2 == 0 ? random_layout(size, depth, random)
-                                                   : random_layout_of_runs(size, depth, random);
+                auto layout = trial % 2 == 0 ? random_layout(size, depth, random)
+                                             : random_layout_of_runs(size, depth, random);
+                if (any(2, random) == 0) add_any_delays(layout, random);
                 std::string parts;
                 for (int l = 0; l < depth; ++l) {
                     if (l > 0 && any(4, random) == 0) continue;  // levels may be skipped
-                    const auto across = collective.across();
-                    std::string way = l == 0 ? std::string(across[random() % across.size()].name)
-                                             : any_way(collective, random);
+                    std::string way = l == 0 ? any_across(collective, random) : any_way(collective, random);
                     // The library's own takes no part on the way up.
                     if (l == depth - 1 && collective.up == nullptr && !collective.has_blocks() &&
                         any(3, random) == 0)

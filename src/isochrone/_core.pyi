@@ -85,6 +85,13 @@ def algorithms() -> list[Algorithm]:
 def collectives() -> list[Collective]:
     """The rows of the table of collectives."""
 
+def check_fabric_address(text: str) -> None:
+    """Whether a text is ``[hops@|speed@|time@]HOST:PORT``.
+
+    Raises:
+        ValueError: it is not.
+    """
+
 def parse_recipe(text: str) -> str:
     """The recipe as Isochrone writes it. The error line says what is wrong at which character."""
 

@@ -36,6 +36,11 @@ from isochrone.report.words import (
             "between nodes a flat tree; inside each node, between its L3 groups, a binary tree; "
             "inside each L3 group the library's own",
         ),
+        (
+            "hierarchical(machine=depth_first(knomial/4),node=native)@8",
+            "between nodes a k-nomial tree (k = 4) laid over the map, its longest paths on the shortest "
+            "links, inside each node the library's own, in segments of 8 B",
+        ),
         ("hierarchical(machine=flat)", "over all ranks of the machine a flat tree"),
     ],
 )

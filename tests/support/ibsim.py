@@ -73,9 +73,7 @@ class Subnet:
         """``isochrone fabric dump --watch`` runs meanwhile."""
         command = [sys.executable, "-m", "isochrone", "fabric", "dump", str(folder), "--watch", str(log)]
         with (self.folder / "dump.log").open("wb") as out:
-            process = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=out, stderr=out
-            )
+            process = subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=out, stderr=out)
         try:
             wait_for(lambda: (folder / "fabric.json").exists() or _ended(process))
             yield

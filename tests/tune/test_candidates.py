@@ -10,7 +10,14 @@ import pytest
 
 from isochrone import _core
 from isochrone.errors import UsageError
-from isochrone.tune.candidates import Form, candidates, dividing_levels, neighbours, of_next_sizes
+from isochrone.tune.candidates import (
+    Form,
+    candidates,
+    dividing_levels,
+    laid_over_hosts,
+    neighbours,
+    of_next_sizes,
+)
 from isochrone.tune.collectives import grids, parse_collectives, sizes_of, timed
 
 
@@ -191,7 +198,7 @@ def test_on_dealt_out_ranks_the_model_prefers_recipes_that_follow_the_tree() -> 
     )
 
 
-@pytest.mark.parametrize("order", ["depth_first", "breadth_first"])
+@pytest.mark.parametrize("order", ["depth_first", "breadth_first", "longest_first"])
 def test_only_trees_are_laid_over_the_network(order: str) -> None:
     layout = _layout(4, 2, 4)
     near = neighbours("bcast", layout, f"{order}(binomial)", (0,), 512, 20)
@@ -226,3 +233,31 @@ def test_no_candidate_sends_more_messages_than_a_tree_with_the_most_segments(
         )
         segments = -(-size_bytes // (Form.of(recipe).segment_bytes or size_bytes))
         assert segments == 1 or sends * segments <= 1.1 * most_segments * layout.size, recipe
+
+
+@pytest.mark.parametrize(
+    ("recipe", "laid"),
+    [
+        (
+            "binomial@64",
+            ["depth_first(binomial)@64", "breadth_first(binomial)@64", "longest_first(binomial)@64"],
+        ),
+        (
+            "hierarchical(machine=knomial/4,node=flat)",
+            [
+                "hierarchical(machine=depth_first(knomial/4),node=flat)",
+                "hierarchical(machine=breadth_first(knomial/4),node=flat)",
+                "hierarchical(machine=longest_first(knomial/4),node=flat)",
+            ],
+        ),
+        ("hierarchical(machine=scatter_allgather,node=binomial)", []),
+        ("ordered(binomial)", []),
+    ],
+)
+def test_the_outermost_tree_of_a_recipe_is_laid_over_the_hosts(recipe: str, laid: list[str]) -> None:
+    assert laid_over_hosts(recipe, "bcast") == laid
+    assert all(Form.of(text).text() == text for text in laid)
+
+
+def test_what_keeps_the_order_of_ranks_is_not_laid_over_hosts() -> None:
+    assert laid_over_hosts("linear", "scan") == []

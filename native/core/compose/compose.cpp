@@ -42,6 +42,7 @@ class Composer {
         if (resolved.recipe.kind == Recipe::Kind::hierarchical) {
             tiers_ =
                 tiers(layout_, resolved_.levels, rank_, top_, is_scan_ ? Leader::highest : Leader::lowest);
+            if (!tiers_.empty() && part_of(tiers_.front()) == 0) arrange(tiers_.front().group);
         } else {
             tiers_.push_back({resolved_.levels.empty() ? -1 : resolved_.levels.front(), everybody()});
         }
@@ -216,25 +217,40 @@ class Composer {
 
     [[nodiscard]] algorithms::Group everybody() const {
         algorithms::Group group;
-        const Recipe::Kind kind = resolved_.recipe.kind;
-        if (kind == Recipe::Kind::ordered) {
-            group.ranks = tree_order(layout_, top_);
-        } else if (is_mapped(kind)) {
-            const auto& [algorithm, parameter] = resolved_.up.front();
-            group.ranks = mapped(layout_, algorithm->tree, parameter, top_,
-                                 kind == Recipe::Kind::depth_first ? Walk::depth_first : Walk::breadth_first);
-        } else {
-            group.ranks.resize(at(layout_.size));
-            std::iota(group.ranks.begin(), group.ranks.end(), 0);
+        for (int rank = 0; rank < layout_.size; ++rank) {
+            group.ranks.push_back(rank);
+            group.parts.push_back({rank});
         }
-        for (const int rank : group.ranks) group.parts.push_back({rank});
-        const auto position = [&](int rank) {
-            return static_cast<int>(std::find(group.ranks.begin(), group.ranks.end(), rank) -
-                                    group.ranks.begin());
-        };
-        group.root = position(top_);
-        group.me = position(rank_);
+        group.root = top_;
+        group.me = rank_;
+        arrange(group);
         return group;
+    }
+
+    /// Puts the members of the outermost group into the order that the recipe asks for.
+    void arrange(algorithms::Group& group) const {
+        const Order order = resolved_.recipe.order();
+        if (order == Order::ranks) return;
+        const auto members = layout_.restricted_to(group.ranks);
+        std::vector<int> positions;
+        if (order == Order::tree) {
+            positions = tree_order(members, group.root);
+        } else {
+            const auto& [algorithm, parameter] = resolved_.up.front();
+            const Walk walk = order == Order::depth_first     ? Walk::depth_first
+                              : order == Order::breadth_first ? Walk::breadth_first
+                                                              : Walk::longest_first;
+            positions = mapped(members, algorithm->tree, parameter, group.root, walk);
+        }
+        const algorithms::Group before = std::move(group);
+        group = {};
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            const int position = positions[i];
+            if (position == before.root) group.root = static_cast<int>(i);
+            if (position == before.me) group.me = static_cast<int>(i);
+            group.ranks.push_back(before.ranks[at(position)]);
+            group.parts.push_back(before.parts[at(position)]);
+        }
     }
 
     const Resolved& resolved_;

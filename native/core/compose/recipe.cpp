@@ -55,25 +55,37 @@ class Reader {
     std::size_t position_ = 0;
 };
 
-struct Order {
+struct NamedOrder {
     std::string_view name;
-    Recipe::Kind kind;
+    Order order;
 };
 
-constexpr Order orders[] = {{"ordered", Recipe::Kind::ordered},
-                            {"depth_first", Recipe::Kind::depth_first},
-                            {"breadth_first", Recipe::Kind::breadth_first}};
-
-const Order* find_order(std::string_view name) {
-    const auto* found =
-        std::find_if(std::begin(orders), std::end(orders), [&](const Order& o) { return o.name == name; });
-    return found == std::end(orders) ? nullptr : found;
-}
+constexpr NamedOrder orders[] = {{"ordered", Order::tree},
+                                 {"depth_first", Order::depth_first},
+                                 {"breadth_first", Order::breadth_first},
+                                 {"longest_first", Order::longest_first}};
 
 Choice read_choice(Reader& reader, std::string name) {
     Choice choice{std::move(name)};
     if (reader.take('/')) choice.parameter = static_cast<int>(reader.number(1'000'000));
     return choice;
+}
+
+/// An algorithm, and the order in which ranks take part in it. `first` is the name that it begins with.
+Part read_ordered(Reader& reader, std::string level, std::string first) {
+    Part part;
+    part.level = std::move(level);
+    const auto* const found = std::find_if(std::begin(orders), std::end(orders),
+                                           [&](const NamedOrder& one) { return one.name == first; });
+    if (found == std::end(orders)) {
+        part.choice = read_choice(reader, std::move(first));
+        return part;
+    }
+    part.order = found->order;
+    reader.expect('(');
+    part.choice = read_choice(reader, reader.name());
+    reader.expect(')');
+    return part;
 }
 
 std::string to_text(const Choice& choice) {
@@ -92,26 +104,22 @@ Recipe parse_recipe(std::string_view text) {
         recipe.kind = Recipe::Kind::hierarchical;
         reader.expect('(');
         do {
-            Part part;
-            part.level = reader.name();
+            std::string level = reader.name();
             reader.expect('=');
-            part.choice = read_choice(reader, reader.name());
+            Part part = recipe.parts.empty()
+                            ? read_ordered(reader, std::move(level), reader.name())
+                            : Part{std::move(level), Order::ranks, read_choice(reader, reader.name()), {}};
             if (reader.take('+')) part.down = read_choice(reader, reader.name());
             recipe.parts.push_back(std::move(part));
             if (recipe.parts.size() > most_levels) reader.fail("too many levels");
         } while (reader.take(','));
-        reader.expect(')');
-    } else if (const auto* order = find_order(first)) {
-        recipe.kind = order->kind;
-        reader.expect('(');
-        recipe.parts.push_back({"", read_choice(reader, reader.name()), {}});
         reader.expect(')');
     } else if (first == native_name) {
         reader.end();
         return recipe;
     } else {
         recipe.kind = Recipe::Kind::flat;
-        recipe.parts.push_back({"", read_choice(reader, first), {}});
+        recipe.parts.push_back(read_ordered(reader, "", first));
     }
     if (reader.take('@')) recipe.segment_bytes = reader.number(std::int64_t{1} << 40);
     reader.end();
@@ -124,11 +132,12 @@ std::string to_text(const Recipe& recipe) {
     for (const Part& part : recipe.parts) {
         if (!parts.empty()) parts += ",";
         if (!part.level.empty()) parts += part.level + "=";
-        parts += to_text(part.choice);
+        std::string choice = to_text(part.choice);
+        for (const NamedOrder& one : orders) {
+            if (part.order == one.order) choice = std::string(one.name) + "(" + choice + ")";
+        }
+        parts += choice;
         if (!part.down.algorithm.empty()) parts += "+" + to_text(part.down);
-    }
-    for (const Order& order : orders) {
-        if (recipe.kind == order.kind) parts = std::string(order.name) + "(" + parts + ")";
     }
     if (recipe.kind == Recipe::Kind::hierarchical) parts = "hierarchical(" + parts + ")";
     if (recipe.segment_bytes > 0) parts += "@" + std::to_string(recipe.segment_bytes);

@@ -3,9 +3,10 @@
 // Recipes: which algorithms, at which levels, in segments of which size. Users, plans and tests write them as
 // text:
 //
-//   recipe    = "native" | algorithm [ "@" bytes ] | order "(" algorithm ")" [ "@" bytes ]
-//             | "hierarchical(" level "=" way { "," level "=" way } ")" [ "@" bytes ]
-//   order     = "ordered" | "depth_first" | "breadth_first"
+//   recipe    = "native" | among [ "@" bytes ]
+//             | "hierarchical(" level "=" among { "," level "=" way } ")" [ "@" bytes ]
+//   among     = algorithm | order "(" algorithm ")"
+//   order     = "ordered" | "depth_first" | "breadth_first" | "longest_first"
 //   way       = algorithm [ "+" algorithm ]
 //   algorithm = name [ "/" number ]
 //
@@ -28,9 +29,19 @@ struct Choice {
     friend bool operator==(const Choice&, const Choice&) = default;
 };
 
+/// In which order the members of a group take part, the root first.
+enum class Order : std::uint8_t {
+    ranks,          ///< that of ranks
+    tree,           ///< that of the tree, depth first from the root
+    depth_first,    ///< a tree laid over the network (mapping.hpp), its longest paths first
+    breadth_first,  ///< ... those nearest to the root first
+    longest_first,  ///< ... those with the longest paths below them first
+};
+
 /// What runs at one level; `level` is empty but in hierarchical recipes.
 struct Part {
     std::string level;
+    Order order = Order::ranks;  ///< another one only at the outermost level
     Choice choice;
     Choice down;  ///< without a name: as on the way up
 
@@ -39,24 +50,21 @@ struct Part {
 
 struct Recipe {
     enum class Kind : std::uint8_t {
-        native,         ///< the library's own on the whole communicator
-        flat,           ///< one algorithm among all ranks in rank order
-        ordered,        ///< one algorithm among all ranks in the order of the tree, depth first from the root
-        depth_first,    ///< one tree laid over the network (mapping.hpp), its longest paths first
-        breadth_first,  ///< ... those nearest to the root first
-        hierarchical,   ///< one algorithm a level
+        native,        ///< the library's own on the whole communicator
+        flat,          ///< one algorithm among all ranks
+        hierarchical,  ///< one algorithm a level
     };
     Kind kind = Kind::native;
     std::vector<Part> parts;         ///< outermost level first
     std::int64_t segment_bytes = 0;  ///< 0: each algorithm's own
 
+    /// Of all ranks in a flat recipe, of the leaders at the outermost level in others.
+    [[nodiscard]] Order order() const { return parts.empty() ? Order::ranks : parts.front().order; }
+    /// Whether a tree is laid over the network.
+    [[nodiscard]] bool is_mapped() const { return order() != Order::ranks && order() != Order::tree; }
+
     friend bool operator==(const Recipe&, const Recipe&) = default;
 };
-
-/// Whether a tree is laid over the network.
-[[nodiscard]] constexpr bool is_mapped(Recipe::Kind kind) {
-    return kind == Recipe::Kind::depth_first || kind == Recipe::Kind::breadth_first;
-}
 
 inline constexpr std::string_view native_name = "native";
 

@@ -62,7 +62,7 @@ void check_native(const Collective& collective, const Recipe& recipe, bool is_in
 
 Setting across(const Collective& collective, const Recipe& recipe, const Choice& choice, bool in_order) {
     const Setting found = find_setting(collective, collective.across(), choice, in_order);
-    if (is_mapped(recipe.kind) && found.algorithm->tree == nullptr) {
+    if (recipe.is_mapped() && found.algorithm->tree == nullptr) {
         throw std::invalid_argument(with_article(collective) + " '" + choice.algorithm +
                                     "' has no tree to lay over the network");
     }
@@ -80,7 +80,7 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
                  bool in_order) {
     in_order = in_order || collective.in_order;
     const bool is_hierarchical = recipe.kind == Recipe::Kind::hierarchical;
-    if (in_order && (recipe.kind == Recipe::Kind::ordered || is_mapped(recipe.kind))) {
+    if (in_order && recipe.order() != Order::ranks) {
         throw std::invalid_argument("the order of the tree is not that of ranks, which is to be kept");
     }
     Resolved resolved{.collective = &collective,

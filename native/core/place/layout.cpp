@@ -170,7 +170,10 @@ bool Layout::has_runs(int level) const {
 }
 
 Layout Layout::restricted_to(const std::vector<int>& ranks) const {
-    Layout result{static_cast<int>(ranks.size()), levels, {}, links};
+    Layout result{static_cast<int>(ranks.size()), levels, {}, links, delays};
+    if (delays != nullptr) {
+        for (const int rank : ranks) result.host_of.push_back(host_of[at(rank)]);
+    }
     for (const auto& groups : group_of) {
         std::map<int, int> renumbered;
         auto& mine = result.group_of.emplace_back();

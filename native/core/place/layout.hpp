@@ -4,10 +4,12 @@
 // serves jobs in another rank order and on other nodes of the same kind.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "place/delays.hpp"
 #include "topology/topology.hpp"
 
 namespace isochrone::core::place {
@@ -18,6 +20,9 @@ struct Layout {
     std::vector<std::string> levels;         ///< names, outermost first
     std::vector<std::vector<int>> group_of;  ///< [level][rank]: number of the rank's group, from 0
     std::vector<plogp::Parameters> links;    ///< [level]
+    /// Between hosts, by a fabric's routes; nullptr: levels alone tell which ranks are close. See set_delays.
+    std::shared_ptr<const Delays> delays = nullptr;
+    std::vector<int> host_of = {};  ///< [rank], of the delays; empty where there are none
 
     /// Index of the level of that name, or -1.
     [[nodiscard]] int level(std::string_view name) const;

@@ -20,6 +20,7 @@
 #include "comm/program.hpp"
 #include "comm/progress.hpp"
 #include "executor/dispatcher.hpp"
+#include "fabric/client.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -32,6 +33,27 @@ struct Memory {
     std::byte* input = nullptr;
     std::byte* output = nullptr;
 };
+
+/// What a fabric's server tells rank 0 of the hosts, on all ranks. Collective. Throws comm::Failure on all
+/// ranks.
+std::string ask_fabric(MPI_Comm comm, const std::string& address, const std::vector<std::string>& hosts) {
+    const auto where = core::place::parse_fabric_server(address);
+    std::string asked;
+    std::string complaint = "the fabric's server did not answer rank 0";
+    if (comm::rank_in(comm) == 0) {
+        try {
+            asked = fabric::ask(where, hosts);
+        } catch (const std::runtime_error& error) {
+            complaint = error.what();
+        }
+    }
+    auto length = static_cast<long long>(asked.size());
+    comm::check(PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, comm), "MPI_Bcast");
+    if (length == 0) throw comm::Failure(comm::failure, complaint);
+    asked.resize(static_cast<std::size_t>(length));
+    comm::check(PMPI_Bcast(asked.data(), static_cast<int>(length), MPI_BYTE, 0, comm), "MPI_Bcast");
+    return asked;
+}
 
 /// One thing to time: the library's own (told which, or not), the plan's choice, or a recipe.
 class Candidate {
@@ -140,7 +162,14 @@ class Bench {
             }
             std::vector<core::topology::Place> known;
             for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
-            const auto layout = core::place::match(topology, known);
+            auto layout = core::place::match(topology, known);
+            if (!work_.fabric.empty()) {
+                std::vector<std::string> of_rank;
+                for (const auto& place : places) of_rank.push_back(place.host);
+                auto hosts = fabric::hosts_of(of_rank);
+                const auto asked = ask_fabric(comm, work_.fabric, hosts.names);
+                fabric::set_delays(layout, std::move(hosts), asked);
+            }
             communicator_ = std::make_unique<executor::Communicator>(comm, layout);
             if (!inputs.plan.empty()) {
                 dispatcher_ = std::make_unique<executor::Dispatcher>(layout, plan_, [comm, layout] {

@@ -62,6 +62,8 @@ Work parse_work(std::string_view text, int ranks) {
                 throw std::invalid_argument("'patience_s' is not a time");
             work.patience_s = patience.get<double>();
         }
+        if (const auto fabric = document.find("fabric"); fabric != document.end() && !fabric->is_null())
+            work.fabric = fabric->get<std::string>();
         const auto common = document.find("collective");
         for (const json& entry : document.at("cases")) {
             work.cases.push_back(read_case(entry, common == document.end() ? nullptr : &*common, ranks));

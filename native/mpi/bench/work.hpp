@@ -29,6 +29,8 @@ struct Work {
     double patience_s = std::numeric_limits<double>::infinity();
     int least_repetitions = 1;
     int rival_repetitions = 10;  ///< of what the library is told to use ("native:NAME")
+    std::string fabric;  ///< whose server tells how far hosts are apart, see core/place/fabric_server.hpp;
+                         ///< empty: none
     std::uint64_t seed = 1;
     std::vector<Case> cases;
 };

@@ -97,6 +97,7 @@ std::string as_text(const Agreement& agreement, const std::vector<std::string>& 
     append(all, agreement.plan);
     append(all, agreement.topology);
     append(all, agreement.only);
+    append(all, agreement.delays);
     std::string flags;
     for (const bool flag :
          {agreement.explain, agreement.check, agreement.threads, agreement.reproducible, agreement.summary}) {
@@ -112,6 +113,7 @@ Agreement from_text(std::string_view all) {
     agreement.plan = take(all);
     agreement.topology = take(all);
     agreement.only = take(all);
+    agreement.delays = take(all);
     const std::string flags = take(all);
     agreement.explain = flags[0] == '1';
     agreement.check = flags[1] == '1';
@@ -143,6 +145,7 @@ class Chair {
             Agreement agreement{.plan = std::move(inputs.plan),
                                 .topology = std::move(inputs.topology),
                                 .only = std::move(inputs.only),
+                                .delays = {},
                                 .places = {},
                                 .explain = inputs.explain,
                                 .check = inputs.check,

@@ -29,6 +29,7 @@ struct Agreement {
     std::string plan;                 ///< text
     std::string topology;             ///< text
     std::string only;                 ///< which recipes are to run; empty: all
+    std::string delays;               ///< what a fabric's server has said; empty: none was asked
     std::vector<comm::Place> places;  ///< of all ranks
     bool explain = false;
     bool check = false;
@@ -37,8 +38,8 @@ struct Agreement {
     bool threads = false;  ///< whether several threads of any rank may be in collectives at once
 };
 
-/// Says why a plan does not hold, in one line; empty if it does.
-using Judge = std::function<std::string(const Agreement&)>;
+/// Says why a plan does not hold, in one line; empty if it does. May add what only rank 0 finds out.
+using Judge = std::function<std::string(Agreement&)>;
 
 /// To be called by all ranks that can, right after MPI has started. All get the same: nothing where there is
 /// no plan, where `judge` (asked on rank 0) is against it, or where not all ranks agree; rank 0 then says so

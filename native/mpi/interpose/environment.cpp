@@ -49,6 +49,7 @@ Inputs read_inputs() {
     inputs.reproducible = is_on("ISOCHRONE_REPRODUCIBLE");
     inputs.summary = is_on("ISOCHRONE_SUMMARY");
     inputs.only = variable("ISOCHRONE_ONLY");
+    inputs.fabric = variable("ISOCHRONE_FABRIC");
     if (const std::string path = or_else(plan_file, "ISOCHRONE_PLAN"); !path.empty()) {
         const std::string whether = variable("ISOCHRONE");
         if (!whether.empty() && whether != "on" && whether != "1") {

@@ -17,6 +17,8 @@ struct Inputs {
     std::string topology;   ///< text
     std::string complaint;  ///< if a file that was named cannot be read, or a variable is neither on nor off
     std::string only;       ///< which recipes are to run, see select/only.hpp; empty: all
+    std::string
+        fabric;  ///< the address of its server, see core/place/fabric_server.hpp; empty: none is asked
     bool explain = false;
     bool check = false;         ///< whether ranks compare what they ask for before each collective
     bool reproducible = false;  ///< whether reductions run in one order

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "comm/check.hpp"
+#include "fabric/client.hpp"
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/runtime.hpp"
@@ -45,14 +46,53 @@ std::string Session::take_plan(const Agreement& agreement) {
     return {};
 }
 
+/// The hosts that ranks are on, in the order of ranks.
+static fabric::Hosts hosts_of(const Agreement& agreement) {
+    std::vector<std::string> of_rank;
+    for (const auto& place : agreement.places) of_rank.push_back(place.host);
+    return fabric::hosts_of(of_rank);
+}
+
+/// How far they are apart, if recipes of the plan make use of it and a fabric's server knows. On rank 0.
+std::string Session::ask_for_delays(const Agreement& agreement) const {
+    const std::string address = read_inputs().fabric;
+    const bool are_used = std::any_of(plan_.rules.begin(), plan_.rules.end(),
+                                      [](const auto& rule) { return rule.recipe.is_mapped(); });
+    if (address.empty()) return {};
+    if (!are_used) {
+        if (agreement.explain) {
+            std::fprintf(
+                stderr,
+                "isochrone: no recipe of the plan is a tree laid over the hosts, so the fabric's server is "
+                "not asked\n");
+        }
+        return {};
+    }
+    try {
+        return fabric::ask(core::place::parse_fabric_server(address), hosts_of(agreement).names);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "isochrone: %s: trees follow the topology alone\n", error.what());
+        return {};
+    }
+}
+
+void Session::take_delays(const Agreement& agreement) {
+    if (!agreement.delays.empty()) fabric::set_delays(world_, hosts_of(agreement), agreement.delays);
+}
+
 std::unique_ptr<Session> Session::open() {
     if (comm::size_of(MPI_COMM_WORLD) == 1) return nullptr;
     std::unique_ptr<Session> session(new Session());
     session->rank_ = comm::rank_in(MPI_COMM_WORLD);
-    const auto agreement = agree([&](const Agreement& proposed) { return session->take_plan(proposed); });
+    const auto agreement = agree([&](Agreement& proposed) {
+        std::string why_not = session->take_plan(proposed);
+        if (why_not.empty()) proposed.delays = session->ask_for_delays(proposed);
+        return why_not;
+    });
     if (!agreement) return nullptr;
     // From here on all ranks know the same and come to the same end.
     if (session->rank_ != 0) session->take_plan(*agreement);
+    session->take_delays(*agreement);
     session->explain_ = agreement->explain;
     session->check_ = agreement->check;
     session->summary_ = agreement->summary;

@@ -97,6 +97,8 @@ class Session {
 
     Session() = default;
     std::string take_plan(const Agreement& agreement);
+    [[nodiscard]] std::string ask_for_delays(const Agreement& agreement) const;
+    void take_delays(const Agreement& agreement);
     void make_communicators();
     [[nodiscard]] Request examine(const Call& call, const Handle& handle);
     void examine_blocks(const Call& call, const Handle& handle, Request& request);

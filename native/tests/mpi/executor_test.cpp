@@ -73,6 +73,9 @@ TEST(EveryBroadcast, LeavesTheBytesOfTheLibrarysOwn) {
                     expect_like_library(communicator, "depth_first(" + name + ")", bytes, root, 6);
                     expect_like_library(communicator, "breadth_first(" + name + ")@" + segment, bytes, root,
                                         7);
+                    expect_like_library(communicator,
+                                        "hierarchical(machine=depth_first(" + name + "),level-2=flat)", bytes,
+                                        root, 8);
                 }
                 expect_like_library(communicator, "hierarchical(machine=" + name + ",level-2=binomial)",
                                     bytes, root, 4);

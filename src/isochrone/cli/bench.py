@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.options import AsJson, Collectives, parse_sizes, print_json
+from isochrone.cli.options import AsJson, Collectives, FabricServer, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
 
@@ -51,6 +51,7 @@ def bench(
     ] = None,
     sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
     collectives: Collectives = None,
+    fabric: FabricServer = None,
     root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
     topology: Annotated[
@@ -116,7 +117,8 @@ def bench(
         for size in sizes_of(name, sizes_bytes)
     ]
     with open_target(options) as target, part("timing collectives"):
-        found = run_bench(target, work_for(target, cases, repetitions), output, topology_file, plan_file)
+        work = work_for(target, cases, repetitions, fabric=fabric)
+        found = run_bench(target, work, output, topology_file, plan_file)
     rows = []
     for case in sorted(found.cases, key=lambda case: names.index(case.collective)):
         native = found.slowest_s[case.key("native")]

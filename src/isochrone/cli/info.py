@@ -22,6 +22,7 @@ SETTINGS = {
     "ISOCHRONE_CHECK": "1: before each collective, ranks compare what they ask for",
     "ISOCHRONE_ONLY": "which recipes run, such as bcast:1K-64K,allreduce; the rest is the MPI library's own",
     "ISOCHRONE_REPRODUCIBLE": "1: reductions give the same bits for any placement and plan",
+    "ISOCHRONE_FABRIC": "server of routes, by whose distances trees are laid: [hops@|speed@|time@]HOST:PORT",
     "ISOCHRONE_SUMMARY": "1: rank 0 says at the end what ran and what it saved; set by: isochrone run",
     "ISOCHRONE_MPI": "the MPI library to build for: a name of `isochrone mpi list`, or an mpicc",
     "ISOCHRONE_DEBUG": "1: show where an error came from",

@@ -30,6 +30,29 @@ Fabric = Annotated[
     ),
 ]
 
+
+def _checked_address(address: str | None) -> str | None:
+    """Raises UsageError for what is no address of a fabric's server."""
+    from isochrone import _core
+
+    if address is not None:
+        try:
+            _core.check_fabric_address(address)
+        except ValueError as error:
+            raise UsageError(str(error), "--fabric") from None
+    return address
+
+
+FabricServer = Annotated[
+    str | None,
+    typer.Option(
+        "--fabric",
+        metavar="[hops@|speed@|time@]HOST:PORT",
+        callback=_checked_address,
+        help="A server of `isochrone fabric serve`: recipes that lay a tree over the hosts go by its "
+        "distances.",
+    ),
+]
 Collectives = Annotated[
     str | None,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, print_json
+from isochrone.cli.options import AsJson, FabricServer, print_json
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ def run(
             "grids and graphs that may be reordered are. Give --map twice for both.",
         ),
     ] = None,
+    fabric: FabricServer = None,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Do not say at the end what ran and what it saved."),
@@ -70,6 +71,7 @@ def run(
         on_plan,
         summary=not quiet,
         maps=[in_folder(path, TOPOLOGY) for path in maps or []],
+        fabric=fabric,
     )
     if as_json:
         print_json(

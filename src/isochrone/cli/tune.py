@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, Collectives, print_json
+from isochrone.cli.options import AsJson, Collectives, FabricServer, print_json
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -20,6 +20,7 @@ def tune(
         Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
     ] = Path("isochrone-survey"),
     collectives: Collectives = None,
+    fabric: FabricServer = None,
     as_json: AsJson = False,
 ) -> None:
     """Find the best algorithms for each collective and message size, and write the plan beside the topology.
@@ -39,7 +40,7 @@ def tune(
     names = parse_collectives(collectives) if collectives is not None else WANTED
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
-    plan, bench = run_tune(target, source, path, source.with_name(BENCH), collectives=names)
+    plan, bench = run_tune(target, source, path, source.with_name(BENCH), collectives=names, fabric=fabric)
     forget_rounds(path)
     if as_json:
         print_json(

@@ -37,6 +37,7 @@ class Work:
         patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
             least ``least_repetitions``; None: whatever it takes.
         ranks: that the cases are for; None: any number.
+        fabric: the address of a server of routes, whose distances trees are laid by; None: by the topology.
     """
 
     repetitions: int
@@ -47,6 +48,7 @@ class Work:
     patience_s: float | None
     least_repetitions: int
     ranks: int | None = None
+    fabric: str | None = None
 
 
 def read_work(path: Path | str) -> Work:
@@ -67,6 +69,7 @@ def read_work(path: Path | str) -> Work:
         patience_s=document["patience_s"],
         least_repetitions=int(document["least_repetitions"]),
         ranks=document.get("ranks"),
+        fabric=document.get("fabric"),
     )
 
 
@@ -83,6 +86,7 @@ def work_document(work: Work) -> Json:
         "isochrone": "work",
         "schema_version": SCHEMA_VERSION,
         "ranks": work.ranks,
+        "fabric": work.fabric,
         "repetitions": work.repetitions,
         "rival_repetitions": work.rival_repetitions,
         "patience_s": work.patience_s,

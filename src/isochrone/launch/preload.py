@@ -48,7 +48,13 @@ class Start:
     map_refusal: str | None = None
 
 
-def prepare(line: LaunchLine, plan: Path | None, summary: bool = True, maps: Sequence[Path] = ()) -> Start:
+def prepare(
+    line: LaunchLine,
+    plan: Path | None,
+    summary: bool = True,
+    maps: Sequence[Path] = (),
+    fabric: str | None = None,
+) -> Start:
     """The command line that runs a program on a plan and with its ranks in order, or without either where
     that cannot be.
 
@@ -56,6 +62,7 @@ def prepare(line: LaunchLine, plan: Path | None, summary: bool = True, maps: Seq
         plan: None: there is none.
         summary: rank 0 says at the end what ran on the plan, unless ISOCHRONE_SUMMARY says otherwise.
         maps: a mapping, a topology or both, in any order; empty: ranks keep their order.
+        fabric: the address of a server of routes that rank 0 asks, for recipes of the plan.
 
     Raises:
         UsageError: there are two mappings, or two topologies.
@@ -66,6 +73,8 @@ def prepare(line: LaunchLine, plan: Path | None, summary: bool = True, maps: Seq
         try:
             settings = settings_for(_library(line), plan, line.programs)
             settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
+            if fabric is not None:
+                settings["ISOCHRONE_FABRIC"] = fabric
         except IsochroneError as error:
             refusal = refusal_for(error)
     if maps:

@@ -33,15 +33,18 @@ _ORDERS = {
     "ordered": "over the ranks in the order of the map",
     "depth_first": "laid over the map, its longest paths on the shortest links",
     "breadth_first": "laid over the map, what the root sends on the shortest links",
+    "longest_first": "laid over the map, what most others wait for on the shortest links",
 }
 _DIVISION = re.compile(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?")
 _ROOT = "root in "
 _ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
 _WAY = rf"{_ALGORITHM}(?:\+{_ALGORITHM})?"
+_ORDER = "|".join(_ORDERS)
+_AMONG = rf"(?:{_WAY}|(?:{_ORDER})\({_ALGORITHM}\))"
 _RECIPE = re.compile(
     rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
-    rf"|(?P<order>ordered|depth_first|breadth_first)\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
-    rf"|hierarchical\((?P<steps>[\w-]+={_WAY}(?:,[\w-]+={_WAY})*)\)(?:@(?P<steps_segment>\d+))?"
+    rf"|(?P<order>{_ORDER})\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
+    rf"|hierarchical\((?P<steps>[\w-]+={_AMONG}(?:,[\w-]+={_WAY})*)\)(?:@(?P<steps_segment>\d+))?"
 )
 
 
@@ -185,7 +188,9 @@ def _step_words(steps: Sequence[tuple[str, str]]) -> str:
     """Each step among the leaders of the next named level's groups; the last among all ranks of its group."""
     clauses = []
     for position, (level, algorithm) in enumerate(steps):
-        words = " up and ".join(describe_algorithm(way) for way in algorithm.split("+"))
+        order, opened, inside = algorithm.removesuffix(")").partition("(")
+        words = " up and ".join(describe_algorithm(way) for way in (inside or algorithm).split("+"))
+        words += f" {_ORDERS[order]}" if opened else ""
         words += " down" if "+" in algorithm else ""
         place = f"inside each {level_noun(level)}"
         if position + 1 < len(steps):

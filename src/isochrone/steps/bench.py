@@ -29,6 +29,7 @@ def work_for(
     seed: int = 1,
     patient: bool = False,
     ranks: int | None = None,
+    fabric: str | None = None,
 ) -> Work:
     """What to time on a target. Where times are slow there are fewer repetitions, unless ``patient``."""
     return Work(
@@ -41,6 +42,7 @@ def work_for(
         patience_s=None if target.simulated or patient else PATIENCE_S,
         least_repetitions=min(repetitions, LEAST_REPETITIONS),
         ranks=ranks,
+        fabric=fabric,
     )
 
 

@@ -11,6 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
@@ -56,8 +57,16 @@ class Rounds:
     what is found there is of the same round.
     """
 
-    def __init__(self, target: Target, topology: Topology, topology_file: Path, folder: Path) -> None:
+    def __init__(
+        self,
+        target: Target,
+        topology: Topology,
+        topology_file: Path,
+        folder: Path,
+        fabric: str | None = None,
+    ) -> None:
         self._target = target
+        self._fabric = fabric
         self._topology = topology
         self._topology_file = topology_file
         self._folder = folder
@@ -107,7 +116,8 @@ class Rounds:
         plan: Plan | None,
         turn: str,
     ) -> Bench:
-        work = work_for(self._target, cases, repetitions, seed, ranks=len(self._topology.ranks))
+        ranks = len(self._topology.ranks)
+        work = work_for(self._target, cases, repetitions, seed, ranks=ranks, fabric=self._fabric)
         stem = self._stem(work, plan, turn)
         kept = self._kept(stem)
         done = frozenset[BenchCase]().union(*(each.cases for each in kept))
@@ -124,7 +134,7 @@ class Rounds:
             for number, few in enumerate(launches):
                 # Names that come later are greater: of what is there twice the later counts.
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
-                left = work_for(self._target, few, repetitions, seed, ranks=work.ranks)
+                left = replace(work, cases=tuple(few))
                 with part("", 1 / (len(launches) - number)):
                     found = run_bench(self._target, left, output, self._topology_file, plan_file)
                 if kept and kept[-1].mpi != found.mpi:

@@ -44,6 +44,7 @@ from isochrone.steps.rounds import Rounds
 from isochrone.tune.candidates import (
     MOST_SEGMENTS,
     candidates,
+    laid_over_hosts,
     neighbours,
     of_next_sizes,
     predicted_s,
@@ -118,13 +119,14 @@ def tune(
     sizes_bytes: Sequence[int] = SIZES_BYTES,
     seed: int = 1,
     collectives: Sequence[str] = (BCAST,),
+    fabric: str | None = None,
 ) -> tuple[Plan, Bench]:
     """Makes a plan for collectives on all ranks of the target, and the benchmark that verifies it.
 
     The first of the collectives is tuned at all sizes, the others at every third, on one root of each shape:
     so that all the others take about half as long as it. Both files are written at the end, when all is
     measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds``
-    is called.
+    is called. ``fabric`` is the address of a server of routes that the program will run with, too.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -133,10 +135,10 @@ def tune(
     topology.check_whole(str(topology_file))
     _check_ranks(target, topology, topology_file)
     folder = plan_file.with_name(TUNING)
-    rounds = Rounds(target, topology, topology_file, folder)
+    rounds = Rounds(target, topology, topology_file, folder, fabric)
     with kept_when_stopped(folder):
         sizes = grids(collectives, sizes_bytes, len(topology.ranks))
-        tuning = _Tuning(target, topology, topology_file, rounds, sizes, seed)
+        tuning = _Tuning(target, topology, topology_file, rounds, sizes, seed, fabric is not None)
         plan, bench = tuning.run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
@@ -173,14 +175,16 @@ class _Tuning:
         rounds: Rounds,
         sizes_bytes: Mapping[str, Sequence[int]],
         seed: int,
+        has_fabric: bool,
     ) -> None:
-        """`sizes_bytes`: of each collective that is tuned."""
+        """`sizes_bytes`: of each collective that is tuned. `has_fabric`: trees are laid by routes."""
         self._target = target
         self._topology = topology
         self._topology_file = topology_file
         self._rounds = rounds
         self._sizes_bytes = sizes_bytes
         self._seed = seed
+        self._has_fabric = has_fabric
         self._effort = effort_for(target.simulated, target.exact)
         self._layout = layout_of(topology, topology_file)
         self._shapes = {
@@ -248,8 +252,13 @@ class _Tuning:
             candidates(spot.collective, self._layout, spot.shape.tuned, size, most, self._most_segments)
             for size in spot.measured_bytes
         ]
-        in_turn = (recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None)
-        return list(dict.fromkeys(in_turn))[:most]
+        in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
+        found = list(dict.fromkeys(in_turn))[:most]
+        if not self._has_fabric:
+            return found
+        # The model knows no distances inside a level: all that it would try is tried in each order.
+        laid = (other for recipe in found for other in laid_over_hosts(recipe, spot.collective))
+        return list(dict.fromkeys([*found, *laid]))
 
     def _measure(
         self, title: str, recipes: Mapping[_Spot, Sequence[str]], repetitions: int, seed: int, share: float

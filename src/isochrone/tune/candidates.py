@@ -26,8 +26,8 @@ SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
-MAPPED = ("depth_first", "breadth_first")
-"""How a tree is laid over the network."""
+MAPPED = ("depth_first", "breadth_first", "longest_first")
+"""How a tree is laid over the network, among all ranks or among those that lead at the outermost level."""
 LARGEST_QUADRATIC = 128
 """Ranks beyond which what sends as many messages as their square, among all or in segments, is no
 candidate.
@@ -79,10 +79,10 @@ def _segmented(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
 
 
 @cache
-def _mappable(collective: str, outermost: bool) -> tuple[frozenset[str], ...]:
-    """Algorithms whose trees can be laid over the network, for each way."""
+def _mappable(collective: str) -> tuple[frozenset[str], ...]:
+    """Algorithms across whose trees can be laid over the network."""
     return tuple(
-        frozenset(row["name"] for row in table if row["mappable"]) for table in _ways(collective, outermost)
+        frozenset(row["name"] for row in table if row["mappable"]) for table in _ways(collective, True)
     )
 
 
@@ -104,9 +104,9 @@ def _uses(form: Form, collective: str, names: Callable[[str, bool], tuple[frozen
 
 @dataclass(frozen=True)
 class Form:
-    """A recipe in parts. `levels` is empty for a flat one, which may have an order of ranks: "ordered", or
-    one of `MAPPED`. `algorithms` has for each level, the outermost first, one for each of its ways: two
-    inside, where a collective goes up and down.
+    """A recipe in parts. `levels` is empty for a flat one. `algorithms` has for each level, the outermost
+    first, one for each of its ways: two inside, where a collective goes up and down. `order` is that of ranks
+    at the outermost: "ordered", one of `MAPPED`, or empty.
     """
 
     levels: tuple[str, ...]
@@ -117,11 +117,13 @@ class Form:
     def text(self) -> str:
         """The recipe as plans write it."""
         ways = ["+".join(dict.fromkeys(way)) for way in self.algorithms]
+        if self.order:
+            ways[0] = f"{self.order}({ways[0]})"
         if self.levels:
             parts = ",".join(f"{level}={way}" for level, way in zip(self.levels, ways, strict=True))
             recipe = f"hierarchical({parts})"
         else:
-            recipe = f"{self.order}({ways[0]})" if self.order else ways[0]
+            recipe = ways[0]
         return f"{recipe}@{self.segment_bytes}" if self.segment_bytes else recipe
 
     @staticmethod
@@ -135,12 +137,13 @@ class Form:
         if kind != "hierarchical":
             return Form((), ((inside,),), segment_bytes, kind)
         levels, named = zip(*(part.split("=") for part in inside.split(",")), strict=True)
+        order, opened, _ = named[0].partition("(")
         algorithms = []
         for at, way in enumerate(named):
-            ways = tuple(way.split("+"))
+            ways = tuple(way.partition("(")[2].removesuffix(")").split("+") if "(" in way else way.split("+"))
             wanted = len(_ways(collective, at == 0))
             algorithms.append(ways * wanted if len(ways) == 1 and ways != NATIVE else ways)
-        return Form(levels, tuple(algorithms), segment_bytes)
+        return Form(levels, tuple(algorithms), segment_bytes, order if opened else "")
 
 
 def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
@@ -430,5 +433,23 @@ def _meant(collective: str, forms: Iterable[Form]) -> list[Form]:
         form
         for form in forms
         if (form.segment_bytes or not _uses(form, collective, _segmented))
-        and (form.order not in MAPPED or _uses(form, collective, _mappable))
+        and (form.order not in MAPPED or _has_tree(form, collective))
+    ]
+
+
+def _has_tree(form: Form, collective: str) -> bool:
+    """Whether what runs at the outermost level can be laid over the network."""
+    (mappable,) = _mappable(collective)
+    return form.algorithms[0][0].partition("/")[0] in mappable
+
+
+def laid_over_hosts(recipe: str, collective: str) -> list[str]:
+    """The recipe with the tree at its outermost level laid over the network, in each order; none where it has
+    no tree, or an order already.
+    """
+    form = Form.of(recipe, collective)
+    return [
+        other.text()
+        for other in _meant(collective, (replace(form, order=order) for order in MAPPED))
+        if not form.order and not table_row(collective)["in_order"]
     ]

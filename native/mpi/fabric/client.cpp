@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "fabric/client.hpp"
+
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace isochrone::mpi::fabric {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using core::place::DelayBy;
+using core::place::FabricServer;
+
+/// For all of it: ranks wait in MPI_Init.
+constexpr std::chrono::seconds patience{5};
+constexpr std::size_t longest_error = 300;
+constexpr std::uint16_t no_route = 65535;
+
+/// A connection that gives up when time is over.
+class Connection {
+  public:
+    explicit Connection(const FabricServer& server) : where_(server.host + ":" + server.port) {
+        addrinfo hints{};
+        hints.ai_socktype = SOCK_STREAM;
+        addrinfo* found = nullptr;
+        const int code = getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
+        if (code != 0) throw failure(gai_strerror(code));
+        const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+        int why = 0;
+        for (const addrinfo* one = found; one != nullptr && socket_ < 0; one = one->ai_next) why = try_(*one);
+        if (socket_ < 0) throw failure(std::strerror(why));
+    }
+    ~Connection() {
+        if (socket_ >= 0) close(socket_);
+    }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void send_all(std::string_view text) {
+        while (!text.empty()) {
+            wait_for(POLLOUT);
+            const auto sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent < 0 && errno != EAGAIN && errno != EINTR) throw failure(std::strerror(errno));
+            if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
+        }
+    }
+
+    /// Without its end, and at most so long.
+    std::string line(std::size_t longest) {
+        std::size_t end = 0;
+        while ((end = read_.find('\n')) == std::string::npos) {
+            if (read_.size() > longest) throw failure("what answers is no fabric server");
+            receive();
+        }
+        std::string result = read_.substr(0, end);
+        read_.erase(0, end + 1);
+        return result;
+    }
+
+    std::string bytes(std::size_t count) {
+        while (read_.size() < count) receive();
+        return read_.substr(0, count);
+    }
+
+    [[nodiscard]] std::runtime_error failure(const std::string& why) const {
+        return std::runtime_error("the fabric server " + where_ + ": " + why);
+    }
+
+  private:
+    /// Returns why not, as errno has it.
+    int try_(const addrinfo& one) {
+        const int made =
+            socket(one.ai_family, one.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one.ai_protocol);
+        if (made < 0) return errno;
+        int why = connect(made, one.ai_addr, one.ai_addrlen) == 0 ? 0 : errno;
+        if (why == EINPROGRESS) {
+            socket_ = made;
+            wait_for(POLLOUT);
+            socket_ = -1;
+            socklen_t length = sizeof why;
+            if (getsockopt(made, SOL_SOCKET, SO_ERROR, &why, &length) != 0) why = errno;
+        }
+        if (why == 0) {
+            socket_ = made;
+        } else {
+            close(made);
+        }
+        return why;
+    }
+
+    void wait_for(short what) const {
+        for (;;) {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
+            pollfd one{socket_, what, 0};
+            const int ready = left.count() > 0 ? poll(&one, 1, static_cast<int>(left.count())) : 0;
+            if (ready > 0) return;
+            if (ready == 0) throw failure("does not answer");
+            if (errno != EINTR) throw failure(std::strerror(errno));
+        }
+    }
+
+    void receive() {
+        wait_for(POLLIN);
+        char part[65536];
+        const auto got = recv(socket_, part, sizeof part, MSG_DONTWAIT);
+        if (got == 0) throw failure("ended before it had answered");
+        if (got < 0 && errno != EAGAIN && errno != EINTR) throw failure(std::strerror(errno));
+        if (got > 0) read_.append(part, static_cast<std::size_t>(got));
+    }
+
+    std::string where_;
+    int socket_ = -1;
+    Clock::time_point end_ = Clock::now() + patience;
+    std::string read_;
+};
+
+/// The bytes of a number come lowest first, whatever this processor's order.
+std::uint32_t little_endian(const char* bytes, std::size_t width) {
+    std::uint32_t value = 0;
+    for (std::size_t i = width; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
+    return value;
+}
+
+float figure(const char* bytes, bool is_hops) {
+    if (is_hops) {
+        const auto hops = little_endian(bytes, sizeof(std::uint16_t));
+        return hops == no_route ? std::numeric_limits<float>::infinity() : static_cast<float>(hops);
+    }
+    const auto bits = little_endian(bytes, sizeof(float));
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+}  // namespace
+
+Hosts hosts_of(const std::vector<std::string>& of_rank) {
+    Hosts hosts;
+    std::map<std::string, int> numbers;
+    for (const auto& name : of_rank) {
+        const auto [found, is_new] = numbers.try_emplace(name, static_cast<int>(hosts.names.size()));
+        if (is_new) hosts.names.push_back(name);
+        hosts.of_rank.push_back(found->second);
+    }
+    return hosts;
+}
+
+std::string ask(const FabricServer& server, const std::vector<std::string>& hosts) {
+    const bool is_hops = server.by == DelayBy::hops;
+    std::string question = is_hops ? "matrix hops " : "matrix speed ";
+    for (const auto& host : hosts) {
+        // Such a name would be read as several.
+        if (host.empty() || host.find_first_of(", \t\r\n") != std::string::npos)
+            throw std::runtime_error("host '" + host + "' cannot be on a fabric");
+        question += host + ",";
+    }
+    question.back() = '\n';
+    Connection connection(server);
+    connection.send_all(question);
+    const std::size_t width = is_hops ? sizeof(std::uint16_t) : sizeof(float);
+    const std::size_t size = hosts.size() * hosts.size();
+    const std::string wanted = std::string("matrix ") + (is_hops ? "hops " : "speed ") +
+                               std::to_string(hosts.size()) + (is_hops ? " uint16 " : " float32 ") +
+                               std::to_string(size * width);
+    const std::string head = connection.line(longest_error);
+    if (head != wanted)
+        throw connection.failure(head.starts_with("error ") ? head.substr(6)
+                                                            : "what answers is no fabric server");
+    const std::string bytes = connection.bytes(size * width);
+    std::string asked(1, static_cast<char>(server.by));
+    for (std::size_t i = 0; i < size; ++i) {
+        const float one = figure(bytes.data() + i * width, is_hops);
+        asked.append(reinterpret_cast<const char*>(&one), sizeof one);
+    }
+    return asked;
+}
+
+void set_delays(core::place::Layout& layout, Hosts hosts, std::string_view asked) {
+    const auto by = static_cast<DelayBy>(asked.front());
+    asked.remove_prefix(1);
+    std::vector<float> figures(asked.size() / sizeof(float));
+    std::memcpy(figures.data(), asked.data(), asked.size());
+    core::place::set_delays(layout, std::move(hosts.of_rank), by, std::move(figures));
+}
+
+}  // namespace isochrone::mpi::fabric
