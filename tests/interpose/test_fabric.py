@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from fat_trees import two_level
+from fat_trees import mixed, two_level
 from interposed import PROGRAMS, compiled, full_plan, launched
-from planned import Bench, said
+from planned import Bench, defaults_of, said
 from served import serving
+
+from isochrone.launch.build import behind
 
 _PLAIN = "20 broadcasts, 0 wrong values\n"
 _ALONE = "trees follow the topology alone"
@@ -34,9 +36,12 @@ def plan(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return full_plan(bench, tmp_path_factory.mktemp("plan"), {3: "depth_first(knomial/3)"})
 
 
+def _words(plan: Path, address: str) -> list[str]:
+    return [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--fabric", address, "--"]
+
+
 def _run(bench: Bench, rounds: Path, plan: Path, address: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--fabric", address, "--"]
-    done = launched(bench, ("-n", "3", rounds), before=words, ISOCHRONE_EXPLAIN="1")
+    done = launched(bench, ("-n", "3", rounds), before=_words(plan, address), ISOCHRONE_EXPLAIN="1")
     assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
     assert "broadcasts on rank 0: 20 by the plan's recipes" in done.stderr
     return done
@@ -78,6 +83,30 @@ def test_trees_are_laid_by_the_routes_of_a_fabric(
         # Rank 0 alone asks, once.
         (lines,) = re.findall(rb"^isochrone_fabric_lines_total (.*)$", server.fetch("/metrics")[1], re.M)
         assert float(lines) == 1
+    assert not any("fabric" in line for line in said(done)), done.stderr
+
+
+@pytest.mark.parametrize("by", ["hops", "speed", "time"])
+def test_each_rank_knows_how_far_all_hosts_are(bench: Bench, rounds: Path, tmp_path: Path, by: str) -> None:
+    net = two_level(2, 2, 1, speed=mixed)
+    for name, text in (("ibnetdiscover.txt", net.text()), ("dump_fts.txt", net.tables())):
+        for host, letter in zip(net.hosts, "abcd", strict=True):
+            text = text.replace(host, letter)
+        (tmp_path / name).write_text(text)
+    preload = compiled(bench, tmp_path / "hosts.so", PROGRAMS / "hosts.c", "-shared", "-fPIC")
+    others = defaults_of(bench.launcher).get("LD_PRELOAD", "")
+    plan = full_plan(bench, tmp_path, {7: "longest_first(knomial/3)@512"})
+    with serving(tmp_path) as server:
+        done = launched(
+            bench,
+            ("-n", "7", rounds),
+            before=_words(plan, f"{by}@127.0.0.1:{server.port}"),
+            LD_PRELOAD=behind(others, preload),
+            FAKE_HOSTS="abdacbd",
+            ISOCHRONE_EXPLAIN="1",
+        )
+    assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
+    assert "broadcasts on rank 0: 20 by the plan's recipes" in done.stderr
     assert not any("fabric" in line for line in said(done)), done.stderr
 
 
@@ -124,7 +153,6 @@ def test_a_plan_that_lays_no_tree_asks_nobody(bench: Bench, rounds: Path, tmp_pa
 
 
 def test_what_is_no_address_is_refused_before_the_start(bench: Bench, rounds: Path, plan: Path) -> None:
-    words = [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--fabric", "head", "--"]
-    done = launched(bench, ("-n", "3", rounds), before=words)
+    done = launched(bench, ("-n", "3", rounds), before=_words(plan, "head"))
     assert done.returncode == 2
     assert "--fabric: 'head' is no address of a fabric server" in done.stderr

@@ -142,6 +142,15 @@ def test_a_topology_of_other_hosts_or_a_damaged_one_costs_one_line(
     assert line.endswith("grids and graphs are not reordered")
 
 
+def test_a_file_that_is_no_mapping_costs_one_line(topologies: Library, tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_text('{"isochrone": "mapp')
+    done = mapped(topologies, [tmp_path / "m.json"], topologies.program, "cart", "1", "2", "0", "0", ranks=2)
+    assert (done.returncode, order_of(done)) == (0, [0, 1]), done.stderr
+    (line,) = complaints(done)
+    assert "m.json: holds neither a mapping nor a topology, or is damaged; make one" in line
+    assert line.endswith("ranks keep the order in which they are launched")
+
+
 def test_two_mappings_are_one_too_many(topologies: Library, tmp_path: Path) -> None:
     maps = [write_map(tmp_path / f"{name}.json", [0, 1]) for name in "ab"]
     done = mapped(topologies, maps, topologies.program, "cart", "1", "2", "0", "0", ranks=2)

@@ -164,9 +164,7 @@ class Bench {
             for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
             auto layout = core::place::match(topology, known);
             if (!work_.fabric.empty()) {
-                std::vector<std::string> of_rank;
-                for (const auto& place : places) of_rank.push_back(place.host);
-                auto hosts = fabric::hosts_of(of_rank);
+                auto hosts = fabric::hosts_of(places);
                 const auto asked = ask_fabric(comm, work_.fabric, hosts.names);
                 fabric::set_delays(layout, std::move(hosts), asked);
             }

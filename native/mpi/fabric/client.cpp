@@ -147,12 +147,12 @@ float figure(const char* bytes, bool is_hops) {
 
 }  // namespace
 
-Hosts hosts_of(const std::vector<std::string>& of_rank) {
+Hosts hosts_of(const std::vector<comm::Place>& ranks) {
     Hosts hosts;
     std::map<std::string, int> numbers;
-    for (const auto& name : of_rank) {
-        const auto [found, is_new] = numbers.try_emplace(name, static_cast<int>(hosts.names.size()));
-        if (is_new) hosts.names.push_back(name);
+    for (const auto& rank : ranks) {
+        const auto [found, is_new] = numbers.try_emplace(rank.host, static_cast<int>(hosts.names.size()));
+        if (is_new) hosts.names.push_back(rank.host);
         hosts.of_rank.push_back(found->second);
     }
     return hosts;

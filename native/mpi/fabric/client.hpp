@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/place.hpp"
 #include "place/fabric_server.hpp"
 #include "place/layout.hpp"
 
@@ -19,8 +20,8 @@ struct Hosts {
     std::vector<std::string> names;
 };
 
-/// Of the host of each rank.
-[[nodiscard]] Hosts hosts_of(const std::vector<std::string>& of_rank);
+/// Those that ranks are on.
+[[nodiscard]] Hosts hosts_of(const std::vector<comm::Place>& ranks);
 
 /// Delays between all hosts, for set_delays on every rank. To be called by one rank, which sends them to the
 /// others as they are. Takes a few seconds at most. Throws std::runtime_error, in one line, if there is no

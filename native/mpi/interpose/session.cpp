@@ -46,13 +46,6 @@ std::string Session::take_plan(const Agreement& agreement) {
     return {};
 }
 
-/// The hosts that ranks are on, in the order of ranks.
-static fabric::Hosts hosts_of(const Agreement& agreement) {
-    std::vector<std::string> of_rank;
-    for (const auto& place : agreement.places) of_rank.push_back(place.host);
-    return fabric::hosts_of(of_rank);
-}
-
 /// How far they are apart, if recipes of the plan make use of it and a fabric's server knows. On rank 0.
 std::string Session::ask_for_delays(const Agreement& agreement) const {
     const std::string address = read_inputs().fabric;
@@ -69,7 +62,8 @@ std::string Session::ask_for_delays(const Agreement& agreement) const {
         return {};
     }
     try {
-        return fabric::ask(core::place::parse_fabric_server(address), hosts_of(agreement).names);
+        return fabric::ask(core::place::parse_fabric_server(address),
+                           fabric::hosts_of(agreement.places).names);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: %s: trees follow the topology alone\n", error.what());
         return {};
@@ -77,7 +71,8 @@ std::string Session::ask_for_delays(const Agreement& agreement) const {
 }
 
 void Session::take_delays(const Agreement& agreement) {
-    if (!agreement.delays.empty()) fabric::set_delays(world_, hosts_of(agreement), agreement.delays);
+    if (!agreement.delays.empty())
+        fabric::set_delays(world_, fabric::hosts_of(agreement.places), agreement.delays);
 }
 
 std::unique_ptr<Session> Session::open() {

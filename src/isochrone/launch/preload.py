@@ -176,7 +176,14 @@ def with_maps(
     files: dict[str, Path] = {}
     for path in maps:
         _check_is_file(path)
-        kind = "ISOCHRONE_MAP" if kind_of(path) == "mapping" else "ISOCHRONE_REORDER"
+        held = kind_of(path)
+        if path.is_file() and held not in ("mapping", "topology"):
+            raise IsochroneError(
+                f"holds {f'a {held}' if held else 'neither a mapping nor a topology, or is damaged'}",
+                str(path),
+                "make one: isochrone map, or isochrone survey",
+            )
+        kind = "ISOCHRONE_MAP" if held == "mapping" else "ISOCHRONE_REORDER"
         if files.setdefault(kind, path) != path:
             raise UsageError(
                 f"two {'mappings' if kind == 'ISOCHRONE_MAP' else 'topologies'} are given",
