@@ -24,6 +24,7 @@ from isochrone.cli import (
     info,
     lab,
     mpi,
+    plan,
     probe,
     record,
     report,
@@ -61,6 +62,7 @@ for _name, _command in (
     ("info", info.info),
 ):
     app.command(_name, cls=WithProgram if _name == "map" else None)(_command)
+app.add_typer(plan.app, name="plan")
 app.add_typer(mpi.app, name="mpi")
 app.add_typer(lab.app, name="lab")
 app.add_typer(fabric.app, name="fabric")

@@ -96,6 +96,16 @@ def parse_sizes(text: str) -> list[int]:
         ) from None
 
 
+def parse_size(text: str, option: str) -> int:
+    """Bytes of a size such as 1000 or 64KiB. Raises UsageError for what is none."""
+    from isochrone.descriptions.quantity import SIZE, parse_quantity
+
+    try:
+        return int(parse_quantity(text, SIZE))
+    except ValueError as error:
+        raise UsageError(str(error), option, "write for example 1000, 64KiB or 1MiB") from None
+
+
 def parse_duration(text: str, option: str) -> float:
     """Seconds of a time such as 90, 60s, 5m or 1h. Raises UsageError for what is none."""
     from isochrone.descriptions.quantity import DURATION, parse_quantity

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Explain: what a plan would run for a collective of some job, and why, without a job."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from isochrone import _core
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.files.place import Place, parse_cpus
+from isochrone.files.plan import Plan, Rule, plan_document, read_plan
+from isochrone.files.topology import Topology, read_topology, topology_document
+from isochrone.tune.candidates import candidates
+from isochrone.tune.collectives import collective as table_row
+from isochrone.tune.collectives import has_agreed_size
+
+MOST_RANKS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What would run.
+
+    Attributes:
+        ranks: of the job.
+        shape: that rules would have to be for.
+        recipe: what runs, or ``native``.
+        reason: in words, as ``ISOCHRONE_EXPLAIN`` has it.
+        rule: of the plan, that says so; None where there is none.
+        elsewhere: shapes of the same collective that the plan has rules for.
+        model: the best recipe by the model, with its time in seconds; None where a rule was measured.
+        unseen: how many of the hosts were not surveyed.
+    """
+
+    ranks: int
+    shape: str
+    recipe: str
+    reason: str
+    rule: Rule | None
+    elsewhere: tuple[str, ...]
+    model: tuple[str, float] | None
+    unseen: int
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        evidence = self.rule.evidence if self.rule else None
+        return {
+            "ranks": self.ranks,
+            "shape": self.shape,
+            "recipe": self.recipe,
+            "reason": self.reason,
+            "rule": None
+            if self.rule is None or evidence is None
+            else {
+                "min_bytes": self.rule.min_bytes,
+                "max_bytes": self.rule.max_bytes,
+                "speedup": evidence.speedup,
+                "speedup_ci": list(evidence.speedup_ci),
+                "native_s": evidence.native_s,
+                "recipe_s": evidence.recipe_s,
+                "repetitions": evidence.repetitions,
+            },
+            "elsewhere": list(self.elsewhere),
+            "model": None if self.model is None else {"recipe": self.model[0], "predicted_s": self.model[1]},
+            "unseen_hosts": self.unseen,
+        }
+
+
+def explain(
+    plan_file: Path, collective: str, size_bytes: int, nodes: int | None, per_node: int | None, root: int
+) -> Explanation:
+    """What runs on the first nodes of a survey, with so many ranks on each.
+
+    Args:
+        plan_file: ``plan.json``; its topology is beside it.
+        collective: its name.
+        size_bytes: as rules have it: of a message, or of one rank's block.
+        nodes: None: all that were surveyed. Further ones are taken to be like those.
+        per_node: ranks on each; None: as many as were surveyed there.
+        root: 0 where the collective has none.
+
+    Raises:
+        IsochroneError: a file is damaged, or they do not belong together.
+        UsageError: there can be no such job, or no such call in it.
+    """
+    plan = read_plan(plan_file)
+    topology = read_topology(plan_file.with_name(plan.topology_file))
+    if topology.fingerprint != plan.fingerprint:
+        raise IsochroneError("the plan was made for another topology", str(plan_file), "tune again")
+    if plan.level_names:
+        named = zip(topology.levels, plan.level_names, strict=True)
+        topology = replace(topology, levels=tuple(replace(level, name=name) for level, name in named))
+    if size_bytes and not table_row(collective)["has_data"]:
+        raise UsageError(f"{collective} has no data", "SIZE", "leave it away")
+    places, unseen = _job(topology, nodes, per_node)
+    layout = _core.match(
+        json.dumps(topology_document(topology)), [(p.host, p.cpus, p.signature) for p in places]
+    )
+    rooted = table_row(collective)["rooted"]
+    if root and not rooted:
+        raise UsageError(f"{collective} has no root", "--root")
+    if root >= layout.size:
+        raise UsageError(f"rank {root} is not one of {layout.size}", "--root")
+    recipe, reason = _core.choose(json.dumps(plan_document(plan)), collective, layout, root, size_bytes)
+    shape = layout.shape(root if rooted else None)
+    rule = _rule(plan, collective, shape, size_bytes)
+    model = None
+    if rule is None and layout.size > 1:
+        best = candidates(collective, layout, (root,), size_bytes, 1)[0]
+        model = best, _core.predict(collective, layout, best, root, size_bytes)
+    shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
+    elsewhere = tuple(other for other in shapes if other != shape)
+    return Explanation(layout.size, shape, recipe, reason, rule, elsewhere, model, unseen)
+
+
+def _rule(plan: Plan, collective: str, shape: str, size_bytes: int) -> Rule | None:
+    # Where ranks do not know the size alike, rules are for all.
+    size = size_bytes if has_agreed_size(collective) else 0
+    for rule in plan.rules:
+        here = rule.collective == collective and rule.shape == shape
+        if here and rule.min_bytes <= size <= rule.max_bytes:
+            return rule
+    return None
+
+
+def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:
+    """The place of each rank, host by host, and how many of the hosts were not surveyed."""
+    on_host: dict[str, list[Place]] = {}
+    for place in topology.ranks:
+        on_host.setdefault(topology.places[place].host, []).append(topology.places[place])
+    surveyed = list(on_host.values())
+    wanted = nodes if nodes is not None else len(surveyed)
+    found: list[Place] = []
+    for node in range(wanted):
+        here = _first(surveyed[node % len(surveyed)], per_node)
+        if node >= len(surveyed):
+            here = [replace(place, host=f"like-{place.host}-{node}") for place in here]
+        found += here
+        if len(found) > MOST_RANKS:
+            raise UsageError(f"more than {MOST_RANKS} ranks", "--nodes", "give fewer")
+    return found, max(0, wanted - len(surveyed))
+
+
+def _first(places: Sequence[Place], per_node: int | None) -> Sequence[Place]:
+    """The places of the first CPUs of a host."""
+    if per_node is None or per_node <= len(places):
+        return sorted(places, key=lambda place: min(parse_cpus(place.cpus or "0")))[:per_node]
+    if any(place.cpus is not None for place in places):
+        raise UsageError(
+            f"{places[0].host} was surveyed with {len(places)} ranks, and {per_node} have no places there",
+            "--ppn",
+            f"give {len(places)} at most",
+        )
+    return [places[0]] * per_node

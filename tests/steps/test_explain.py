@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a plan would run, said without a job."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from planned import EVIDENCE, LINKS
+
+from isochrone.cli.main import main
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.files import Level, Place, Plan, Rule, Topology, write_plan, write_topology
+from isochrone.steps.explain import explain
+
+WHOLE = "8 ranks in one machine; node 2x4; socket 4x2"
+ROOTED = f"{WHOLE}; root in 4/2"
+RECIPE = "hierarchical(machine=binomial,node=chain)@4096"
+
+
+def _topology() -> Topology:
+    """Two nodes of two sockets of two cores; ranks are dealt out to the sockets in turn."""
+    places = tuple(Place(f"n{node}", str(cpu), "a node") for node in range(2) for cpu in range(4))
+    levels = (
+        Level("machine", (tuple(range(8)),), 1.0, replace(LINKS, latency_s=1e-5)),
+        Level("node", ((0, 1, 2, 3), (4, 5, 6, 7)), 1.0, LINKS),
+        Level("socket", ((0, 1), (2, 3), (4, 5), (6, 7)), 1.0, replace(LINKS, latency_s=1e-7)),
+    )
+    return Topology(places, (0, 2, 1, 3, 4, 6, 5, 7), levels)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    """A plan for all ranks."""
+    topology = _topology()
+    write_topology(tmp_path / "topology.json", topology)
+    rules = (
+        Rule("bcast", ROOTED, 1, 999, "native", EVIDENCE),
+        Rule("bcast", ROOTED, 1000, 1 << 20, RECIPE, EVIDENCE),
+        Rule("barrier", WHOLE, 0, 0, "dissemination", EVIDENCE),
+        Rule("alltoallv", WHOLE, 0, 0, "pairwise", EVIDENCE),
+    )
+    names = ("machine", "node", "socket")
+    made = Plan(topology.fingerprint, "topology.json", "MPICH 4.0.2", "libmpich.so.12", rules, {}, names)
+    write_plan(tmp_path / "plan.json", made)
+    return tmp_path / "plan.json"
+
+
+@pytest.mark.parametrize(
+    ("collective", "size_bytes", "root", "recipe"),
+    [
+        ("bcast", 4096, 0, RECIPE),
+        ("bcast", 4096, 7, RECIPE),
+        ("bcast", 10, 0, "native"),
+        ("barrier", 0, 0, "dissemination"),
+        ("alltoallv", 5000, 0, "pairwise"),
+    ],
+)
+def test_the_rule_and_its_evidence_are_told(
+    plan: Path, collective: str, size_bytes: int, root: int, recipe: str
+) -> None:
+    found = explain(plan, collective, size_bytes, None, None, root)
+    assert found.recipe == recipe
+    assert found.rule is not None
+    assert found.rule.recipe == recipe
+    assert found.reason.startswith("measured")
+    assert (found.ranks, found.model, found.unseen) == (8, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "per_node", "shape", "unseen"),
+    [
+        (1, None, "4 ranks in one node; socket 2x2; root in 2", 0),
+        (2, 1, "2 ranks in one machine; node 2x1; root in 1", 0),
+        # The first CPUs of a node, not its first ranks, which are on both sockets.
+        (2, 2, "4 ranks in one machine; node 2x2; root in 2", 0),
+        (3, None, "12 ranks in one machine; node 3x4; socket 6x2; root in 4/2", 1),
+        (1, 1, "1 ranks in one socket", 0),
+    ],
+)
+def test_other_jobs_run_native_and_the_model_has_its_say(
+    plan: Path, nodes: int, per_node: int | None, shape: str, unseen: int
+) -> None:
+    found = explain(plan, "bcast", 65536, nodes, per_node, 0)
+    assert (found.shape, found.recipe, found.rule, found.unseen) == (shape, "native", None, unseen)
+    assert found.reason == f"this shape was not measured: {shape}"
+    assert found.elsewhere == (ROOTED,)
+    if found.ranks == 1:
+        assert found.model is None
+    else:
+        assert found.model is not None
+        assert found.model[1] > 0
+
+
+def test_names_that_levels_have_now_do_not_matter(plan: Path) -> None:
+    before = _topology()
+    levels = tuple(replace(level, name=f"group-{at}") for at, level in enumerate(before.levels, 1))
+    write_topology(plan.with_name("topology.json"), replace(before, levels=levels))
+    assert explain(plan, "bcast", 4096, None, None, 0).recipe == RECIPE
+
+
+def test_ranks_that_are_not_bound_share_their_host(tmp_path: Path, plan: Path) -> None:
+    places = (Place("n0", None, ""), Place("n1", None, ""))
+    levels = (Level("machine", ((0, 1),), 1.0, LINKS), Level("node", ((0,), (1,)), 1.0, LINKS))
+    topology = Topology(places, (0, 0, 1, 1), levels)
+    write_topology(tmp_path / "topology.json", topology)
+    write_plan(plan, Plan(topology.fingerprint, "topology.json", "MPICH 4.0.2", "libmpich.so.12", ()))
+    assert explain(plan, "bcast", 8, None, 5, 0).shape == "10 ranks in one machine; node 2x5; root in 5"
+
+
+def test_what_cannot_be_is_refused(plan: Path) -> None:
+    for collective, size_bytes, nodes, per_node, root in (
+        ("barrier", 8, None, None, 0),
+        ("barrier", 0, None, None, 1),
+        ("bcast", 8, None, None, 8),
+        ("bcast", 8, None, 5, 0),
+        ("bcast", 8, 1 << 20, None, 0),
+    ):
+        with pytest.raises(UsageError):
+            explain(plan, collective, size_bytes, nodes, per_node, root)
+    other = replace(_topology(), levels=_topology().levels[:2])
+    write_topology(plan.with_name("topology.json"), other)
+    with pytest.raises(IsochroneError, match="made for another topology"):
+        explain(plan, "bcast", 8, None, None, 0)
+
+
+def test_the_command_prints_text_or_json(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["plan", "explain", "bcast", "64KiB", "--plan", str(plan.parent)]
+    assert main(line) == 0
+    out = capsys.readouterr().out
+    assert f"runs:  {RECIPE}\n" in out
+    assert "2.00x [1.90, 2.10] from 20 repetitions\n" in out
+    assert main([*line, "--nodes", "3", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["ranks"], document["recipe"], document["unseen_hosts"]) == (12, "native", 1)
+    assert document["model"]["predicted_s"] > 0
+    assert main([*line, "--nodes", "3"]) == 0
+    assert "1 node not surveyed, and taken to be like the others\n" in capsys.readouterr().out
+    assert main(["plan", "explain", "bcast", "64KiX", "--plan", str(plan)]) == 2
