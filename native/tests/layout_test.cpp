@@ -119,15 +119,15 @@ TEST(AShape, NamesWhatDividesTheRanksAndWhereTheRootIs) {
     const auto layout = match(
         {{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
     EXPECT_EQ(place::shape(layout, 0),
-              "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 4/3/2");
+              "5 ranks in one machine; switch 1x4+1x1; node 1x3+2x1; socket 1x2+3x1; root in 4/3/2");
     EXPECT_EQ(place::shape(layout, 4),
-              "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2; root in 1/1/1");
+              "5 ranks in one machine; switch 1x4+1x1; node 1x3+2x1; socket 1x2+3x1; root in 1/1/1");
 }
 
 TEST(AShapeWithoutItsRoot, IsWhatTheShapesOfAllRootsBeginWith) {
     const auto layout = match(
         {{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
-    EXPECT_EQ(place::shape(layout), "5 ranks in one machine; switch 2x1-4; node 3x1-3; socket 4x1-2");
+    EXPECT_EQ(place::shape(layout), "5 ranks in one machine; switch 1x4+1x1; node 1x3+2x1; socket 1x2+3x1");
     EXPECT_EQ(place::without_root(place::shape(layout, 4)), place::shape(layout));
     const auto pair = layout.restricted_to({0, 1});
     EXPECT_EQ(place::shape(pair), "2 ranks in one socket");
@@ -136,7 +136,8 @@ TEST(AShapeWithoutItsRoot, IsWhatTheShapesOfAllRootsBeginWith) {
 
 TEST(TheShapeOfOneNode, NamesOnlyTheNodeAndWhatIsInside) {
     const auto all = match({{"a", "0", "new"}, {"a", "1", "new"}, {"a", "4", "new"}, {"b", "0", "new"}});
-    EXPECT_EQ(place::shape(all.restricted_to({0, 1, 2}), 2), "3 ranks in one node; socket 2x1-2; root in 1");
+    EXPECT_EQ(place::shape(all.restricted_to({0, 1, 2}), 2),
+              "3 ranks in one node; socket 1x2+1x1; root in 1");
     EXPECT_EQ(place::shape(all.restricted_to({0, 1}), 0), "2 ranks in one socket");
     EXPECT_EQ(place::shape(all.restricted_to({3}), 0), "1 ranks in one socket");
 }

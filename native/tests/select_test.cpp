@@ -148,7 +148,7 @@ TEST(TheChoice, IsNativeWithAReasonWhereNoRuleHolds) {
         select::choose(plan, collectives::named("bcast"), layout().restricted_to({0, 1, 2}), 2, 100);
     EXPECT_EQ(other_shape.recipe, compose::Recipe{});
     EXPECT_EQ(other_shape.reason,
-              "this shape was not measured: 3 ranks in one machine; node 2x1-2; root in 1");
+              "this shape was not measured: 3 ranks in one machine; node 1x2+1x1; root in 1");
 }
 
 TEST(TheChoice, SaysSoWhereNothingWasFasterThanNative) {
@@ -174,16 +174,17 @@ TEST(APlanForOtherJobs, SaysForWhichAndWhatThisOneIs) {
     EXPECT_EQ(
         of({rule("8 ranks in one node", "1", "9", "flat")}),
         "the plan holds for 8 ranks in one node; this job has 4 ranks in one machine (node 2x2)" + todo);
-    const auto first = rule("4 ranks in one machine; node 2x1-3; root in 1", "1", "9", "flat");
-    const auto other_root = rule("4 ranks in one machine; node 2x1-3; root in 3", "1", "9", "flat");
+    const auto first = rule("4 ranks in one machine; node 1x3+1x1; root in 1", "1", "9", "flat");
+    const auto other_root = rule("4 ranks in one machine; node 1x3+1x1; root in 3", "1", "9", "flat");
     const auto second = rule("6 ranks in one node", "1", "9", "flat");
     EXPECT_EQ(
         of({first, other_root, second})
-            .find("the plan holds for 4 ranks in one machine (node 2x1-3) and 6 ranks in one node; this job"),
+            .find(
+                "the plan holds for 4 ranks in one machine (node 1x3+1x1) and 6 ranks in one node; this job"),
         0U);
     EXPECT_EQ(of({first, second, rule("7 ranks in one node", "1", "9", "flat"),
                   rule("9 ranks in one node", "1", "9", "flat")})
-                  .find("the plan holds for 4 ranks in one machine (node 2x1-3), 6 ranks in one node and 2 "
+                  .find("the plan holds for 4 ranks in one machine (node 1x3+1x1), 6 ranks in one node and 2 "
                         "more; this job"),
               0U);
 }

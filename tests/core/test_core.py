@@ -79,7 +79,7 @@ def test_a_layout_knows_the_groups_of_ranks_in_any_order(layout: _core.Layout) -
     assert layout.shape(5) == SHAPE
     part = layout.restricted_to([7, 0, 6])
     assert part.group_of[1] == [0, 1, 0]
-    assert part.shape(1) == "3 ranks in one machine; node 2x1-2; root in 1"
+    assert part.shape(1) == "3 ranks in one machine; node 1x2+1x1; root in 1"
 
 
 def test_a_rank_that_is_not_bound_is_known_by_its_host() -> None:

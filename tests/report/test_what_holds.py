@@ -193,14 +193,14 @@ def test_a_plan_that_keeps_to_the_librarys_own_is_one_sentence(survey_of: Callab
 
 
 def test_shapes_that_differ_in_the_root_only_are_told_apart(survey_of: Callable) -> None:
-    uneven = "12 ranks in one machine; node 5x2-4"
+    uneven = "16 ranks in one machine; node 3x4+2x2"
     text = plan_section(
         survey_of("laptop"),
         (f"{uneven}; root in 4", 1, 64, "binomial"),
         (f"{uneven}; root in 2", 1, 64, "chain"),
     )
     for size in (2, 4):
-        assert f"5 nodes of 2 to 4, where the root's node has {size}" in text
+        assert f"3 nodes of 4 and 2 of 2, where the root's node has {size}" in text
 
 
 def plan_with(*recipes: str) -> Plan:

@@ -133,14 +133,16 @@ Divisions divisions(const Layout& layout) {
     return result;
 }
 
-/// Number of groups, and their least and largest size: "4x2-4".
+/// Number of groups of each size, the largest first: "2x4+1x2".
 std::string sizes(const std::vector<int>& group_of) {
     std::map<int, int> members;
     for (const int group : group_of) ++members[group];
-    const auto [least, largest] = std::minmax_element(
-        members.begin(), members.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::string result = std::to_string(members.size()) + "x" + std::to_string(least->second);
-    if (largest->second != least->second) result += "-" + std::to_string(largest->second);
+    std::map<int, int, std::greater<>> groups_of_size;
+    for (const auto& [group, size] : members) ++groups_of_size[size];
+    std::string result;
+    for (const auto& [size, groups] : groups_of_size) {
+        result += (result.empty() ? "" : "+") + std::to_string(groups) + "x" + std::to_string(size);
+    }
     return result;
 }
 

@@ -41,9 +41,9 @@ struct Layout {
 [[nodiscard]] Layout match(const topology::Topology& topology, const std::vector<topology::Place>& ranks);
 
 /// The shape of a communicator as text, equal for communicators that a rule may treat alike: number of ranks,
-/// the level that holds them all, and for each level inside that divides them further the number of groups
-/// and their least and largest size; then the sizes of the root's groups. For example "16 ranks in one
-/// machine; switch 2x8; node 5x2-4; root in 8/4".
+/// the level that holds them all, and for each level inside that divides them further the number of groups of
+/// each size; then the sizes of the root's groups. For example "16 ranks in one machine; switch 2x8; node
+/// 3x4+2x2; root in 8/4".
 [[nodiscard]] std::string shape(const Layout& layout, int root);
 
 /// What the shapes of all roots begin with: the shape without the root's groups.

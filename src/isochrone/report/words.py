@@ -35,7 +35,7 @@ _ORDERS = {
     "breadth_first": "laid over the map, what the root sends on the shortest links",
     "longest_first": "laid over the map, what most others wait for on the shortest links",
 }
-_DIVISION = re.compile(r"([\w-]+) (\d+)x(\d+)(?:-(\d+))?")
+_DIVISION = re.compile(r"([\w-]+) (\d+x\d+(?:\+\d+x\d+)*)")
 _ROOT = "root in "
 _ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
 _WAY = rf"{_ALGORITHM}(?:\+{_ALGORITHM})?"
@@ -116,16 +116,17 @@ def describe_shape(shape: str) -> str:
     for part in _shape_parts(shape):
         level = _DIVISION.fullmatch(part)
         if level:
-            count, least, most = int(level[2]), level[3], level[4]
-            words.append(f"{counted(count, level[1])} of {least}" + (f" to {most}" if most else ""))
+            (count, size), *others = (each.split("x") for each in level[2].split("+"))
+            sizes = [f"{counted(int(count), level[1])} of {size}"]
+            words.append(join_words(sizes + [f"{number} of {other}" for number, other in others]))
         elif not part.startswith(_ROOT):
             words.append(part)
     return ", ".join(words) if words else shape
 
 
 def describe_shapes(shapes: Sequence[str]) -> list[str]:
-    """Each of several different shapes, with where the root is if they differ in that only: "12 ranks, 3
-    nodes of 3 to 5, where the root's node has 3".
+    """Each of several different shapes, with where the root is if they differ in that only: "14 ranks, 3
+    nodes of 4 and 1 of 2, where the root's node has 4".
     """
     roots = [_root_words(shape) for shape in shapes]
     words = []
