@@ -74,7 +74,9 @@ def test_a_range_of_sizes_is_said_by_its_round_ends(least: int, most: int, words
 
 def test_a_shape_is_said_by_its_levels_and_an_unknown_one_as_it_stands() -> None:
     assert describe_shape("16 ranks; node 4x4; root in 4") == "16 ranks, 4 nodes of 4"
-    assert describe_shape("13 ranks; node 1x5+1x4+2x2; root in 5") == "13 ranks, 1 node of 5, 1 of 4 and 2 of 2"
+    assert (
+        describe_shape("13 ranks; node 1x5+1x4+2x2; root in 5") == "13 ranks, 1 node of 5, 1 of 4 and 2 of 2"
+    )
     assert describe_shape("anything else") == "anything else"
 
 
