@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from isochrone.cli.bench_guidelines import print_guidelines
 from isochrone.cli.options import AsJson, Collectives, FabricServer, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
@@ -54,6 +55,13 @@ def bench(
     fabric: FabricServer = None,
     root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
+    guidelines: Annotated[
+        bool,
+        typer.Option(
+            "--guidelines",
+            help="Check that no collective takes longer than others that do the same together.",
+        ),
+    ] = False,
     topology: Annotated[
         Path | None,
         typer.Option("--topology", "-t", help="topology.json, or its folder, for recipes that follow it."),
@@ -73,13 +81,19 @@ def bench(
 ) -> None:
     """Time collectives by different recipes, each in turn in one run, against the MPI library's own.
 
-    Broadcasts, unless --collectives names others.
+    Broadcasts, unless --collectives names others. With --guidelines, what MPI libraries should keep, and a
+    plan too: an allreduce takes no longer than a reduction and a broadcast, and so on; --sizes are then
+    totals of bytes.
 
     In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
     each placement, or the one that is given, and set the plans beside the libraries and the links' bound. The
     same command goes on with one that was interrupted.
     """
-    if options.lab is not None and not recipes and plan is None:
+    if guidelines and (collectives or recipes or root):
+        raise UsageError(
+            "checks collectives of its own, from rank 0", "--guidelines", "give it alone, or with --plan"
+        )
+    if options.lab is not None and not recipes and plan is None and not guidelines:
         _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
         return
     output = output or Path("bench.jsonl")
@@ -88,7 +102,7 @@ def bench(
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
     from isochrone.statistics import median_ci, ratio_ci
-    from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
+    from isochrone.steps.bench import SIZES_BYTES, guideline_bench, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.tune.collectives import is_rooted, parse_collectives, sizes_of
 
@@ -109,6 +123,14 @@ def bench(
         read_plan(plan_file)
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
+    if guidelines:
+        totals = parse_sizes(sizes) if sizes else None
+        with open_target(options) as target, part("timing collectives"):
+            checked = guideline_bench(
+                target, totals, wanted, repetitions, output, topology_file, plan_file, fabric
+            )
+        print_guidelines(checked, output, as_json)
+        return
     sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
     names = parse_collectives(collectives) if collectives is not None else (BCAST,)
     cases = [

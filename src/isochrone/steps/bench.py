@@ -7,8 +7,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from isochrone.errors import UsageError
 from isochrone.files import Bench, Case, Work, read_bench, write_work
 from isochrone.launch.target import Target
+from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, guideline_cases, totals_for
 
 SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
 """1 B to 4 MiB, odd ones among them."""
@@ -64,3 +66,28 @@ def run_bench(
             arguments += ["--plan", str(plan.resolve())]
         target.run("isochrone-bench", arguments)
     return read_bench(output)
+
+
+def guideline_bench(
+    target: Target,
+    totals_bytes: Sequence[int] | None,
+    recipes: Sequence[str],
+    repetitions: int,
+    output: Path,
+    topology: Path | None = None,
+    plan: Path | None = None,
+    fabric: str | None = None,
+) -> list[Checked]:
+    """Times what the guidelines of ``tune.guidelines`` name, and checks them for each recipe: ``native``, and
+    ``plan`` where there is one. Totals are rounded up to whole elements on each rank; None: some usual ones.
+
+    Raises:
+        IsochroneError: the benchmark fails.
+        UsageError: it is not known how many ranks start.
+    """
+    ranks = target.rank_count
+    if ranks is None:
+        raise UsageError("blocks are shares of a total", "--guidelines", "say how many ranks, such as -n 16")
+    totals = totals_for(ranks, totals_bytes or TOTALS_BYTES)
+    work = work_for(target, guideline_cases(ranks, totals, recipes), repetitions, ranks=ranks, fabric=fabric)
+    return check_guidelines(run_bench(target, work, output, topology, plan), totals, recipes, target.exact)
