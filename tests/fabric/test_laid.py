@@ -17,11 +17,14 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
+from isochrone.steps.tune import tune
 
 NODES = 8
 SLOW = (1, 2, 3, 6)
 """Hosts with cables of a quarter of the others' speed."""
 SIZE_BYTES = 262144
+
+
 INSIDE = "node=binomial"
 RECIPES = {
     "by rank": f"hierarchical(machine=binomial,{INSIDE})",
@@ -98,3 +101,18 @@ def test_hosts_that_are_equally_far_are_taken_as_the_topology_says(
 def test_a_benchmark_ends_where_nobody_answers(target: SimTarget, topology: Path, tmp_path: Path) -> None:
     with pytest.raises(IsochroneError, match=r"the fabric server 127\.0\.0\.1:1: Connection refused"):
         _times(target, topology, tmp_path, "127.0.0.1:1", 0)
+
+
+def test_tuning_with_a_fabric_tries_trees_laid_over_its_hosts(
+    target: SimTarget, topology: Path, server: Server, tmp_path: Path
+) -> None:
+    recipe_s = {}
+    for name, fabric in (("without", None), ("with", f"speed@127.0.0.1:{server.port}")):
+        folder = tmp_path / name
+        folder.mkdir()
+        plan, _ = tune(target, topology, folder / "plan.json", folder / "bench.jsonl", (8192,), fabric=fabric)
+        (rule,) = plan.rules
+        recipe_s[name] = rule.evidence.recipe_s
+        tried = "".join(path.read_text() for path in folder.rglob("*.jsonl"))
+        assert ("hierarchical(machine=longest_first(" in tried) == (fabric is not None)
+    assert recipe_s["with"] <= recipe_s["without"] * (1 + 1e-9)
