@@ -65,6 +65,8 @@ from isochrone.tune.rules import (
 )
 from isochrone.units import format_time
 
+LAID = 2
+"""Trees that are tried in each order over the hosts of a fabric, for each size."""
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
 MANY_RANKS, MANY_WITH_NOISE = 128, 16
@@ -248,17 +250,19 @@ class _Tuning:
 
     def _candidates(self, spot: _Spot, most: int) -> list[str]:
         """The best of each size first, then the second best of each, and so on."""
+        # Where trees are laid over hosts, the best of them are wanted too, however dear the model finds them.
+        priced = most * 4 if self._has_fabric else most
         of_sizes = [
-            candidates(spot.collective, self._layout, spot.shape.tuned, size, most, self._most_segments)
+            candidates(spot.collective, self._layout, spot.shape.tuned, size, priced, self._most_segments)
             for size in spot.measured_bytes
         ]
         in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
-        found = list(dict.fromkeys(in_turn))[:most]
+        found = list(dict.fromkeys(in_turn))
         if not self._has_fabric:
-            return found
-        # The model knows no distances inside a level: all that it would try is tried in each order.
-        laid = (other for recipe in found for other in laid_over_hosts(recipe, spot.collective))
-        return list(dict.fromkeys([*found, *laid]))
+            return found[:most]
+        # The model knows no distances inside a level: so each order is tried.
+        orders = [few for recipe in found if (few := laid_over_hosts(recipe, spot.collective))]
+        return list(dict.fromkeys([*found[:most], *(recipe for few in orders[:LAID] for recipe in few)]))
 
     def _measure(
         self, title: str, recipes: Mapping[_Spot, Sequence[str]], repetitions: int, seed: int, share: float
