@@ -129,6 +129,7 @@ def test_a_host_that_is_not_on_the_fabric_is_named(
         (b"x" * 100000, "what answers is no fabric server"),
         (b"matrix speed 1 float32 4\n\x00", "ended before it had answered"),
         (b"error the fabric is not read yet\n", "the fabric is not read yet"),
+        (b"error \x1b[2J\x07" + b"x" * 1000 + b"\n", "?[2J?" + "x" * 295),
     ],
 )
 def test_a_server_that_does_not_answer_costs_a_line(

@@ -29,6 +29,23 @@ constexpr std::chrono::seconds patience{5};
 constexpr std::size_t longest_error = 300;
 constexpr std::uint16_t no_route = 65535;
 
+/// A socket, closed at the end.
+class Socket {
+  public:
+    explicit Socket(int number = -1) : number_(number) {}
+    ~Socket() {
+        if (number_ >= 0) close(number_);
+    }
+    Socket(const Socket&) = delete;
+    Socket& operator=(const Socket&) = delete;
+    void swap(Socket& other) { std::swap(number_, other.number_); }
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] bool is_open() const { return number_ >= 0; }
+
+  private:
+    int number_;
+};
+
 /// A connection that gives up when time is over.
 class Connection {
   public:
@@ -40,19 +57,15 @@ class Connection {
         if (code != 0) throw failure(gai_strerror(code));
         const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
         int why = 0;
-        for (const addrinfo* one = found; one != nullptr && socket_ < 0; one = one->ai_next) why = try_(*one);
-        if (socket_ < 0) throw failure(std::strerror(why));
+        for (const addrinfo* one = found; one != nullptr && !socket_.is_open(); one = one->ai_next)
+            why = try_(*one);
+        if (!socket_.is_open()) throw failure(std::strerror(why));
     }
-    ~Connection() {
-        if (socket_ >= 0) close(socket_);
-    }
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
 
     void send_all(std::string_view text) {
         while (!text.empty()) {
-            wait_for(POLLOUT);
-            const auto sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            wait_for(socket_, POLLOUT);
+            const auto sent = ::send(socket_.number(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent < 0 && errno != EAGAIN && errno != EINTR) throw failure(std::strerror(errno));
             if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
         }
@@ -82,29 +95,22 @@ class Connection {
   private:
     /// Returns why not, as errno has it.
     int try_(const addrinfo& one) {
-        const int made =
-            socket(one.ai_family, one.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one.ai_protocol);
-        if (made < 0) return errno;
-        int why = connect(made, one.ai_addr, one.ai_addrlen) == 0 ? 0 : errno;
+        Socket made(socket(one.ai_family, one.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one.ai_protocol));
+        if (!made.is_open()) return errno;
+        int why = connect(made.number(), one.ai_addr, one.ai_addrlen) == 0 ? 0 : errno;
         if (why == EINPROGRESS) {
-            socket_ = made;
-            wait_for(POLLOUT);
-            socket_ = -1;
+            wait_for(made, POLLOUT);
             socklen_t length = sizeof why;
-            if (getsockopt(made, SOL_SOCKET, SO_ERROR, &why, &length) != 0) why = errno;
+            if (getsockopt(made.number(), SOL_SOCKET, SO_ERROR, &why, &length) != 0) why = errno;
         }
-        if (why == 0) {
-            socket_ = made;
-        } else {
-            close(made);
-        }
+        if (why == 0) socket_.swap(made);
         return why;
     }
 
-    void wait_for(short what) const {
+    void wait_for(const Socket& socket, short what) const {
         for (;;) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
-            pollfd one{socket_, what, 0};
+            pollfd one{socket.number(), what, 0};
             const int ready = left.count() > 0 ? poll(&one, 1, static_cast<int>(left.count())) : 0;
             if (ready > 0) return;
             if (ready == 0) throw failure("does not answer");
@@ -113,16 +119,16 @@ class Connection {
     }
 
     void receive() {
-        wait_for(POLLIN);
+        wait_for(socket_, POLLIN);
         char part[65536];
-        const auto got = recv(socket_, part, sizeof part, MSG_DONTWAIT);
+        const auto got = recv(socket_.number(), part, sizeof part, MSG_DONTWAIT);
         if (got == 0) throw failure("ended before it had answered");
         if (got < 0 && errno != EAGAIN && errno != EINTR) throw failure(std::strerror(errno));
         if (got > 0) read_.append(part, static_cast<std::size_t>(got));
     }
 
     std::string where_;
-    int socket_ = -1;
+    Socket socket_;
     Clock::time_point end_ = Clock::now() + patience;
     std::string read_;
 };
@@ -176,9 +182,14 @@ std::string ask(const FabricServer& server, const std::vector<std::string>& host
                                std::to_string(hosts.size()) + (is_hops ? " uint16 " : " float32 ") +
                                std::to_string(size * width);
     const std::string head = connection.line(longest_error);
-    if (head != wanted)
-        throw connection.failure(head.starts_with("error ") ? head.substr(6)
-                                                            : "what answers is no fabric server");
+    if (head != wanted) {
+        if (!head.starts_with("error ")) throw connection.failure("what answers is no fabric server");
+        std::string why = head.substr(6, longest_error);
+        // Whoever answers has written it, and it comes to a terminal.
+        std::replace_if(
+            why.begin(), why.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+        throw connection.failure(why);
+    }
     const std::string bytes = connection.bytes(size * width);
     std::string asked(1, static_cast<char>(server.by));
     for (std::size_t i = 0; i < size; ++i) {
