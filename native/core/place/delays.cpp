@@ -34,7 +34,7 @@ void make_times(const Layout& layout, std::vector<float>& speeds, std::size_t ho
     std::vector<std::vector<float>> of_level(layout.levels.size());
     for (std::size_t a = 0; a < hosts; ++a) {
         for (std::size_t b = 0; b < hosts; ++b) {
-            if (a == b) continue;
+            if (a == b || rank_on[a] < 0 || rank_on[b] < 0) continue;
             // Hosts that no level joins are as far from each other as the outermost says.
             const int level = std::max(0, layout.meet(rank_on[a], rank_on[b]));
             level_of[a * hosts + b] = level;
