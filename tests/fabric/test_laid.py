@@ -17,7 +17,7 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.steps.tune import tune
+from isochrone.steps.tune import TuneOptions, tune
 
 NODES = 8
 SLOW = (1, 2, 3, 6)
@@ -110,7 +110,13 @@ def test_tuning_with_a_fabric_tries_trees_laid_over_its_hosts(
     for name, fabric in (("without", None), ("with", f"speed@127.0.0.1:{server.port}")):
         folder = tmp_path / name
         folder.mkdir()
-        plan, _ = tune(target, topology, folder / "plan.json", folder / "bench.jsonl", (8192,), fabric=fabric)
+        plan, _ = tune(
+            target,
+            topology,
+            folder / "plan.json",
+            folder / "bench.jsonl",
+            TuneOptions((8192,), fabric=fabric),
+        )
         (rule,) = plan.rules
         recipe_s[name] = rule.evidence.recipe_s
         tried = "".join(path.read_text() for path in folder.rglob("*.jsonl"))

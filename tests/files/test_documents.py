@@ -59,7 +59,6 @@ PLAN = Plan(
 
 WORK = Work(
     repetitions=10,
-    warmup=2,
     seed=1,
     cases=(Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",), "barrier")),
     rival_repetitions=5,

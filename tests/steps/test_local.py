@@ -17,7 +17,7 @@ from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import Case, read_plan
 from isochrone.launch.target import LocalTarget
-from isochrone.steps.bench import run_bench, work_for
+from isochrone.steps.bench import Limits, run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 from isochrone.tune.collectives import sizes_of, timed
@@ -68,6 +68,47 @@ def test_every_collective_is_timed_and_checked_against_the_librarys_own(tmp_path
     assert {case.collective for case in bench.cases} == set(timed())
     assert len(bench.cases) == len(cases)
     assert any(key.recipe.startswith("native:") for key in bench.of("allreduce"))
+
+
+def test_some_of_the_ranks_are_timed_as_a_communicator_of_their_own(tmp_path: Path, library: str) -> None:
+    measurements, topology = tmp_path / "measurements.jsonl", tmp_path / "topology.json"
+    target = LocalTarget([f"mpiexec.{library}", "-n", "4"])
+    probe(target, measurements)
+    detect(measurements, topology)
+    cases = [
+        Case(size, root, ("native", row["across"][0]["name"]), row["name"], members)
+        for row in _core.collectives()
+        for size in sizes_of(row["name"], [20_000])
+        for members, roots in {"0,2-3": (0, 2), "1,3": (1,), "2": (0,), "": (3,)}.items()
+        for root in (roots if row["rooted"] else (0,))
+    ]
+    bench = run_bench(target, work_for(target, cases, 2), tmp_path / "bench.jsonl", topology)
+    assert set(bench.cases) == {case.key for case in cases}
+    with pytest.raises(IsochroneError, match="'members' is no list of some of 4 ranks"):
+        run_bench(
+            target,
+            work_for(target, [Case(8, 0, ("native",), "bcast", "2-4")], 1),
+            tmp_path / "b.jsonl",
+            topology,
+        )
+    wrong = Case(8, 0, ("native", "hierarchical(rack=flat,node=flat)"), "bcast", "2-3")
+    with pytest.raises(IsochroneError, match="cannot run among 2 of the ranks"):
+        run_bench(target, work_for(target, [wrong], 1), tmp_path / "b.jsonl", topology)
+
+
+def test_what_is_far_slower_than_the_best_is_called_once(tmp_path: Path, library: str) -> None:
+    measurements, topology = tmp_path / "measurements.jsonl", tmp_path / "topology.json"
+    target = LocalTarget([f"mpiexec.{library}", "-n", "4"])
+    probe(target, measurements)
+    detect(measurements, topology)
+    # A million messages of four bytes each against one.
+    slow = "chain@4"
+    case = Case(1 << 20, 0, ("native", slow, "chain"))
+    limits = Limits(budget_s=1e-3, least_repetitions=2, drop=3.0)
+    bench = run_bench(target, work_for(target, [case], 9, limits=limits), tmp_path / "b", topology)
+    assert case.key.key(slow) not in bench.slowest_s
+    # The budget is gone by then, and so each has its least repetitions.
+    assert len(bench.slowest_s[case.key.key("native")]) == 2
 
 
 def test_allreduce_and_barrier_are_tuned_by_one_command(tmp_path: Path, library: str) -> None:

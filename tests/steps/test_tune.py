@@ -14,9 +14,9 @@ from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
-    BenchKey,
     MpiLibrary,
     Topology,
+    parse_cpus,
     read_plan,
     read_topology,
     read_work,
@@ -25,7 +25,7 @@ from isochrone.files import (
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import layout_of, tune
+from isochrone.steps.tune import TuneOptions, layout_of, tune
 from isochrone.tune.candidates import Form
 from isochrone.tune.collectives import collective, timed
 
@@ -63,7 +63,9 @@ class MadeUpTarget:
         assert program == "isochrone-bench"
         given = dict(zip(arguments[::2], arguments[1::2], strict=True))
         work = read_work(given["--work"])
-        self.asked.append([(case.size_bytes, case.root, case.recipes) for case in work.cases])
+        self.asked.append(
+            [(case.size_bytes, case.root, case.recipes) for case in work.cases if not case.members]
+        )
         if self.fails_after == len(self.asked) - 1:
             raise IsochroneError("the network is down")
         random = np.random.default_rng(self.seed_from + len(self.asked))
@@ -75,14 +77,17 @@ class MadeUpTarget:
                 runs = recipe
                 if recipe == "plan":
                     text = Path(given["--plan"]).read_text()
-                    runs, _ = _core.choose(text, case.collective, layout, case.root, case.size_bytes)
+                    here = layout
+                    if case.members:
+                        here = layout.restricted_to(sorted(parse_cpus(case.members)))
+                    runs, _ = _core.choose(text, case.collective, here, case.root, case.size_bytes)
                 once = self.time_s(case.size_bytes, case.root, runs)
                 if self.price is not None:
                     once = self.price(case.collective, case.root, case.size_bytes, runs)
                 if recipe == "plan" and runs != "native" and case.size_bytes in self.plan_over_native:
                     native_s = self.time_s(case.size_bytes, case.root, "native")
                     once = self.plan_over_native[case.size_bytes] * native_s
-                key = BenchKey(case.size_bytes, case.root, recipe, case.collective)
+                key = case.key.key(recipe)
                 self.calls += work.repetitions
                 times[key] = once * random.lognormal(0, self.noise, work.repetitions)
         assert plan is None or plan.fingerprint == self.topology.fingerprint
@@ -117,7 +122,11 @@ def _by_model(topology_file: Path, native: float) -> Times:
 def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> dict[int, str]:
     """The recipe of the plan for each size."""
     plan, _ = tune(
-        target, topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b"), sizes
+        target,
+        topology_file,
+        topology_file.with_name("plan.json"),
+        topology_file.with_name("b"),
+        TuneOptions(sizes),
     )
     forget_rounds(topology_file)
     return {
@@ -176,7 +185,7 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
 
     target.price = price
     files = [topology_file.with_name(name) for name in ("plan.json", "b")]
-    plan, bench = tune(target, topology_file, *files, SIZES, collectives=names)
+    plan, bench = tune(target, topology_file, *files, TuneOptions(SIZES, names))
     assert set(bench.collectives) == set(names)
     text = files[0].read_text()
     for row in map(collective, names):
@@ -229,14 +238,14 @@ def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
         failing = MadeUpTarget(topology, model, False, 0.01, fails_after=rounds)
         files = [topology_file.with_name(name) for name in ("plan.json", "b")]
         with pytest.raises(IsochroneError) as failed:
-            tune(failing, topology_file, *files, SIZES)
+            tune(failing, topology_file, *files, TuneOptions(SIZES))
         assert "goes on from there" in "".join(failed.value.__notes__)
         going_on = MadeUpTarget(topology, model, False, 0.01, seed_from=rounds)
         assert _tune(topology_file, going_on, SIZES) == expected
         assert going_on.asked == whole.asked[rounds:]
 
 
-def test_what_takes_longer_than_a_larger_message_is_measured_again(topology_file: Path) -> None:
+def test_what_was_disturbed_in_the_race_is_no_evidence(topology_file: Path) -> None:
     topology, model = read_topology(topology_file), _by_model(topology_file, 1.0)
     seen: set[int] = set()
 
@@ -248,9 +257,13 @@ def test_what_takes_longer_than_a_larger_message_is_measured_again(topology_file
 
     target = MadeUpTarget(topology, time_s)
     plan, _ = tune(
-        target, topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b"), SIZES
+        target,
+        topology_file,
+        topology_file.with_name("plan.json"),
+        topology_file.with_name("b"),
+        TuneOptions(SIZES),
     )
-    assert any({size for size, _, _ in cases} == {SIZES[0]} for cases in target.asked)
+    assert seen
     assert all(rule.evidence.speedup < 50 for rule in plan.rules)
 
 
@@ -270,7 +283,7 @@ def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topo
         read_topology(topology_file), _by_model(topology_file, 1.5), plan_over_native={sizes[2]: 1.5}
     )
     files = [topology_file.with_name(name) for name in ("plan.json", "b")]
-    plan, bench = tune(target, topology_file, *files, sizes)
+    plan, bench = tune(target, topology_file, *files, TuneOptions(sizes))
     shape = plan.rules[0].shape
     assert plan.recipe(shape, sizes[2]) == "native"
     assert plan.recipe(shape, sizes[1]) not in ("native", None)

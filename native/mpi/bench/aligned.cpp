@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "comm/check.hpp"
 
@@ -13,39 +14,61 @@ namespace {
 /// On a fast network; a slow one is given as much as it needs.
 constexpr double longest_lead_s = 5e-3;
 
+/// What it takes to come back from one call and to wait for the next, without an error of the clocks.
+constexpr double shortest_gap_s = 5e-6;
+
+/// How long a window is, in times of what its call should take: most calls take hardly longer than the one
+/// before, and those that do are made again.
+constexpr double window = 1.3;
+
+/// How often a call is made again whose start was missed. Each time windows are twice as long.
+constexpr int most_tries = 5;
+
 #ifdef ISOCHRONE_SMPI
 constexpr int samples = 1;
 
+/// Simulated time costs nothing: longer than any call takes, and short enough that a clock of 16 digits still
+/// shows the seventh of a microsecond after a hundred of them.
+constexpr double simulated_window_s = 10;
+
 /// Two binomial trees of our own: simulated messages cost real time, and these are the fewest.
-void maximum(MPI_Comm comm, double* values, int count) {
+void maximum_of(MPI_Comm comm, std::span<double> values) {
     constexpr int tag = 0;
     const int size = comm::size_of(comm);
     const int rank = comm::rank_in(comm);
-    std::array<double, 2> other{};
+    const int count = static_cast<int>(values.size());
+    std::vector<double> other(values.size());
     int step = 1;
     for (; step < size && rank % (2 * step) == 0; step *= 2) {
         if (rank + step >= size) continue;
         comm::check(MPI_Recv(other.data(), count, MPI_DOUBLE, rank + step, tag, comm, MPI_STATUS_IGNORE),
                     "MPI_Recv");
-        for (int i = 0; i < count; ++i) values[i] = std::max(values[i], other[static_cast<std::size_t>(i)]);
+        for (std::size_t i = 0; i < other.size(); ++i) values[i] = std::max(values[i], other[i]);
     }
     if (rank != 0) {
-        comm::check(MPI_Send(values, count, MPI_DOUBLE, rank - step, tag, comm), "MPI_Send");
-        comm::check(MPI_Recv(values, count, MPI_DOUBLE, rank - step, tag, comm, MPI_STATUS_IGNORE),
+        comm::check(MPI_Send(values.data(), count, MPI_DOUBLE, rank - step, tag, comm), "MPI_Send");
+        comm::check(MPI_Recv(values.data(), count, MPI_DOUBLE, rank - step, tag, comm, MPI_STATUS_IGNORE),
                     "MPI_Recv");
     }
     for (step /= 2; step >= 1; step /= 2) {
         if (rank + step < size)
-            comm::check(MPI_Send(values, count, MPI_DOUBLE, rank + step, tag, comm), "MPI_Send");
+            comm::check(MPI_Send(values.data(), count, MPI_DOUBLE, rank + step, tag, comm), "MPI_Send");
     }
 }
 #else
 constexpr int samples = 5;
 
-void maximum(MPI_Comm comm, double* values, int count) {
-    comm::check(PMPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
+void maximum_of(MPI_Comm comm, std::span<double> values) {
+    comm::check(PMPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                               MPI_MAX, comm),
+                "MPI_Allreduce");
 }
 #endif
+
+/// More where somebody was late, a little less where nobody was.
+double adapted(double wait_s, double least_s, bool was_late) {
+    return std::max(least_s, was_late ? std::min(longest_lead_s, 1.5 * wait_s) : 0.9 * wait_s);
+}
 
 }  // namespace
 
@@ -56,41 +79,86 @@ AlignedTimer::AlignedTimer(MPI_Comm comm)
       clock_(clock::synchronise(comm)) {
     // The lead must cover what the slowest rank takes to learn of the start: a few times the allreduce that
     // tells it.
-    double fastest = std::numeric_limits<double>::max();
+    std::array<double, 1> fastest = {std::numeric_limits<double>::max()};
     for (int i = 0; i < samples; ++i) {
         const double begin = clock::now();
-        double ignored = 0;
-        maximum(comm_, &ignored, 1);
-        fastest = std::min(fastest, clock::now() - begin);
+        std::array<double, 1> ignored = {0};
+        maximum(ignored);
+        fastest[0] = std::min(fastest[0], clock::now() - begin);
     }
-    maximum(comm_, &fastest, 1);
-    least_lead_s_ = 3 * fastest + 2 * clock_.error_s();
+    maximum(fastest);
+    agreement_s_ = 2 * fastest[0];
+    least_lead_s_ = 3 * fastest[0] + 2 * clock_.error_s();
     lead_s_ = least_lead_s_;
+    least_gap_s_ = shortest_gap_s + 2 * clock_.error_s();
+    gap_s_ = least_gap_s_;
 }
 
-double AlignedTimer::time(const std::function<void()>& operation) {
-    // Where ranks wait for a processor, some are late however often one tries.
-    const int tries = oversubscribed_ ? 1 : 5;
-    for (int attempt = 1;; ++attempt) {
-        double start = clock_.to_global(clock::now());
-        maximum(comm_, &start, 1);
-        start += lead_s_;
-        clock::sleep_until(clock_.to_local(start), occupancy_);
-        const double begin = clock_.to_global(clock::now());
-        operation();
-        const double end = clock_.to_global(clock::now());
-        std::array<double, 2> latest = {end, begin};
-        maximum(comm_, latest.data(), 2);
-        const double late = latest[1] - start;
-        const double taken = latest[0] - start;
-        if (late <= std::max(0.02 * taken, clock_.error_s())) {
-            lead_s_ = std::max(least_lead_s_, 0.9 * lead_s_);
-            return taken;
+double AlignedTimer::agreed_now() {
+    std::array<double, 1> now = {clock_.to_global(clock::now())};
+    maximum(now);
+    last_start_s_ = now[0];
+    return now[0];
+}
+
+void AlignedTimer::maximum(std::span<double> values) const { maximum_of(comm_, values); }
+
+std::vector<double> AlignedTimer::time(std::span<const TimedCall> calls) {
+    std::vector<double> taken(calls.size());
+    std::vector<std::size_t> missing(calls.size());
+    std::iota(missing.begin(), missing.end(), 0);
+    double slack = 1;
+    for (int attempt = 1; !missing.empty(); ++attempt) {
+        std::vector<TimedCall> again;
+        for (const std::size_t i : missing) again.push_back(calls[i]);
+        const auto outcomes = run(again, slack);
+        std::vector<std::size_t> missed;
+        bool was_late = false;
+        for (std::size_t i = 0; i < outcomes.size(); ++i) {
+            taken[missing[i]] = outcomes[i].taken_s;
+            // Where ranks wait for a processor, some are late however often one tries.
+            const bool late = outcomes[i].late && !oversubscribed_;
+            if (i > 0) was_late = was_late || late;
+            if (late || outcomes[i].collided) missed.push_back(missing[i]);
         }
-        // To count from when the last one began would leave out what the others had done by then.
-        if (attempt == tries) return taken;
-        lead_s_ = std::max(least_lead_s_, std::min(longest_lead_s, 1.5 * lead_s_));
+        lead_s_ = adapted(lead_s_, least_lead_s_, outcomes.front().late);
+        gap_s_ = adapted(gap_s_, least_gap_s_, was_late);
+        if (attempt == most_tries) break;
+        missing = std::move(missed);
+        slack *= 2;
     }
+    return taken;
+}
+
+std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> calls, double slack) {
+    const std::size_t count = calls.size();
+    double start = agreed_now() + lead_s_;
+    std::vector<double> starts(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        starts[i] = start;
+#ifdef ISOCHRONE_SMPI
+        start += simulated_window_s * slack;
+#else
+        start += window * slack * calls[i].expected_s + gap_s_;
+#endif
+    }
+    std::vector<double> times(2 * count);  // when each began, and when it ended
+    for (std::size_t i = 0; i < count; ++i) {
+        clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
+        times[i] = clock_.to_global(clock::now());
+        calls[i].operation();
+        times[count + i] = clock_.to_global(clock::now());
+    }
+    maximum(times);
+    std::vector<Outcome> outcomes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        // To count from when the last one began would leave out what the others had done by then.
+        const double taken = times[count + i] - starts[i];
+        const bool late = times[i] - starts[i] > std::max(0.02 * taken, clock_.error_s());
+        const bool collided = i > 0 && times[count + i - 1] > starts[i];
+        outcomes[i] = {taken, collided, late && !collided};
+    }
+    return outcomes;
 }
 
 void AlignedTimer::resynchronise() {

@@ -1,31 +1,49 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Times one collective operation from a moment that all ranks agreed on to the end of the slowest rank.
+// Times collective operations, each from a moment that all ranks agreed on to the end of the slowest rank.
 #pragma once
 
 #include <mpi.h>
 
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "clock/clock.hpp"
 #include "clock/sync.hpp"
 
 namespace isochrone::mpi::bench {
 
+/// One call of a block.
+struct TimedCall {
+    std::function<void()> operation;
+    /// What it takes, more or less, equal on all ranks: the next call starts no sooner. 0: not known, for the
+    /// only call of a block.
+    double expected_s = 0;
+};
+
 /// Starts are aligned on synchronised clocks and not by a barrier, whose ranks leave it at different times
 /// (Hunold and Carpen-Amarie, "Reproducible MPI benchmarking is still not as easy as you think", IEEE TPDS
-/// 27(12), 2016). Each measurement needs one small allreduce: it brings the results of the last one and
-/// agrees on the next start.
+/// 27(12), 2016). They are agreed for a block of calls at once, a window of time for each, as SKaMPI's are
+/// (Worsch, Reussner and Augustin, "On benchmarking collective MPI operations", EuroPVM/MPI 2002). A block
+/// needs two allreduces: one agrees on its start, one brings the results of all of its calls.
 class AlignedTimer {
   public:
     /// Collective over `comm`, which must outlive this.
     explicit AlignedTimer(MPI_Comm comm);
 
-    /// Collective. Runs `operation` and returns what the slowest rank took, in seconds, on all ranks. A start
-    /// that some rank missed (it was still busy, or not scheduled) is given up and tried again later, a few
-    /// times; where nothing helps, as where ranks share processors, being late is part of the time.
-    double time(const std::function<void()>& operation);
+    /// Collective, with as many calls on all ranks. Runs the calls in their order and returns what the
+    /// slowest rank took for each, in seconds, on all ranks. A call whose start some rank missed (the one
+    /// before took longer than its window, or the rank was not scheduled) is made again in a block of those,
+    /// a few times; where nothing helps, as where ranks share processors, being late is part of the time.
+    std::vector<double> time(std::span<const TimedCall> calls);
 
+    /// Collective. Now, on the clock of rank 0, equal on all ranks: the latest of all.
+    [[nodiscard]] double agreed_now();
+    /// When the last block was to begin, on that clock; equal on all ranks.
+    [[nodiscard]] double last_start_s() const { return last_start_s_; }
+    /// What the two allreduces of a block take, in seconds, as far as known; equal on all ranks.
+    [[nodiscard]] double agreement_s() const { return agreement_s_; }
     [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }
     /// Whether some host has more ranks than processors.
     [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
@@ -33,13 +51,27 @@ class AlignedTimer {
     /// Collective. Checks the clocks and synchronises them anew if they have drifted apart.
     void resynchronise();
 
+    /// Collective. The largest of each of some values over all ranks.
+    void maximum(std::span<double> values) const;
+
   private:
+    struct Outcome {
+        double taken_s = 0;
+        bool collided = false;  ///< the call before it had not ended
+        bool late = false;      ///< some rank began it late for another reason
+    };
+    std::vector<Outcome> run(std::span<const TimedCall> calls, double slack);
+
     MPI_Comm comm_;
     clock::Occupancy occupancy_;
     bool oversubscribed_;
     clock::SyncedClock clock_;
+    double agreement_s_ = 0;
+    double last_start_s_ = 0;
     double least_lead_s_ = 0;
-    double lead_s_ = 0;  // from agreeing on a start to the start
+    double lead_s_ = 0;  // from agreeing on the first start to that start
+    double least_gap_s_ = 0;
+    double gap_s_ = 0;  // from the end of a window to the next start
 };
 
 }  // namespace isochrone::mpi::bench

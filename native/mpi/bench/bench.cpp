@@ -2,37 +2,34 @@
 #include "bench/bench.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
 
 #include "bench/aligned.hpp"
 #include "bench/buffer.hpp"
+#include "bench/candidate.hpp"
 #include "bench/files.hpp"
-#include "bench/library.hpp"
 #include "bench/operands.hpp"
 #include "bench/options.hpp"
+#include "bench/party.hpp"
 #include "bench/work.hpp"
 #include "comm/check.hpp"
 #include "comm/place.hpp"
 #include "comm/program.hpp"
 #include "comm/progress.hpp"
-#include "executor/dispatcher.hpp"
 #include "fabric/client.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
 
-constexpr std::string_view native_prefix = "native:";
 constexpr std::string_view all_native = "native:*";
-
-/// The memory of one call.
-struct Memory {
-    std::byte* input = nullptr;
-    std::byte* output = nullptr;
-};
 
 /// What a fabric's server tells rank 0 of the hosts, on all ranks. Collective. Throws comm::Failure on all
 /// ranks.
@@ -55,93 +52,15 @@ std::string ask_fabric(MPI_Comm comm, const std::string& address, const std::vec
     return asked;
 }
 
-/// One thing to time: the library's own (told which, or not), the plan's choice, or a recipe.
-class Candidate {
-  public:
-    /// Collective. All that is made once is made here, so that no call that is timed has to.
-    Candidate(std::string name, const Case& one, int rank, int size, Library& library,
-              executor::Communicator* communicator, executor::Dispatcher* dispatcher)
-        : name_(std::move(name)),
-          case_(&one),
-          operands_(operands_of(one, rank, size)),
-          library_(&library),
-          communicator_(communicator),
-          dispatcher_(dispatcher) {
-        library.prepare(*one.collective, "");
-        if (name_ == core::compose::native_name) return;
-        if (name_.starts_with(native_prefix)) {
-            algorithm_ = name_.substr(native_prefix.size());
-            library.prepare(*one.collective, algorithm_);
-        } else if (name_ == "plan") {
-            if (dispatcher == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
-            from_plan_ = true;
-            dispatcher->decide(question(), one.bytes);
-        } else {
-            if (communicator == nullptr)
-                throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
-            resolved_ = &communicator->resolve(*one.collective, core::compose::parse_recipe(name_));
-            communicator->prepare(*resolved_, one.root);
-        }
-    }
-
-    [[nodiscard]] const std::string& name() const { return name_; }
-    [[nodiscard]] const Operands& operands() const { return operands_; }
-
-    /// Whether the library's own takes part inside groups.
-    [[nodiscard]] bool has_library_inside() const {
-        const core::compose::Resolved* resolved =
-            from_plan_ ? dispatcher_->decide(question(), case_->bytes).resolved : resolved_;
-        return resolved != nullptr && resolved->has_library_inside();
-    }
-
-    void run(const Memory& memory) {
-        if (from_plan_) {
-            const auto& decision = dispatcher_->decide(question(), case_->bytes);
-            if (decision.resolved != nullptr) {
-                dispatcher_->run(decision, case_->root, buffers(memory), operands_.sizes);
-                return;
-            }
-        }
-        if (resolved_ != nullptr) {
-            communicator_->run(*resolved_, case_->root, buffers(memory), operands_.sizes);
-        } else {
-            run_library(algorithm_, memory);
-        }
-    }
-
-    /// The library's own, whatever the candidate is.
-    void run_library(const std::string& algorithm, const Memory& memory) {
-        library_->run(*case_->collective, algorithm,
-                      {.input = memory.input,
-                       .output = memory.output,
-                       .count = static_cast<int>(operands_.count),
-                       .type = operands_.type,
-                       .op = operands_.op,
-                       .root = case_->root,
-                       .input_blocks = &operands_.input,
-                       .output_blocks = &operands_.output});
-    }
-
-  private:
-    [[nodiscard]] executor::Dispatcher::Question question() const { return {case_->collective, case_->root}; }
-
-    [[nodiscard]] executor::Buffers buffers(const Memory& memory) const {
-        return {.input = operands_.has_input ? memory.input : memory.output,
-                .output = operands_.has_output ? memory.output : nullptr,
-                .unit_bytes = operands_.element_bytes,
-                .datatype = operands_.type,
-                .op = operands_.op};
-    }
-
-    std::string name_;
-    std::string algorithm_;
-    const Case* case_;
-    Operands operands_;
-    Library* library_;
-    executor::Communicator* communicator_;
-    executor::Dispatcher* dispatcher_;
-    const core::compose::Resolved* resolved_ = nullptr;
-    bool from_plan_ = false;
+/// A case that is being timed.
+struct Running {
+    const Case* one = nullptr;
+    const Party* party = nullptr;
+    std::vector<Candidate> candidates = {};  ///< made when its turn comes first, and gone when it is done
+    std::vector<double> expected_s = {};     ///< of a call, beside the candidates; equal on all ranks
+    int repetitions = 0;                     ///< so far
+    double spent_s = 0;                      ///< in calls, equal on all ranks
+    bool is_done = false;
 };
 
 class Bench {
@@ -150,166 +69,281 @@ class Bench {
         : comm_(comm),
           rank_(comm::rank_in(comm)),
           work_(parse_work(inputs.work, comm::size_of(comm))),
-          timer_(comm),
-          library_(comm),
-          input_(largest(&Operands::input_bytes)),
-          output_(largest(&Operands::output_bytes)) {
+          timer_(comm) {
         if (!inputs.topology.empty()) {
             auto topology = core::topology::parse(inputs.topology);
             if (!inputs.plan.empty()) {
                 plan_ = core::select::parse_plan(inputs.plan);
-                core::select::use_names_of(plan_, topology);
+                core::select::use_names_of(*plan_, topology);
             }
             std::vector<core::topology::Place> known;
             for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
-            auto layout = core::place::match(topology, known);
+            layout_ = core::place::match(topology, known);
             if (!work_.fabric.empty()) {
                 auto hosts = fabric::hosts_of(places);
                 const auto asked = ask_fabric(comm, work_.fabric, hosts.names);
-                fabric::set_delays(layout, std::move(hosts), asked);
-            }
-            communicator_ = std::make_unique<executor::Communicator>(comm, layout);
-            if (!inputs.plan.empty()) {
-                dispatcher_ = std::make_unique<executor::Dispatcher>(layout, plan_, [comm, layout] {
-                    return executor::Dispatcher::Opened{
-                        std::make_unique<executor::Communicator>(comm, layout), ""};
-                });
+                fabric::set_delays(*layout_, std::move(hosts), asked);
             }
         }
-        for (Case& one : work_.cases) expand(one);
+        for (Case& one : work_.cases) {
+            Party& party = party_of(one.members);
+            expand(one, party);
+            running_.push_back({&one, &party});
+        }
+        input_ = std::make_unique<Buffer>(largest(&Operands::input_bytes));
+        output_ = std::make_unique<Buffer>(largest(&Operands::output_bytes));
     }
 
     [[nodiscard]] const AlignedTimer& timer() const { return timer_; }
     /// How many collectives were run so far, with those that did not count.
     [[nodiscard]] std::int64_t calls() const { return calls_; }
 
+    /// Sweeps over all cases, in another order each time, until each has as many repetitions as it may: so
+    /// those of one case are spread over the whole time, and what disturbs for a while disturbs all alike.
     /// `record` gets each time, on rank 0. Throws comm::Failure on all ranks if a recipe leaves wrong bytes
     /// on any.
     template <class Record>
     void run(Record&& record) {
         std::size_t total = 0;
         for (const Case& one : work_.cases) {
-            for (const auto& recipe : one.recipes) total += static_cast<std::size_t>(rounds(recipe));
+            for (const auto& recipe : one.recipes) total += static_cast<std::size_t>(most(recipe));
         }
         comm::ProgressLines progress(total);
         std::size_t done = 0;
         std::mt19937_64 random(work_.seed);
-        for (const Case& one : work_.cases) {
-            std::vector<Candidate> candidates;
-            std::size_t expected = done;
-            for (const auto& recipe : one.recipes) {
-                candidates.emplace_back(recipe, one, rank_, comm::size_of(comm_), library_,
-                                        communicator_.get(), dispatcher_.get());
-                expected += static_cast<std::size_t>(rounds(recipe));
-            }
-            // What a library sets up in its first call on a communicator is no part of any other call.
-            if (work_.warmup == 0) {
-                for (Candidate& candidate : candidates) {
-                    if (candidate.has_library_inside()) timed(candidate);
-                }
-            }
-            timer_.resynchronise();
-            double spent_s = 0;
-            for (int round = 0; round < work_.warmup + work_.repetitions; ++round) {
-                // Times are the same on all ranks, and so is this.
-                if (spent_s > work_.patience_s && round >= work_.warmup + work_.least_repetitions) break;
-                std::shuffle(candidates.begin(), candidates.end(), random);
-                for (Candidate& candidate : candidates) {
-                    if (round >= rounds(candidate.name())) continue;
-                    const double slowest = round == 0 ? checked(candidate, one) : timed(candidate);
-                    spent_s += slowest;
-                    if (rank_ == 0) {
-                        if (round >= work_.warmup)
-                            record(one, candidate.name(), round - work_.warmup, slowest);
-                        progress.show(++done);
-                    }
-                }
-            }
-            done = expected;
+        const double begin = timer_.agreed_now();
+        double synchronised = begin;
+        std::vector<Running*> left;
+        for (Running& one : running_) {
+            if (!one.one->recipes.empty()) left.push_back(&one);
         }
+        while (!left.empty()) {
+            std::shuffle(left.begin(), left.end(), random);
+            for (Running* const one : left) {
+                // Clocks drift by about a microsecond a second.
+                if (timer_.last_start_s() - synchronised > 1) {
+                    timer_.resynchronise();
+                    synchronised = timer_.last_start_s();
+                }
+                if (one->candidates.empty()) open(*one);
+                const int before = one->repetitions;
+                block(*one, random, record);
+                for (const Candidate& candidate : one->candidates) {
+                    const int counted = most(candidate.name());
+                    done += static_cast<std::size_t>(std::min(one->repetitions, counted) -
+                                                     std::min(before, counted));
+                }
+                const bool is_late = timer_.last_start_s() - begin > work_.budget_s;
+                const bool is_long = one->spent_s > work_.patience_s || is_late;
+                one->is_done = one->repetitions >= work_.repetitions ||
+                               (is_long && one->repetitions >= work_.least_repetitions);
+                if (one->is_done) one->candidates.clear();
+                if (rank_ == 0) progress.show(done);
+            }
+            std::erase_if(left, [](const Running* one) { return one->is_done; });
+        }
+        if (rank_ == 0) progress.show(total);
     }
 
   private:
     /// Of all cases, on this rank.
     [[nodiscard]] std::int64_t largest(std::int64_t Operands::*bytes) const {
-        std::int64_t most = 0;
-        for (const Case& one : work_.cases)
-            most = std::max(most, operands_of(one, rank_, comm::size_of(comm_)).*bytes);
-        return most;
+        std::int64_t result = 0;
+        for (const Running& one : running_) {
+            if (!one.party->takes_part()) continue;
+            result = std::max(result, operands_of(*one.one, one.party->rank(), one.party->size()).*bytes);
+        }
+        return result;
     }
-    /// How often a recipe is called, if patience lasts.
-    [[nodiscard]] int rounds(const std::string& recipe) const {
-        return work_.warmup +
-               (recipe.starts_with(native_prefix) ? work_.rival_repetitions : work_.repetitions);
+
+    /// How often a recipe is timed, if time lasts.
+    [[nodiscard]] int most(const std::string& recipe) const {
+        return recipe.starts_with(native_prefix) ? work_.rival_repetitions : work_.repetitions;
+    }
+
+    Party& party_of(const std::vector<int>& members) {
+        auto& party = parties_[members];
+        if (!party) {
+            party = std::make_unique<Party>(comm_, members, layout_ ? &*layout_ : nullptr,
+                                            plan_ ? &*plan_ : nullptr);
+        }
+        return *party;
     }
 
     /// Replaces "native:*" by all that the library can be told, and leaves out what is named twice.
-    void expand(Case& one) {
+    void expand(Case& one, const Party& party) {
         std::vector<std::string> recipes;
         std::set<std::string> seen;
         const auto add = [&](const std::string& recipe) {
             if (seen.insert(recipe).second) recipes.push_back(recipe);
         };
         for (const auto& recipe : one.recipes) {
-            if (recipe == all_native) {
-                for (const auto& name : library_.names(*one.collective))
+            if (recipe != all_native) {
+                add(recipe);
+            } else if (one.members.empty()) {
+                for (const auto& name : party.library().names(*one.collective))
                     add(std::string(native_prefix) + name);
             } else {
-                add(recipe);
+                throw std::invalid_argument("'native:*' is for all ranks: name what the library is told");
             }
         }
         one.recipes = std::move(recipes);
     }
 
     Memory next(const Operands& operands) {
-        return {input_.next(operands.input_bytes), output_.next(operands.output_bytes)};
+        return {input_->next(operands.input_bytes), output_->next(operands.output_bytes)};
     }
 
-    double timed(Candidate& candidate) { return call(candidate, next(candidate.operands())); }
-
-    double call(Candidate& candidate, const Memory& memory) {
-        return timer_.time([&] {
-            ++calls_;
-            candidate.run(memory);
-        });
+    /// Collective over all ranks. Throws on all of them where a member cannot run a recipe.
+    void make_candidates(Running& running) const {
+        const Case& one = *running.one;
+        std::string why;
+        std::array<double, 1> unfit = {-1};  // which recipe
+        running.candidates.reserve(one.recipes.size());
+        try {
+            for (const auto& recipe : one.recipes) {
+                running.candidates.emplace_back(recipe, one, *running.party);
+            }
+        } catch (const std::invalid_argument& error) {
+            why = error.what();
+            unfit[0] = static_cast<double>(running.candidates.size());
+        }
+        // All ranks of a party come to the same end; those beside it have to be told.
+        if (!one.members.empty()) timer_.maximum(unfit);
+        if (unfit[0] < 0) return;
+        if (why.empty()) {
+            why = "recipe '" + one.recipes[static_cast<std::size_t>(unfit[0])] + "' cannot run among " +
+                  std::to_string(one.members.size()) + " of the ranks";
+        }
+        throw std::invalid_argument(why);
     }
 
-    /// The first time, the result is compared with that of the library's own: what is fast and wrong must not
-    /// win.
-    double checked(Candidate& candidate, const Case& one) {
-        if (!Buffer::holds_contents()) return timed(candidate);
-        const Operands& operands = candidate.operands();
-        const Memory memory = next(operands);
-        // Others on each rank and in each call, so that nothing is right by chance, or from the call before.
-        const unsigned pattern = ++checks_ * 977 + static_cast<unsigned>(rank_) * 7919;
-        Buffer::fill(memory.input, operands.input_bytes, pattern);
-        Buffer::fill(memory.output, operands.output_bytes, pattern + 389);
-        expected_.assign(memory.output, memory.output + operands.output_bytes);
-        candidate.run_library("", {memory.input, expected_.data()});
-        const double slowest = call(candidate, memory);
-        int wrong = std::equal(expected_.begin(), expected_.end(), memory.output) ? 0 : 1;
-        comm::check(PMPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-        if (wrong != 0) {
+    /// Makes the candidates, runs each once, and learns what each takes, more or less. Results are compared
+    /// with that of the library's own: what is fast and wrong must not win.
+    void open(Running& running) {
+        const Case& one = *running.one;
+        const Party& party = *running.party;
+        make_candidates(running);
+        running.expected_s.assign(one.recipes.size(), 0);
+        if (!Buffer::holds_contents()) {
+            // What a library sets up in its first call on a communicator is no part of any other call.
+            for (const Candidate& candidate : running.candidates) {
+                if (party.takes_part() && candidate.has_library_inside()) call(candidate);
+            }
+            return;
+        }
+        std::vector<double> found(2 * one.recipes.size());  // whether it is wrong, and how long it takes
+        const std::span<double> took = std::span(found).subspan(one.recipes.size());
+        if (party.takes_part()) {
+            const Operands& operands = running.candidates.front().operands();
+            const Memory memory = next(operands);
+            // Others on each rank and for each case, so that nothing is right by chance, or from the case
+            // before.
+            const unsigned pattern = ++checks_ * 977 + static_cast<unsigned>(rank_) * 7919;
+            Buffer::fill(memory.input, operands.input_bytes, pattern);
+            Buffer::fill(memory.output, operands.output_bytes, pattern + 389);
+            std::vector<std::byte> before(memory.output, memory.output + operands.output_bytes);
+            std::vector<std::byte> expected = before;
+            running.candidates.front().run_library({memory.input, expected.data()});
+            for (std::size_t i = 0; i < running.candidates.size(); ++i) {
+                std::copy(before.begin(), before.end(), memory.output);
+                const double begin = clock::now();
+                running.candidates[i].run(memory);
+                took[i] = clock::now() - begin;
+                found[i] = std::equal(expected.begin(), expected.end(), memory.output) ? 0 : 1;
+            }
+        }
+        calls_ += static_cast<std::int64_t>(running.candidates.size());
+        timer_.maximum(found);
+        for (std::size_t i = 0; i < one.recipes.size(); ++i) {
+            running.expected_s[i] = took[i];
+            if (found[i] == 0) continue;
             std::string what(one.collective->words);
             if (one.collective->has_data) what += " of " + std::to_string(one.bytes) + " bytes";
             if (one.collective->rooted) what += ", root " + std::to_string(one.root);
             throw comm::Failure(comm::failure,
-                                "recipe '" + candidate.name() + "' left wrong bytes in a " + what);
+                                "recipe '" + one.recipes[i] + "' left wrong bytes in a " + what);
         }
-        return slowest;
+        drop_what_is_slow(running);
+    }
+
+    /// All ranks know the same times.
+    void drop_what_is_slow(Running& running) const {
+        auto& expected = running.expected_s;
+        const double least = *std::min_element(expected.begin(), expected.end());
+        const double share = work_.patience_s / static_cast<double>(expected.size());
+        for (std::size_t i = expected.size(); i-- > 0;) {
+            // What the others are compared with stays.
+            if (running.candidates[i].name() == core::compose::native_name) continue;
+            if (expected[i] <= work_.drop * least || expected[i] <= share) continue;
+            running.candidates.erase(running.candidates.begin() + static_cast<std::ptrdiff_t>(i));
+            expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    }
+
+    /// Times some repetitions of a case, those of one repetition after each other in random order.
+    template <class Record>
+    void block(Running& running, std::mt19937_64& random, Record& record) {
+        const auto& candidates = running.candidates;
+        const int count = repetitions_of_block(running);
+        std::vector<std::pair<int, std::size_t>> order;  // repetition, and which candidate
+        std::vector<std::size_t> turn(candidates.size());
+        std::iota(turn.begin(), turn.end(), 0);
+        for (int i = 0; i < count; ++i) {
+            const int repetition = running.repetitions + i;
+            std::shuffle(turn.begin(), turn.end(), random);
+            for (const std::size_t which : turn) {
+                if (repetition < most(candidates[which].name())) order.emplace_back(repetition, which);
+            }
+        }
+        std::vector<TimedCall> timed;
+        for (const auto& [repetition, which] : order) {
+            timed.push_back({[this, &running, which = which] {
+                                 if (running.party->takes_part()) call(running.candidates[which]);
+                             },
+                             running.expected_s[which]});
+        }
+        const auto taken = timer_.time(timed);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const auto& [repetition, which] = order[i];
+            running.spent_s += taken[i];
+            // Of a first call, which sets things up, one knows little; a median of two is their mean.
+            double& expected = running.expected_s[which];
+            expected = repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
+            if (rank_ == 0) record(*running.one, candidates[which].name(), repetition, taken[i]);
+        }
+        running.repetitions += count;
+    }
+
+    /// So many that agreeing on them takes a tenth of the time at most, and so few that they are not done
+    /// before what disturbs has passed.
+    [[nodiscard]] int repetitions_of_block(const Running& running) const {
+        constexpr double share = 0.1;
+        constexpr int most_calls = 64;
+        const int left = work_.repetitions - running.repetitions;
+        const int most = std::max(1, most_calls / static_cast<int>(running.candidates.size()));
+        if (!Buffer::holds_contents()) return std::min(left, most);
+        double once = 0;
+        for (const double expected : running.expected_s) once += 2 * expected;
+        const double wanted = timer_.agreement_s() / share / std::max(once, 1e-9);
+        return std::min({left, most, static_cast<int>(std::min(wanted, 1e6)) + 1});
+    }
+
+    void call(const Candidate& candidate) {
+        ++calls_;
+        candidate.run(next(candidate.operands()));
     }
 
     MPI_Comm comm_;
     int rank_;
     Work work_;
     AlignedTimer timer_;
-    Library library_;
-    Buffer input_;
-    Buffer output_;
-    std::vector<std::byte> expected_;
-    std::unique_ptr<executor::Communicator> communicator_;
-    core::select::Plan plan_;
-    std::unique_ptr<executor::Dispatcher> dispatcher_;
+    std::optional<core::place::Layout> layout_;
+    std::optional<core::select::Plan> plan_;
+    std::map<std::vector<int>, std::unique_ptr<Party>> parties_;  // by members
+    std::vector<Running> running_;
+    std::unique_ptr<Buffer> input_;
+    std::unique_ptr<Buffer> output_;
     unsigned checks_ = 0;
     std::int64_t calls_ = 0;
 };

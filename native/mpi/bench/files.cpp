@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "comm/check.hpp"
+#include "comm/cpu_list.hpp"
 #include "comm/library.hpp"
 #include "comm/program.hpp"
 
@@ -92,12 +93,11 @@ void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& 
 }
 
 void Output::time(const Case& one, const std::string& recipe, int repetition, double slowest_s) {
-    line({{"collective", one.collective->name},
-          {"bytes", one.bytes},
-          {"root", one.root},
-          {"recipe", recipe},
-          {"repetition", repetition},
-          {"slowest_s", slowest_s}});
+    nlohmann::ordered_json value = {
+        {"collective", one.collective->name}, {"bytes", one.bytes},    {"root", one.root}, {"recipe", recipe},
+        {"repetition", repetition},           {"slowest_s", slowest_s}};
+    if (!one.members.empty()) value["members"] = comm::format_cpu_list(one.members);
+    line(value);
 }
 
 void Output::end(double elapsed_s, std::int64_t calls) {

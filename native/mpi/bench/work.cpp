@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/work.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "comm/cpu_list.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -19,6 +22,16 @@ std::int64_t integer(const json& object, const char* key, std::int64_t least, st
     return value.get<std::int64_t>();
 }
 
+/// A list of ranks, written as lists of CPUs are.
+std::vector<int> read_members(const std::string& text, int ranks) {
+    auto members = comm::parse_cpu_list(text);
+    if (!members || members->empty() || members->back() >= ranks) {
+        throw std::invalid_argument("'members' is no list of some of " + std::to_string(ranks) +
+                                    " ranks, such as \"0-3,8\"");
+    }
+    return std::move(*members);
+}
+
 /// `common` is the collective of cases that name none.
 Case read_case(const json& entry, const json* common, int ranks) {
     constexpr std::int64_t largest_message = std::int64_t{1} << 30;
@@ -26,11 +39,26 @@ Case read_case(const json& entry, const json* common, int ranks) {
     if (own == entry.end() && common == nullptr) throw std::invalid_argument("a case names no collective");
     const json& name = own == entry.end() ? *common : *own;
     const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
+    std::vector<int> members;
+    if (const auto some = entry.find("members"); some != entry.end()) {
+        members = read_members(some->get_ref<const std::string&>(), ranks);
+        ranks = static_cast<int>(members.size());
+    }
     const std::int64_t largest = collective.has_blocks() ? largest_message / ranks : largest_message;
     return {.collective = &collective,
             .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),
             .root = static_cast<int>(integer(entry, "root", 0, collective.rooted ? ranks - 1 : 0)),
+            .members = std::move(members),
             .recipes = entry.at("recipes").get<std::vector<std::string>>()};
+}
+
+/// A limit; where there is none, what no number reaches.
+double limit(const json& object, const char* key) {
+    const auto value = object.find(key);
+    if (value == object.end() || value->is_null()) return std::numeric_limits<double>::infinity();
+    if (!value->is_number() || value->get<double>() < 0)
+        throw std::invalid_argument(std::string("'") + key + "' is not a number from 0");
+    return value->get<double>();
 }
 
 }  // namespace
@@ -50,18 +78,14 @@ Work parse_work(std::string_view text, int ranks) {
             }
         }
         work.repetitions = static_cast<int>(integer(document, "repetitions", 1, 1'000'000));
-        work.warmup = static_cast<int>(integer(document, "warmup", 0, 1'000'000));
         work.seed = static_cast<std::uint64_t>(integer(document, "seed", 0, std::int64_t{1} << 53));
         work.least_repetitions =
             static_cast<int>(integer(document, "least_repetitions", 1, work.repetitions));
         work.rival_repetitions =
             static_cast<int>(integer(document, "rival_repetitions", 0, work.repetitions));
-        if (!document.at("patience_s").is_null()) {
-            const json& patience = document.at("patience_s");
-            if (!patience.is_number() || patience.get<double>() < 0)
-                throw std::invalid_argument("'patience_s' is not a time");
-            work.patience_s = patience.get<double>();
-        }
+        work.patience_s = limit(document, "patience_s");
+        work.budget_s = limit(document, "budget_s");
+        work.drop = limit(document, "drop");
         if (const auto fabric = document.find("fabric"); fabric != document.end() && !fabric->is_null())
             work.fabric = fabric->get<std::string>();
         const auto common = document.find("collective");

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event
 from types import FrameType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 import typer.core
 
 from isochrone.errors import UsageError
+
+if TYPE_CHECKING:
+    from isochrone.steps.tune import TuneOptions
 
 LabName = Annotated[
     str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
@@ -59,6 +62,28 @@ Collectives = Annotated[
         "--collectives",
         metavar="NAME,...",
         help="Which, such as bcast,reduce,allreduce,barrier; `isochrone info` lists them.",
+    ),
+]
+
+Sizes = Annotated[
+    str | None,
+    typer.Option(
+        "--sizes", metavar="BYTES,...", help="Message sizes to tune at (default: 14 from 1 to 4 MiB)."
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="How long tuning may take, more or less, such as 120s or 10m (default: 2m; no matter in a "
+        "simulation).",
+    ),
+]
+Rivals = Annotated[
+    bool,
+    typer.Option(
+        "--rivals", help="Verify the plan also against all that the MPI library can be told to use."
     ),
 ]
 
@@ -117,6 +142,37 @@ def parse_duration(text: str, option: str) -> float:
     if seconds <= 0:
         raise UsageError(f"{text[:40]!r} is no time", option, "write for example 90, 60s, 5m or 1h")
     return seconds
+
+
+def tune_options(
+    collectives: str | None,
+    sizes: str | None,
+    budget: str | None,
+    rivals: bool,
+    fabric: str | None = None,
+    seed: int = 1,
+) -> TuneOptions:
+    """How to tune, as a command line says it.
+
+    Raises:
+        UsageError: for what is no collective, size or time.
+    """
+    from isochrone.steps.bench import SIZES_BYTES
+    from isochrone.steps.tune import TuneOptions
+    from isochrone.tune.collectives import WANTED, parse_collectives
+    from isochrone.tune.effort import BUDGET_S
+
+    sizes_bytes = SIZES_BYTES if sizes is None else tuple(sorted(set(parse_sizes(sizes))))
+    if min(sizes_bytes) < 1:
+        raise UsageError("a message has at least one byte", "--sizes")
+    return TuneOptions(
+        sizes_bytes=sizes_bytes,
+        collectives=WANTED if collectives is None else parse_collectives(collectives),
+        seed=seed,
+        fabric=fabric,
+        budget_s=BUDGET_S if budget is None else parse_duration(budget, "--budget"),
+        rivals=rivals,
+    )
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -9,7 +9,16 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, Collectives, Fabric, print_json
+from isochrone.cli.options import (
+    AsJson,
+    Budget,
+    Collectives,
+    Fabric,
+    Rivals,
+    Sizes,
+    print_json,
+    tune_options,
+)
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -22,6 +31,9 @@ def survey(
     ),
     fabric: Fabric = None,
     collectives: Collectives = None,
+    sizes: Sizes = None,
+    budget: Budget = None,
+    rivals: Rivals = False,
     as_json: AsJson = False,
 ) -> None:
     """Survey a machine: probe it, detect its topology, tune collectives on it, and report.
@@ -30,10 +42,9 @@ def survey(
     ./program.
     """
     from isochrone.steps.survey import survey as run_survey
-    from isochrone.tune.collectives import WANTED, parse_collectives
 
-    names = parse_collectives(collectives) if collectives is not None else WANTED
-    result = run_survey(target, output, ["isochrone", *sys.argv[1:]], fabric=fabric, collectives=names)
+    options = tune_options(collectives, sizes, budget, rivals)
+    result = run_survey(target, output, ["isochrone", *sys.argv[1:]], options, fabric)
     if as_json:
         print_json(result.document)
         return

@@ -8,7 +8,16 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, Collectives, FabricServer, print_json
+from isochrone.cli.options import (
+    AsJson,
+    Budget,
+    Collectives,
+    FabricServer,
+    Rivals,
+    Sizes,
+    print_json,
+    tune_options,
+)
 from isochrone.cli.target import on_target
 from isochrone.launch.target import Target
 
@@ -20,6 +29,9 @@ def tune(
         Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
     ] = Path("isochrone-survey"),
     collectives: Collectives = None,
+    sizes: Sizes = None,
+    budget: Budget = None,
+    rivals: Rivals = False,
     fabric: FabricServer = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,14 +45,14 @@ def tune(
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.rounds import forget_rounds
     from isochrone.steps.tune import tune as run_tune
-    from isochrone.tune.collectives import WANTED, parse_collectives, words
+    from isochrone.tune.collectives import words
     from isochrone.tune.rules import NATIVE
     from isochrone.units import number_of
 
-    names = parse_collectives(collectives) if collectives is not None else WANTED
+    options = tune_options(collectives, sizes, budget, rivals, fabric)
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
-    plan, bench = run_tune(target, source, path, source.with_name(BENCH), collectives=names, fabric=fabric)
+    plan, bench = run_tune(target, source, path, source.with_name(BENCH), options)
     forget_rounds(path)
     if as_json:
         print_json(
@@ -58,7 +70,7 @@ def tune(
             f"{rule.evidence.speedup:.2f}x  ({rule.shape})"
         )
     if not recipes:
-        tuned = ", ".join(words(name) for name in names)
+        tuned = ", ".join(words(name) for name in options.collectives)
         typer.echo(f"Nothing was proven faster than the MPI library's own: {tuned}.")
     elif len(recipes) < len(plan.rules):
         rest = number_of(len(plan.rules) - len(recipes), "measured size")

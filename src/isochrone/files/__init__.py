@@ -5,14 +5,23 @@ A reader takes files for hostile: what it returns is well formed, and what is no
     one line.
 """
 
-from isochrone.files.bench import BCAST, Bench, BenchCase, BenchKey, merged, read_bench, write_bench
+from isochrone.files.bench import (
+    BCAST,
+    Bench,
+    BenchCase,
+    BenchKey,
+    in_turn,
+    merged,
+    read_bench,
+    write_bench,
+)
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.graph import Graph, read_graph, write_graph
 from isochrone.files.mapping import LevelTraffic, MappingFile, Prediction, read_mapping, write_mapping
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
-from isochrone.files.place import MpiLibrary, Place, distinct_places, parse_cpus
+from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
 from isochrone.files.survey import Survey, read_survey, write_survey
@@ -53,6 +62,8 @@ __all__ = [
     "Work",
     "clusters_of",
     "distinct_places",
+    "format_cpus",
+    "in_turn",
     "merged",
     "parse_cpus",
     "plan_document",

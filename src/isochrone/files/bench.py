@@ -22,15 +22,18 @@ BCAST = "bcast"
 
 
 class BenchCase(NamedTuple):
-    """What recipes were timed against each other for."""
+    """What recipes were timed against each other for: a size, a root, a collective, and among which ranks
+    (a list such as ``0-3,8``; empty: all).
+    """
 
     size_bytes: int
     root: int
     collective: str = BCAST
+    members: str = ""
 
     def key(self, recipe: str) -> BenchKey:
         """Of the times of a recipe."""
-        return BenchKey(self.size_bytes, self.root, recipe, self.collective)
+        return BenchKey(self.size_bytes, self.root, recipe, self.collective, self.members)
 
 
 class BenchKey(NamedTuple):
@@ -40,11 +43,12 @@ class BenchKey(NamedTuple):
     root: int
     recipe: str
     collective: str = BCAST
+    members: str = ""
 
     @property
     def case(self) -> BenchCase:
         """What it was timed for."""
-        return BenchCase(self.size_bytes, self.root, self.collective)
+        return BenchCase(self.size_bytes, self.root, self.collective, self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +92,17 @@ class Bench:
         return tuple(dict.fromkeys(key.collective for key in self.slowest_s))
 
     def of(self, collective: str) -> dict[BenchKey, npt.NDArray[np.float64]]:
-        """The times of one collective."""
-        return {key: times for key, times in self.slowest_s.items() if key.collective == collective}
+        """The times of one collective among all ranks."""
+        return {
+            key: times
+            for key, times in self.slowest_s.items()
+            if key.collective == collective and not key.members
+        }
 
     def only(self, cases: Collection[BenchCase]) -> Bench:
         """What was timed for some cases."""
         times = {key: values for key, values in self.slowest_s.items() if key.case in cases}
         return replace(self, slowest_s=times)
-
-    @property
-    def whole_cases(self) -> frozenset[BenchCase]:
-        """The cases whose every repetition is there: they are timed one after the other, so that only the
-        last may have been cut off.
-        """
-        keys = list(self.slowest_s)
-        cut_off = {keys[-1].case} if keys and self.elapsed_s is None else set()
-        return frozenset(self.cases) - cut_off
 
     def recipes(self, case: BenchCase) -> tuple[str, ...]:
         """The recipes that were timed for a case."""
@@ -143,7 +142,8 @@ def read_bench(path: Path | str) -> Bench:
                 f"root {line['root']} is none of {len(places)} ranks", where, make_again("bench")
             )
         collective = line.get("collective", common)
-        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"], collective)
+        members = line.get("members", "")
+        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"], collective, members)
         times[key][int(line["repetition"])] = float(line["slowest_s"])
     return Bench(
         places=places,
@@ -174,6 +174,16 @@ def merged(parts: Sequence[Bench]) -> Bench:
     )
 
 
+def in_turn(launches: Sequence[Bench]) -> Bench:
+    """Launches of one benchmark as one: the repetitions of the first, then those of the next, and so on."""
+    keys = dict.fromkeys(key for launch in launches for key in launch.slowest_s)
+    times = {
+        key: np.concatenate([launch.slowest_s[key] for launch in launches if key in launch.slowest_s])
+        for key in keys
+    }
+    return replace(merged(launches), slowest_s=times)
+
+
 def write_bench(path: Path | str, bench: Bench) -> None:
     """Writes ``bench.jsonl``. Raises IsochroneError for times that the schema does not allow."""
     header: Json = {
@@ -200,6 +210,7 @@ def write_bench(path: Path | str, bench: Bench) -> None:
                     "recipe": key.recipe,
                     "repetition": repetition,
                     "slowest_s": value,
+                    **({"members": key.members} if key.members else {}),
                 }
             )
             check(documents[-1], "bench", f"{path}:{len(documents)}", "time")

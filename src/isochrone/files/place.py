@@ -61,6 +61,12 @@ def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:
     return frozenset(cpu for low, high in ranges for cpu in range(low, high + 1))
 
 
+def format_cpus(numbers: Iterable[int]) -> str:
+    """The list of numbers, such as ``0-3,8``: the shortest, ascending."""
+    ranges = _cpu_ranges(",".join(map(str, numbers)))
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
+
+
 def _cpu_ranges(text: str, where: str | None = None) -> tuple[tuple[int, int], ...]:
     """The first and last CPU of each range, ascending and as few as can be: the same for the same CPUs.
 

@@ -21,6 +21,7 @@ class Evidence:
     Attributes:
         native_s, recipe_s: median time of the slowest rank.
         speedup: native over recipe, with its 95 % interval ``speedup_ci``.
+        launches: speedup in each launch of the program that measured it; empty where that is not known.
         predicted_s: the simulator's price of the recipe; None where it has none.
     """
 
@@ -30,6 +31,7 @@ class Evidence:
     speedup_ci: tuple[float, float]
     repetitions: int
     predicted_s: float | None = None
+    launches: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def _rule_document(rule: Rule) -> Json:
             "speedup_ci": list(evidence.speedup_ci),
             "repetitions": evidence.repetitions,
             "predicted_s": evidence.predicted_s,
+            **({"launches": list(evidence.launches)} if evidence.launches else {}),
         },
     }
 
@@ -168,6 +171,7 @@ def _read_rule(document: Json, where: str) -> Rule:
             speedup_ci=(low, high),
             repetitions=int(evidence["repetitions"]),
             predicted_s=evidence["predicted_s"],
+            launches=tuple(evidence.get("launches", ())),
         ),
     )
     if rule.min_bytes > rule.max_bytes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from isochrone.files.bench import BCAST
+from isochrone.files.bench import BCAST, BenchCase
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
 
@@ -17,13 +17,20 @@ class Case:
 
     Attributes:
         size_bytes: that all ranks know alike; 0 where the collective has no data.
-        root: 0 where the collective has none.
+        root: among the members; 0 where the collective has none.
+        members: which ranks take part, a list such as ``0-3,8``; empty: all.
     """
 
     size_bytes: int
     root: int
     recipes: tuple[str, ...]
     collective: str = BCAST
+    members: str = ""
+
+    @property
+    def key(self) -> BenchCase:
+        """What its times are found by in a benchmark."""
+        return BenchCase(self.size_bytes, self.root, self.collective, self.members)
 
 
 @dataclass(frozen=True)
@@ -31,17 +38,19 @@ class Work:
     """What a benchmark is to time.
 
     Attributes:
-        repetitions: timed calls of each recipe in each case, after ``warmup`` that are not.
+        repetitions: timed calls of each recipe in each case, after one that is checked.
         seed: of the order in which recipes take turns.
         rival_repetitions: the same for what the library is told to use (``native:NAME``).
         patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
             least ``least_repetitions``; None: whatever it takes.
+        budget_s: the same of all cases together.
+        drop: a recipe other than native whose first call takes so many times as long as the fastest one's
+            of its case, and longer than its share of the patience, is timed no further; None: all are timed.
         ranks: that the cases are for; None: any number.
         fabric: the address of a server of routes, whose distances trees are laid by; None: by the topology.
     """
 
     repetitions: int
-    warmup: int
     seed: int
     cases: tuple[Case, ...]
     rival_repetitions: int
@@ -49,6 +58,8 @@ class Work:
     least_repetitions: int
     ranks: int | None = None
     fabric: str | None = None
+    budget_s: float | None = None
+    drop: float | None = None
 
 
 def read_work(path: Path | str) -> Work:
@@ -59,10 +70,15 @@ def read_work(path: Path | str) -> Work:
     common = document.get("collective", BCAST)
     return Work(
         repetitions=int(document["repetitions"]),
-        warmup=int(document["warmup"]),
         seed=int(document["seed"]),
         cases=tuple(
-            Case(int(c["bytes"]), int(c["root"]), tuple(c["recipes"]), c.get("collective", common))
+            Case(
+                int(c["bytes"]),
+                int(c["root"]),
+                tuple(c["recipes"]),
+                c.get("collective", common),
+                c.get("members", ""),
+            )
             for c in document["cases"]
         ),
         rival_repetitions=int(document["rival_repetitions"]),
@@ -70,6 +86,8 @@ def read_work(path: Path | str) -> Work:
         least_repetitions=int(document["least_repetitions"]),
         ranks=document.get("ranks"),
         fabric=document.get("fabric"),
+        budget_s=document.get("budget_s"),
+        drop=document.get("drop"),
     )
 
 
@@ -90,8 +108,9 @@ def work_document(work: Work) -> Json:
         "repetitions": work.repetitions,
         "rival_repetitions": work.rival_repetitions,
         "patience_s": work.patience_s,
+        "budget_s": work.budget_s,
+        "drop": work.drop,
         "least_repetitions": work.least_repetitions,
-        "warmup": work.warmup,
         "seed": work.seed,
         "cases": [
             {
@@ -99,6 +118,7 @@ def work_document(work: Work) -> Json:
                 "bytes": case.size_bytes,
                 "root": case.root,
                 "recipes": list(case.recipes),
+                **({"members": case.members} if case.members else {}),
             }
             for case in work.cases
         ],

@@ -26,7 +26,7 @@ from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
 from isochrone.steps.probe import probe
 from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import tune
+from isochrone.steps.tune import TuneOptions, tune
 
 STARTED_WITH: dict[str, dict[str, dict[str, str]]] = {
     # Open MPI 5 has HAN before tuned where there are several hosts, and what tuned is told is not heard then;
@@ -153,7 +153,8 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
     topology = detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
     bench = _tuned(folder, sizes_bytes)
     if bench is None:
-        _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, sizes_bytes)
+        options = TuneOptions(sizes_bytes, rivals=True)
+        _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, options)
         forget_rounds(folder / PLAN)
     roots = {case.root for case in bench.cases}
     rows = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from isochrone.errors import UsageError
@@ -22,6 +23,32 @@ PATIENCE_S = 4.0
 """For one case: over slow links large messages are repeated less often, but not less than this:"""
 LEAST_REPETITIONS = 15
 """A difference of the medians can be proven with so many, even if two hundred comparisons are made."""
+PATIENT = 3
+"""How often a case may take an even share of a budget."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a benchmark may take.
+
+    Attributes:
+        budget_s: all its calls, more or less; None: whatever they take.
+        least_repetitions: of each recipe, however little time there is.
+        drop: see ``Work``.
+    """
+
+    budget_s: float | None = None
+    least_repetitions: int = LEAST_REPETITIONS
+    drop: float | None = None
+
+    def patience_s(self, cases: int) -> float | None:
+        """What one of so many cases may take: small messages need less than an even share, and large ones get
+        what they leave.
+        """
+        return None if self.budget_s is None else PATIENT * self.budget_s / max(1, cases)
+
+
+NO_LIMITS = Limits()
 
 
 def work_for(
@@ -32,19 +59,23 @@ def work_for(
     patient: bool = False,
     ranks: int | None = None,
     fabric: str | None = None,
+    limits: Limits = NO_LIMITS,
 ) -> Work:
-    """What to time on a target. Where times are slow there are fewer repetitions, unless ``patient``."""
+    """What to time on a target. Where times are slow there are fewer repetitions, unless ``patient``; or so
+    many as the limits allow.
+    """
+    patience_s = limits.patience_s(len(cases)) or PATIENCE_S
     return Work(
         repetitions=repetitions,
-        # A simulated machine has no caches; what a library does in its first call the benchmark knows.
-        warmup=0 if target.simulated else 1,
         seed=seed,
         cases=tuple(cases),
         rival_repetitions=min(repetitions, RIVAL_REPETITIONS),
-        patience_s=None if target.simulated or patient else PATIENCE_S,
-        least_repetitions=min(repetitions, LEAST_REPETITIONS),
+        patience_s=None if target.simulated or patient else patience_s,
+        least_repetitions=min(repetitions, limits.least_repetitions),
         ranks=ranks,
         fabric=fabric,
+        budget_s=limits.budget_s,
+        drop=limits.drop,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import random
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,9 +29,8 @@ from isochrone.files import (
 )
 from isochrone.launch.target import Target
 from isochrone.progress import part
-from isochrone.steps.bench import run_bench, work_for
+from isochrone.steps.bench import NO_LIMITS, Limits, run_bench, work_for
 from isochrone.steps.folder import PLAN, TUNING
-from isochrone.tune.plausible import implausible
 
 SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
@@ -79,49 +77,41 @@ class Rounds:
         seed: int,
         share: float = 1.0,
         plan: Plan | None = None,
+        limits: Limits = NO_LIMITS,
+        launch: int = 0,
     ) -> Bench:
-        """Times the cases, what was not timed before an interruption; then once more what is implausible.
+        """Times the cases, what was not timed before an interruption.
 
         Args:
             title: for the user, of the round.
-            cases: no two of one collective, size and root.
+            cases: no two of one collective, size, root and members.
             share: of the progress that is left (see ``progress.part``).
             plan: for cases with the recipe ``plan``.
+            limits: of the time that it takes.
+            launch: tells one launch from another of the same round.
 
         Raises:
             IsochroneError: the benchmark fails, or other ranks ran than the topology is of.
         """
-        # In random order, so that the time left can be told from what is done, and no drift looks like an
-        # effect of the size.
-        ordered = sorted(cases, key=_key)
-        random.Random(seed).shuffle(ordered)  # noqa: S311 - for repetition, not for secrets
         with part(title, share):
-            bench = self._measure(ordered, repetitions, seed, plan, "")
-            doubtful = implausible(bench)
-            if not doubtful:
-                return bench
-            again = [case for case in ordered if _key(case) in doubtful]
-            _log.info(
-                "measuring %d of %d cases again: they took longer than larger messages",
-                len(again),
-                len(cases),
+            ordered = sorted(cases, key=lambda case: case.key)
+            work = work_for(
+                self._target,
+                ordered,
+                repetitions,
+                seed,
+                ranks=len(self._topology.ranks),
+                fabric=self._fabric,
+                limits=limits,
             )
-            return merged([bench, self._measure(again, repetitions, seed, plan, "again")])
+            return self._measure(work, plan, launch)
 
-    def _measure(
-        self,
-        cases: Sequence[Case],
-        repetitions: int,
-        seed: int,
-        plan: Plan | None,
-        turn: str,
-    ) -> Bench:
-        ranks = len(self._topology.ranks)
-        work = work_for(self._target, cases, repetitions, seed, ranks=ranks, fabric=self._fabric)
-        stem = self._stem(work, plan, turn)
+    def _measure(self, work: Work, plan: Plan | None, launch: int) -> Bench:
+        cases = work.cases
+        stem = self._stem(work, plan, launch)
         kept = self._kept(stem)
         done = frozenset[BenchCase]().union(*(each.cases for each in kept))
-        missing = [case for case in cases if _key(case) not in done]
+        missing = [case for case in cases if case.key not in done]
         if kept:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
@@ -130,7 +120,7 @@ class Rounds:
             if plan is not None:
                 plan_file = self._folder / PLAN
                 write_plan(plan_file, plan)
-            launches = self._launches(missing, repetitions)
+            launches = self._launches(missing, work.repetitions)
             for number, few in enumerate(launches):
                 # Names that come later are greater: of what is there twice the later counts.
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
@@ -160,7 +150,7 @@ class Rounds:
             calls += len(case.recipes) * repetitions
         return list(launches)
 
-    def _stem(self, work: Work, plan: Plan | None, turn: str) -> str:
+    def _stem(self, work: Work, plan: Plan | None, launch: int) -> str:
         identity = json.dumps(
             [
                 self._target.name,
@@ -168,7 +158,7 @@ class Rounds:
                 self._topology.ranks,
                 work_document(work),
                 None if plan is None else plan_document(plan)["rules"],
-                turn,
+                launch,
             ],
             sort_keys=True,
         )
@@ -185,12 +175,7 @@ class Rounds:
             except IsochroneError:
                 file.unlink(missing_ok=True)
                 continue
-            whole = bench.only(bench.whole_cases)
-            if whole.cases:
-                found.append(whole)
+            # Cases take turns, so that one that was cut off has none whole.
+            if bench.elapsed_s is not None:
+                found.append(bench)
         return found
-
-
-def _key(case: Case) -> BenchCase:
-    """What it is found by in a benchmark."""
-    return BenchCase(case.size_bytes, case.root, case.collective)

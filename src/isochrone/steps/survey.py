@@ -17,7 +17,7 @@ from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, 
 from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
 from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import tune
+from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.collectives import WANTED, words
 
 # Of the time that is left when a step begins, roughly: tuning takes nine tenths of the whole.
@@ -30,13 +30,11 @@ def survey(
     target: Target,
     folder: Path,
     command: Sequence[str],
-    seed: int = 1,
+    options: TuneOptions | None = None,
     fabric: Path | None = None,
-    collectives: Sequence[str] | None = None,
 ) -> Report:
     """Probes, detects, tunes and reports into `folder`. `fabric` is a ``topology.conf`` of the hosts, or a
-    folder of their fabric's dumps. `collectives` are tuned, as ``tune`` does; by default those that programs
-    use most.
+    folder of their fabric's dumps. By default those collectives are tuned that programs use most.
 
     Killed and run again, it goes on with the pairs that are missing and what is not tuned yet. A survey that
     came to its end is detected and tuned anew.
@@ -45,13 +43,14 @@ def survey(
         IsochroneError: a step fails.
     """
     begin = time.monotonic()
+    options = options or TuneOptions(collectives=WANTED)
     # What is wrong with it is better known before the probe.
     switches = None if fabric is None else read_tree(fabric)
     open_folder(folder)
     with kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):
             _log.info("probing %s", target.name)
-            probe(target, folder / MEASUREMENTS, ProbeOptions(seed=seed))
+            probe(target, folder / MEASUREMENTS, ProbeOptions(seed=options.seed))
         with part("", _DETECT):
             _log.info("detecting the topology")
             topology = detect(
@@ -62,10 +61,9 @@ def survey(
                 replace_any=True,
             )
         with part("tuning", _TUNE):
-            names = WANTED if collectives is None else collectives
-            _log.info("tuning %s", ", ".join(words(name) for name in names))
+            _log.info("tuning %s", ", ".join(words(name) for name in options.collectives))
             files = folder / TOPOLOGY, folder / PLAN, folder / BENCH
-            tune(target, *files, seed=seed, collectives=names)
+            tune(target, *files, options)
         with part("writing the report"):
             _log.info("writing the report")
             made_by = provenance(command)

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tune: from a topology and measured collectives to ``plan.json``.
 
-First all candidates of the model are timed a few times, and the neighbours of the best of each size. Then
-the best of these are timed against the library's own with as many repetitions as a proof needs, also where
-rules would end, then the plan as a whole against the library at its best, on roots that were not tuned on. A
-rule that is not proven there once more is taken back.
+Few sizes are raced first: what the model proposes and the library's own, then what is near the best of them,
+then the sizes between two whose winners differ. Communicators of other shapes, split from the same ranks,
+are raced among fewer recipes. The plan that comes of it is verified in several launches of its own, at all
+sizes, where rules end, and from roots that nothing was chosen on. A rule that is not proven there is taken
+back.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import Path
+
+import numpy as np
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
@@ -24,12 +26,12 @@ from isochrone.files import (
     BCAST,
     Bench,
     BenchCase,
-    BenchKey,
-    Case,
+    Evidence,
     MpiLibrary,
     Plan,
     Topology,
-    merged,
+    format_cpus,
+    in_turn,
     provenance,
     read_topology,
     write_bench,
@@ -38,11 +40,12 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
-from isochrone.steps.bench import SIZES_BYTES
+from isochrone.steps.bench import SIZES_BYTES, Limits
 from isochrone.steps.folder import TUNING
 from isochrone.steps.rounds import Rounds
 from isochrone.tune.candidates import (
     MOST_SEGMENTS,
+    Form,
     candidates,
     laid_over_hosts,
     neighbours,
@@ -50,23 +53,38 @@ from isochrone.tune.candidates import (
     predicted_s,
 )
 from isochrone.tune.collectives import collective, grids, has_agreed_size, of_one_rule, sizes_of
-from isochrone.tune.effort import effort_for, shares_of
+from isochrone.tune.effort import FAR_SLOWER, effort_for, part_of, share_left
+from isochrone.tune.family import family
+from isochrone.tune.race import left_in, median_s, steady
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import (
     NATIVE,
     PLAN_RECIPE,
     Decision,
+    Verified,
     borders,
     confirmed,
-    decide,
-    fastest,
-    ranked,
+    evidence_of,
+    native_evidence,
     rules_for,
+    tied,
 )
+from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
+from isochrone.tune.spots import Row, Spot, work_on
 from isochrone.units import format_time
 
+LEAST_RACING = 3
+"""Recipes that race beside the library's own at each size, however little time there is."""
 LAID = 2
 """Trees that are tried in each order over the hosts of a fabric, for each size."""
+MODEL_BETWEEN = 2
+"""Recipes that the model adds where neighbours, or all ranks, say already what is best."""
+OF_FAMILY = 3
+"""Sizes of a communicator of another shape: the least, the largest, and one between."""
+DIGITS = 4
+"""Of the logarithm of a simulated time that do not depend on what was simulated before it."""
+NOTHING = native_evidence(0.0, 1)
+"""Of a rule that is not measured yet."""
 SIMULATED_MESSAGES = 16384
 """Of one broadcast: more of them take longer to simulate than they tell."""
 MANY_RANKS, MANY_WITH_NOISE = 128, 16
@@ -76,41 +94,25 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Spot:
-    """What one rule may be for: a size, or whatever sizes there are of a collective whose ranks know none
-    alike. It is measured at some.
+class TuneOptions:
+    """How to tune.
+
+    Attributes:
+        sizes_bytes: that collectives are tuned at: the first at all, the others at every third.
+        collectives: their names.
+        seed: of the order of what is measured.
+        fabric: the address of a server of routes that the program will run with, too.
+        budget_s: how long measuring may take, more or less; None: whatever it takes. No matter where it is
+            simulated.
+        rivals: the plan is also verified against all that the library can be told to use.
     """
 
-    collective: str
-    shape: ShapeRoots
-    measured_bytes: tuple[int, ...]
-
-    @property
-    def row(self) -> _Row:
-        return self.collective, self.shape.shape
-
-    @property
-    def size_bytes(self) -> int:
-        """That the rule is found by."""
-        return self.measured_bytes[0] if has_agreed_size(self.collective) else 0
-
-    @property
-    def typical_bytes(self) -> int:
-        return self.measured_bytes[len(self.measured_bytes) // 2]
-
-    @property
-    def tuned(self) -> list[tuple[int, int]]:
-        """Sizes and roots to measure."""
-        return [(size, root) for size in self.measured_bytes for root in self.shape.tuned]
-
-    @property
-    def verified(self) -> list[tuple[int, int]]:
-        """Those to measure the plan at."""
-        return [(size, self.shape.verified) for size in self.measured_bytes]
-
-
-_Row = tuple[str, str]
-"""A collective and a shape: their rules have sizes that do not overlap."""
+    sizes_bytes: Sequence[int] = SIZES_BYTES
+    collectives: Sequence[str] = (BCAST,)
+    seed: int = 1
+    fabric: str | None = None
+    budget_s: float | None = None
+    rivals: bool = False
 
 
 def tune(
@@ -118,30 +120,27 @@ def tune(
     topology_file: Path,
     plan_file: Path,
     bench_file: Path,
-    sizes_bytes: Sequence[int] = SIZES_BYTES,
-    seed: int = 1,
-    collectives: Sequence[str] = (BCAST,),
-    fabric: str | None = None,
+    options: TuneOptions | None = None,
 ) -> tuple[Plan, Bench]:
-    """Makes a plan for collectives on all ranks of the target, and the benchmark that verifies it.
+    """Makes a plan for collectives on the ranks of the target, and the benchmark that verifies it.
 
-    The first of the collectives is tuned at all sizes, the others at every third, on one root of each shape:
-    so that all the others take about half as long as it. Both files are written at the end, when all is
-    measured. What was measured before an interruption is not measured again, until ``rounds.forget_rounds``
-    is called. ``fabric`` is the address of a server of routes that the program will run with, too.
+    Both files are written at the end, when all is measured. What was measured before an interruption is not
+    measured again, until ``rounds.forget_rounds`` is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
     """
+    options = options or TuneOptions()
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     _check_ranks(target, topology, topology_file)
     folder = plan_file.with_name(TUNING)
-    rounds = Rounds(target, topology, topology_file, folder, fabric)
+    rounds = Rounds(target, topology, topology_file, folder, options.fabric)
+    if options.budget_s is not None and not target.simulated:
+        _log.info("tuning takes about %s", format_time(options.budget_s))
     with kept_when_stopped(folder):
-        sizes = grids(collectives, sizes_bytes, len(topology.ranks))
-        tuning = _Tuning(target, topology, topology_file, rounds, sizes, seed, fabric is not None)
-        plan, bench = tuning.run()
+        sizes = grids(options.collectives, options.sizes_bytes, len(topology.ranks))
+        plan, bench = _Tuning(target, topology, topology_file, rounds, sizes, options).run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
     return plan, bench
@@ -176,285 +175,458 @@ class _Tuning:
         topology_file: Path,
         rounds: Rounds,
         sizes_bytes: Mapping[str, Sequence[int]],
-        seed: int,
-        has_fabric: bool,
+        options: TuneOptions,
     ) -> None:
-        """`sizes_bytes`: of each collective that is tuned. `has_fabric`: trees are laid by routes."""
+        """`sizes_bytes`: of each collective that is tuned."""
         self._target = target
         self._topology = topology
         self._topology_file = topology_file
         self._rounds = rounds
         self._sizes_bytes = sizes_bytes
-        self._seed = seed
-        self._has_fabric = has_fabric
+        self._options = options
         self._effort = effort_for(target.simulated, target.exact)
-        self._layout = layout_of(topology, topology_file)
+        # A simulated program's clock is not the user's.
+        self._budget_s = None if target.simulated else options.budget_s
+        whole = layout_of(topology, topology_file)
+        self._layouts = {"": whole}
         self._shapes = {
-            name: shapes_of(self._layout, 1 if at else self._effort.roots, collective(name)["rooted"])
+            (name, ""): shapes_of(whole, 1 if at else self._effort.roots, collective(name)["rooted"])
             for at, name in enumerate(sizes_bytes)
         }
-        most = max(16, SIMULATED_MESSAGES // self._layout.size) if target.simulated else MOST_SEGMENTS
+        most = max(16, SIMULATED_MESSAGES // whole.size) if target.simulated else MOST_SEGMENTS
         self._most_segments = min(most, MOST_SEGMENTS)
-        told = max((len(target.baselines(name)) for name in sizes_bytes), default=0)
-        self._shares = shares_of(self._effort, told)
+        self._times: dict[Spot, dict[str, list[FloatArray]]] = {}
+        self._priced: dict[Spot, list[str]] = {}
+        self._mpi: MpiLibrary | None = None
 
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
-        recipes = self._priced()
-        if self._effort.screen:
-            recipes = self._screened(recipes)
-        return self._verified(*self._decided(recipes))
+        self._race("racing", "race", self._priced_at(self._first_spots()))
+        self._race_what_is_near()
+        self._race_between()
+        if self._effort.family:
+            self._race_family()
+        return self._verified(self._drafted())
 
-    def _spots(self) -> list[_Spot]:
-        """All that is tuned."""
+    # Races
+
+    def _first_spots(self) -> list[Spot]:
+        return [spot for row in self._rows("") for spot in self._spots(*row, first_of)]
+
+    def _rows(self, members: str) -> list[tuple[str, ShapeRoots, str]]:
         return [
-            _Spot(name, shape, sizes)
-            for name, shapes in self._shapes.items()
+            (name, shape, who)
+            for (name, who), shapes in self._shapes.items()
+            if who == members
             for shape in shapes
-            for sizes in of_one_rule(name, self._sizes_bytes[name])
         ]
 
-    def _say_how_long(self, screening_s: float) -> None:
-        """What the rounds after the first take: by the calls that they make, and what those of the first
-        took.
-        """
-        share = self._shares.of("screen")
-        _log.info("tuning takes about %s more", format_time(screening_s * (1 - share) / share))
+    def _spots(
+        self, name: str, shape: ShapeRoots, members: str, some: Callable[[Sequence[int]], Sequence[int]]
+    ) -> list[Spot]:
+        """What rules of one row may be for, at some of the sizes; at all where one rule is for all."""
+        sizes = self._sizes_bytes[name]
+        chosen = some(sizes) if has_agreed_size(name) else sizes
+        return [Spot(name, shape, few, members) for few in of_one_rule(name, chosen)]
 
-    def _plan(self, decisions: Mapping[_Row, Sequence[Decision]], mpi: MpiLibrary) -> Plan:
-        return Plan(
-            fingerprint=self._topology.fingerprint,
-            topology_file=self._topology_file.name,
-            level_names=tuple(level.name for level in self._topology.levels),
-            library=mpi.library,
-            abi=mpi.abi,
-            rules=tuple(
-                rule for (name, shape), chosen in decisions.items() for rule in rules_for(shape, chosen, name)
-            ),
-            provenance=provenance(),
-        )
-
-    def _priced(self) -> dict[_Spot, tuple[str, ...]]:
-        """The model's candidates for each collective, shape and size."""
-        spots = self._spots()
-        most = self._effort.candidates
-        title = "tuning: pricing candidates"
-        with part(title, 0.1) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
+    def _priced_at(self, spots: Sequence[Spot], most: int | None = None) -> dict[Spot, list[str]]:
+        """The model's candidates for each spot, fewer where one look at all of them would take too long."""
+        with part("tuning: pricing candidates", 0.05) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
             # The simulator leaves Python's lock to others while it works.
-            found = pool.map(lambda spot: self._candidates(spot, most), spots)
-            recipes = {}
-            for spot, few in zip(spots, found, strict=True):
-                recipes[spot] = tuple(few)
-                advance(len(recipes), len(spots))
-        return recipes
+            wanted = most or self._effort.candidates
+            found = pool.map(lambda spot: self._candidates(spot, wanted), spots)
+            for done, (spot, few) in enumerate(zip(spots, found, strict=True)):
+                self._priced[spot] = few
+                advance(done + 1, len(spots))
+        return {spot: self._priced[spot] for spot in spots}
 
-    def _candidates(self, spot: _Spot, most: int) -> list[str]:
+    def _candidates(self, spot: Spot, most: int) -> list[str]:
         """The best of each size first, then the second best of each, and so on."""
         # Where trees are laid over hosts, the best of them are wanted too, however dear the model finds them.
-        priced = most * 4 if self._has_fabric else most
+        has_fabric = self._options.fabric is not None
+        priced = most * 4 if has_fabric else most
+        layout = self._layouts[spot.members]
         of_sizes = [
-            candidates(spot.collective, self._layout, spot.shape.tuned, size, priced, self._most_segments)
+            candidates(spot.collective, layout, spot.shape.tuned, size, priced, self._most_segments)
             for size in spot.measured_bytes
         ]
         in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
         found = list(dict.fromkeys(in_turn))
-        if not self._has_fabric:
+        if not has_fabric:
             return found[:most]
         # The model knows no distances inside a level: so each order is tried.
         orders = [few for recipe in found if (few := laid_over_hosts(recipe, spot.collective))]
         return list(dict.fromkeys([*found[:most], *(recipe for few in orders[:LAID] for recipe in few)]))
 
-    def _measure(
-        self, title: str, recipes: Mapping[_Spot, Sequence[str]], repetitions: int, seed: int, share: float
-    ) -> Bench:
-        """Times recipes from the roots to tune on."""
-        cases = [
-            Case(size, root, tuple(few), spot.collective)
-            for spot, few in recipes.items()
-            for size, root in spot.tuned
-            if few
-        ]
-        return self._rounds.measure(f"tuning: {title}", cases, repetitions, self._seed + seed, share)
-
-    def _screened(self, recipes: dict[_Spot, tuple[str, ...]]) -> dict[_Spot, tuple[str, ...]]:
-        """The best of the candidates and of what is near the best of them."""
-        effort = self._effort
-        begin = time.monotonic()
-        bench = self._measure("screening", recipes, effort.screen, 0, self._shares.of("screen"))
-        self._say_how_long(time.monotonic() - begin)
-        near = _best_of_next_sizes(recipes, bench, self._most_segments)
-        if not effort.neighbours:
-            best = self._finalists(recipes, bench)
-            return {spot: (*few, *near[spot]) for spot, few in best.items()}
-        around = {spot: self._around_best(spot, few, bench) for spot, few in recipes.items()}
-        recipes = {spot: tuple(dict.fromkeys((*few, *near[spot]))) for spot, few in around.items()}
-        share = self._shares.of("around")
-        bench = self._measure("screening what is near the best", recipes, effort.screen, 0, share)
-        return self._finalists(recipes, bench)
-
-    def _finalists(
-        self, recipes: Mapping[_Spot, Sequence[str]], bench: Bench
-    ) -> dict[_Spot, tuple[str, ...]]:
-        """The fastest recipes for each collective, shape and size."""
-        return {
-            spot: tuple(ranked(_times(bench, spot.collective, spot.tuned, few))[: self._effort.finalists])
-            for spot, few in recipes.items()
-        }
-
-    def _around_best(self, spot: _Spot, measured: Sequence[str], bench: Bench) -> tuple[str, ...]:
-        """The best of what was measured, and its neighbours that were not."""
-        best = fastest(_times(bench, spot.collective, spot.tuned, measured))
-        near = neighbours(
-            spot.collective,
-            self._layout,
-            best,
-            spot.shape.tuned,
-            spot.typical_bytes,
-            self._effort.neighbours,
-            self._most_segments,
-        )
-        return (best, *(recipe for recipe in near if recipe not in measured))
-
-    def _decided(
-        self, recipes: dict[_Spot, tuple[str, ...]]
-    ) -> tuple[dict[_Row, list[Decision]], MpiLibrary]:
-        """What is best for each size of each collective and shape, proven against the library's own; and
-        which library that is.
+    def _race(self, title: str, share: str, recipes: Mapping[Spot, Sequence[str]], rounds: int = 1) -> None:
+        """Times the recipes and the library's own, in looks that leave out what is slower; a recipe that was
+        raced at a spot before is not raced there again, except the best, beside which the new ones are.
         """
-        effort, share = self._effort, self._shares.of("confirm")
-        with_native = {spot: (NATIVE, *few) for spot, few in recipes.items()}
-        bench = self._measure("proving", with_native, effort.confirm, 1, share)
-        near = {} if effort.screen else _best_of_next_sizes(recipes, bench, self._most_segments)
-        if any(near.values()):
-            more = self._measure("proving what is best beside it", near, effort.confirm, 1, 0.1)
-            bench = merged([bench, more])
-            recipes = {spot: (*few, *near[spot]) for spot, few in recipes.items()}
-        comparisons = sum(map(len, recipes.values()))
-        decisions: dict[_Row, list[Decision]] = {spot.row: [] for spot in recipes}
+        racing: dict[Spot, list[str]] = {}
         for spot, few in recipes.items():
-            decisions[spot.row].append(self._decision(bench, spot, few, comparisons))
-        # One more of each collective and shape for each end of its rules.
-        between = {
-            replace(spot, measured_bytes=(size,)): (NATIVE, recipe)
-            for spot in {spot.row: spot for spot in recipes}.values()
-            for size, recipe in self._borders(spot.collective, decisions[spot.row])
-        }
-        if between:
-            share = self._shares.of("borders")
-            tested = self._measure("proving where rules end", between, effort.confirm, 1, share)
-            for spot, few in between.items():
-                found = self._decision(tested, spot, few[1:], len(between))
-                decisions[spot.row].append(found)
-        return decisions, bench.mpi
+            new = [recipe for recipe in few if recipe not in self._times.get(spot, {})]
+            if new:
+                racing[spot] = [*new, self._best(spot) if spot in self._times else NATIVE]
+        racing = self._that_can_be_timed(racing, share, rounds * len(self._effort.looks))
+        samples: dict[Spot, dict[str, list[FloatArray]]] = {}
+        looks = self._effort.looks
+        with part(f"tuning: {title}", share_left(share) / rounds):
+            for look, repetitions in enumerate(looks):
+                cases = [
+                    work_on(case, few) for spot, few in racing.items() for case in spot.tuned if len(few) > 1
+                ]
+                if not cases:
+                    break
+                bench = self._rounds.measure(
+                    f"tuning: {title}",
+                    cases,
+                    repetitions,
+                    self._options.seed + look,
+                    1 / (len(looks) - look),
+                    limits=self._limits(share, rounds * len(looks)),
+                )
+                self._mpi = bench.mpi
+                for spot, few in racing.items():
+                    if len(few) > 1:
+                        times = samples.setdefault(spot, {})
+                        keys = {recipe: [case.key(recipe) for case in spot.tuned] for recipe in few}
+                        # What is far slower was dropped after one call.
+                        timed = [
+                            recipe for recipe in few if all(key in bench.slowest_s for key in keys[recipe])
+                        ]
+                        for recipe in timed:
+                            new_times = [bench.slowest_s[key] for key in keys[recipe]]
+                            times[recipe] = _appended(times.get(recipe), new_times)
+                        racing[spot] = timed
+                racing = left_in(
+                    {spot: {recipe: samples[spot][recipe] for recipe in few} for spot, few in racing.items()},
+                    look,
+                    len(looks),
+                )
+        for spot, times in samples.items():
+            # What was best before runs again beside new ones: its old times are of other turns.
+            self._times[spot] = self._times.get(spot, {}) | times
 
-    def _borders(self, name: str, decisions: Sequence[Decision]) -> list[tuple[int, str]]:
-        """Where one row's rules should be tested further, at sizes that the collective can have."""
-        decided = {decision.size_bytes for decision in decisions}
-        found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(decisions)]
-        return [(size, recipe) for size, recipe in found if size not in decided]
+    def _limits(self, share: str, rounds: int) -> Limits:
+        """Of one of so many rounds of a part of the budget."""
+        return Limits(part_of(self._budget_s, share, rounds), 1, FAR_SLOWER)
 
-    def _decision(self, bench: Bench, spot: _Spot, recipes: Sequence[str], comparisons: int) -> Decision:
-        times = _times(bench, spot.collective, spot.tuned, (NATIVE, *recipes))
-        decision = decide(spot.size_bytes, times, comparisons, self._target.exact)
-        price = predicted_s(
-            spot.collective, self._layout, decision.recipe, spot.shape.tuned[0], spot.typical_bytes
-        )
-        return replace(decision, evidence=replace(decision.evidence, predicted_s=price))
-
-    def _verified(self, decisions: Mapping[_Row, Sequence[Decision]], mpi: MpiLibrary) -> tuple[Plan, Bench]:
-        """The plan without what is not proven again, and times of the plan against the library's own and all
-        that it can be told to use.
+    def _that_can_be_timed(
+        self, racing: Mapping[Spot, list[str]], share: str, rounds: int
+    ) -> dict[Spot, list[str]]:
+        """The first of the recipes of each spot, as many as can be timed in its part of a look, as the model
+        foresees it; some at least, and the last, beside which the others run.
         """
-        many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
-        every = 5 if self._target.simulated and self._layout.size > many else 1
-        tuned = self._spots()
-        cases: dict[_Spot, list[Case]] = {}
-        for spot in tuned:
-            for size in spot.measured_bytes:
-                told = self._sizes_bytes[spot.collective].index(size) % every == 0
-                rivals = self._target.baselines(spot.collective) if told else ()
-                case = self._case(spot, size, (NATIVE, PLAN_RECIPE, *rivals))
-                cases.setdefault(spot, []).append(case)
-        for spot in {spot.row: spot for spot in tuned if has_agreed_size(spot.collective)}.values():
-            for size in _proven(decisions[spot.row]):
-                border = replace(spot, measured_bytes=(size,))
-                cases.setdefault(border, [self._case(border, size, (NATIVE, PLAN_RECIPE))])
-        plan = self._plan(decisions, mpi)
-        bench = self._measure_plan("verifying", plan, _all(cases.values()), 0.9)
-        spot_of = {(spot.row, spot.size_bytes): spot for spot in cases}
-        kept = {
-            row: [
-                decision
-                if decision.recipe == NATIVE
-                else self._confirmed(spot_of[row, decision.size_bytes], decision, bench)
-                for decision in chosen
+        cases = sum(len(spot.tuned) for spot in racing)
+        patience_s = self._limits(share, rounds).patience_s(cases)
+        if patience_s is None:
+            return dict(racing)
+        found = {}
+        for spot, few in racing.items():
+            *new, beside = few
+            kept: list[str] = []
+            spent_s = 0.0
+            for recipe in new:
+                price = predicted_s(
+                    spot.collective,
+                    self._layouts[spot.members],
+                    recipe,
+                    spot.shape.tuned[0],
+                    max(spot.measured_bytes),
+                )
+                spent_s += (1 + self._effort.looks[0]) * (price or 0.0)
+                if len(kept) >= LEAST_RACING and spent_s > patience_s:
+                    break
+                kept.append(recipe)
+            found[spot] = [*kept, beside]
+        return found
+
+    def _best(self, spot: Spot) -> str:
+        return self._ranked(spot)[0]
+
+    def _ranked(self, spot: Spot) -> list[str]:
+        """What was raced at a spot, the fastest first; of equally fast ones what was named first."""
+        times = self._times[spot]
+        return sorted(times, key=lambda recipe: round(float(np.log(median_s(times[recipe]))), DIGITS))
+
+    def _winners(self, row: Row, members: str = "") -> dict[int, str]:
+        """The fastest of each raced size of a row."""
+        return {
+            spot.size_bytes: self._best(spot)
+            for spot in self._times
+            if spot.row == row and spot.members == members
+        }
+
+    def _race_what_is_near(self) -> None:
+        """What differs little from the best of each size, and what is best for the sizes next to it."""
+        near: dict[Spot, list[str]] = {}
+        for row in dict.fromkeys(spot.row for spot in self._times):
+            beside = of_next_sizes(self._winners(row), self._most_segments)
+            for spot in self._times:
+                if spot.row != row:
+                    continue
+                few = list(beside[spot.size_bytes])
+                # Of the library's own nothing is near: then the model may be wrong about its best.
+                best = next((recipe for recipe in self._ranked(spot) if recipe != NATIVE), NATIVE)
+                if self._effort.neighbours and best != NATIVE:
+                    few += neighbours(
+                        spot.collective,
+                        self._layouts[spot.members],
+                        best,
+                        spot.shape.tuned,
+                        spot.typical_bytes,
+                        self._effort.neighbours,
+                        self._most_segments,
+                    )
+                near[spot] = list(dict.fromkeys(few))
+        self._race("racing what is near the best", "near", near)
+
+    def _race_between(self) -> None:
+        """Sizes between two whose winners differ, until neighbours agree or there is none between them."""
+        times = max(rounds_of(sizes) for sizes in self._sizes_bytes.values())
+        for _ in range(times):
+            recipes: dict[Spot, list[str]] = {}
+            for name, shape, members in self._rows(""):
+                winners = self._winners((name, shape.shape))
+                if not has_agreed_size(name):
+                    continue
+                for size, beside in between(winners, self._sizes_bytes[name]).items():
+                    spot = Spot(name, shape, (size,), members)
+                    own = self._priced_at([spot], MODEL_BETWEEN)[spot]
+                    recipes[spot] = self._that_fit(size, dict.fromkeys((*beside, *own)))
+            if not recipes:
+                return
+            self._race("racing sizes between", "between", recipes, times)
+
+    def _that_fit(self, size: int, recipes: Iterable[str]) -> list[str]:
+        """Recipes whose segments are not too many for a size."""
+        return [
+            recipe
+            for recipe in recipes
+            if recipe == NATIVE or size <= (Form.of(recipe).segment_bytes or size) * self._most_segments
+        ]
+
+    def _race_family(self) -> None:
+        """The same, in short, for communicators of other shapes: what was best for all ranks, and what the
+        model finds best.
+        """
+        whole = self._layouts[""]
+        known = {shape for shapes in self._shapes.values() for shape in (each.shape for each in shapes)}
+        places = [self._topology.places[place] for place in self._topology.ranks]
+        recipes: dict[Spot, list[str]] = {}
+        room = self._room_for_family()
+        for ranks in family(places, whole.group_of[1:]):
+            if room < 1:
+                break
+            layout = whole.restricted_to(ranks)
+            members = format_cpus(ranks)
+            new = []
+            for name in self._sizes_bytes:
+                shape = shapes_of(layout, 1, collective(name)["rooted"])[0]
+                if shape.shape not in known:
+                    new.append((name, shape))
+            if not new:
+                continue
+            room -= 1
+            self._layouts[members] = layout
+            for name, shape in new:
+                self._shapes[name, members] = [shape]
+                known.add(shape.shape)
+                winners = self._winners(self._row_of_all(name))
+                for spot in self._spots(name, shape, members, lambda sizes: first_of(sizes, OF_FAMILY)):
+                    recipes[spot] = [winner_at(winners, spot.size_bytes)]
+        own = self._priced_at(list(recipes), MODEL_BETWEEN)
+        self._race(
+            "racing communicators of other shapes",
+            "family",
+            {
+                spot: self._that_fit(spot.typical_bytes, dict.fromkeys((*few, *own[spot])))
+                for spot, few in recipes.items()
+            },
+        )
+
+    def _row_of_all(self, name: str) -> Row:
+        """The first shape of a collective on all ranks."""
+        return name, self._shapes[name, ""][0].shape
+
+    def _room_for_family(self) -> int:
+        """How many communicators can be tuned in the time there is, by what the library's own took on all
+        ranks.
+        """
+        if self._budget_s is None:
+            return self._effort.family
+        once_s = 0.0
+        for name in self._sizes_bytes:
+            row = self._row_of_all(name)
+            spots = sorted((s for s in self._times if s.row == row), key=lambda s: s.size_bytes)
+            sizes = set(first_of([spot.size_bytes for spot in spots], OF_FAMILY))
+            once_s += sum(median_s(self._times[s][NATIVE]) for s in spots if s.size_bytes in sizes)
+        effort = self._effort
+        calls = (2 + MODEL_BETWEEN) * sum(effort.looks) + 2 * 2 * effort.launches * effort.verify
+        # Windows are twice as long as what is in them.
+        each_s = 2 * calls * once_s
+        time_s = (part_of(self._budget_s, "family") or 0) + (part_of(self._budget_s, "verify") or 0) / 2
+        return min(effort.family, int(time_s / each_s))
+
+    # Rules
+
+    def _drafted(self) -> dict[Spot, str]:
+        """The recipe that each rule should have: what is tied with the best, so that it changes seldom over
+        the sizes; and at the sizes between, what is beside them.
+        """
+        drafted: dict[Spot, str] = {}
+        for name, shape, members in [row for who in self._layouts for row in self._rows(who)]:
+            raced = sorted(
+                (spot for spot in self._times if spot.row == (name, shape.shape)), key=lambda s: s.size_bytes
+            )
+            options = [tied(self._times[spot], self._target.exact) for spot in raced]
+            chosen = {spot.size_bytes: recipe for spot, recipe in zip(raced, steady(options), strict=True)}
+            if not chosen:
+                continue
+            sizes = self._sizes_bytes[name] if not members else [spot.size_bytes for spot in raced]
+            spots = raced if not has_agreed_size(name) else [Spot(name, shape, (s,), members) for s in sizes]
+            here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
+            for size, recipe in self._borders(name, {s.size_bytes: r for s, r in here.items()}):
+                here[Spot(name, shape, (size,), members)] = recipe
+            drafted |= here
+        return drafted
+
+    def _borders(self, name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
+        """Where one row's rules are tested further, at sizes that the collective can have."""
+        if not has_agreed_size(name):
+            return []
+        found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(recipes)]
+        return [(size, recipe) for size, recipe in found if size not in recipes]
+
+    def _verified(self, drafted: Mapping[Spot, str]) -> tuple[Plan, Bench]:
+        """The plan with the rules that are proven, and the benchmark that it was verified by: in several
+        launches, and also from roots that nothing was chosen on.
+        """
+        draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
+        told = self._told(drafted)
+        cases = {
+            case: (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ()))
+            for spot, recipe in drafted.items()
+            for case in spot.verified
+            if recipe != NATIVE or not spot.members
+        }
+        launches = []
+        for launch in range(self._effort.launches):
+            launches.append(
+                self._rounds.measure(
+                    "tuning: verifying",
+                    [work_on(case, few) for case, few in cases.items()],
+                    self._effort.verify,
+                    self._options.seed + 100 + launch,
+                    1 / (self._effort.launches - launch),
+                    draft,
+                    Limits(
+                        part_of(self._budget_s, "verify", self._effort.launches), self._effort.least_verify
+                    ),
+                    launch,
+                )
+            )
+        found = {
+            spot: [
+                Verified(
+                    [launch.slowest_s[case.key(NATIVE)] for launch in launches],
+                    [launch.slowest_s[case.key(PLAN_RECIPE)] for launch in launches],
+                )
+                for case in spot.verified
             ]
-            for row, chosen in decisions.items()
+            for spot, recipe in drafted.items()
+            if recipe != NATIVE
         }
-        corrected = self._plan(kept, mpi)
-        changed = _all(
-            few for spot, few in cases.items() if _recipe_of(plan, spot) != _recipe_of(corrected, spot)
-        )
-        if changed:
-            again = self._measure_plan("verifying what was taken back", corrected, changed, 1.0)
-            bench = merged([bench, again])
+        proven = confirmed(found, self._target.exact)
+        self._say_what_is_taken_back(drafted, set(found) - proven)
+        bench = in_turn(launches)
+        rules: dict[Spot, tuple[str, Evidence]] = {}
+        for spot, recipe in drafted.items():
+            if spot in proven:
+                price = predicted_s(
+                    spot.collective,
+                    self._layouts[spot.members],
+                    recipe,
+                    spot.shape.tuned[0],
+                    spot.typical_bytes,
+                )
+                rules[spot] = recipe, replace(evidence_of(found[spot]), predicted_s=price)
+            else:
+                of_native = [
+                    times
+                    for case in spot.verified
+                    if (times := bench.slowest_s.get(case.key(NATIVE))) is not None
+                ] or self._times[spot][NATIVE]
+                rules[spot] = NATIVE, native_evidence(median_s(of_native), len(of_native[0]))
+        plan = self._plan(rules)
+        return plan, self._bench_of(plan, bench, cases, proven)
+
+    def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
+        """What the library can be told to use, where that was asked for."""
+        if not self._options.rivals:
+            return {}
+        many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
+        every = 5 if self._target.simulated and self._layouts[""].size > many else 1
+        return {
+            spot: tuple(self._target.baselines(spot.collective))
+            for spot in drafted
+            if not spot.members
+            and spot.size_bytes in self._sizes_bytes[spot.collective]
+            and self._sizes_bytes[spot.collective].index(spot.size_bytes) % every == 0
+        }
+
+    def _bench_of(
+        self, plan: Plan, bench: Bench, cases: Mapping[BenchCase, Sequence[str]], proven: Collection[Spot]
+    ) -> Bench:
+        """What the plan was verified by. Where it leaves the library's own, that is what it runs: its times
+        are those of the library's own.
+        """
+        kept = {case for spot in proven for case in spot.verified}
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
-        return corrected, bench.only(
-            {BenchCase(size, root, spot.collective) for spot in tuned for size, root in spot.verified}
+        shown = {case for case in cases if case.members or self._is_shown(case)}
+        times = {}
+        for key, values in bench.slowest_s.items():
+            if key.case not in shown or (key.recipe == PLAN_RECIPE and key.case not in kept):
+                continue
+            times[key] = values
+            if key.recipe == NATIVE and key.case not in kept:
+                times[key.case.key(PLAN_RECIPE)] = values
+        return replace(bench, slowest_s=times)
+
+    def _is_shown(self, case: BenchCase) -> bool:
+        shapes = self._shapes[case.collective, ""]
+        sizes = self._sizes_bytes[case.collective]
+        return case.size_bytes in sizes and any(shape.verified == case.root for shape in shapes)
+
+    def _say_what_is_taken_back(self, drafted: Mapping[Spot, str], unproven: Collection[Spot]) -> None:
+        for spot in drafted:
+            if spot in unproven:
+                _log.info(
+                    "taking back a rule for %s%s%s: %s was not proven faster once more",
+                    spot.collective,
+                    f" of {spot.size_bytes} bytes" if has_agreed_size(spot.collective) else "",
+                    f" among {self._layouts[spot.members].size} ranks" if spot.members else "",
+                    drafted[spot],
+                )
+
+    def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
+        if self._mpi is None:
+            raise IsochroneError("nothing can be tuned among fewer than two ranks", str(self._topology_file))
+        rows: dict[Row, list[Decision]] = {}
+        for spot, (recipe, evidence) in chosen.items():
+            rows.setdefault(spot.row, []).append(Decision(spot.size_bytes, recipe, evidence))
+        return Plan(
+            fingerprint=self._topology.fingerprint,
+            topology_file=self._topology_file.name,
+            level_names=tuple(level.name for level in self._topology.levels),
+            library=self._mpi.library,
+            abi=self._mpi.abi,
+            rules=tuple(rule for (name, shape), few in rows.items() for rule in rules_for(shape, few, name)),
+            provenance=provenance(),
         )
 
-    def _confirmed(self, spot: _Spot, decision: Decision, bench: Bench) -> Decision:
-        """The decision for a recipe, or for the library's own where it is not proven once more."""
-        times = _times(bench, spot.collective, spot.verified, (NATIVE, PLAN_RECIPE))
-        return confirmed(decision, times, self._target.exact, spot.collective)
 
-    @staticmethod
-    def _case(spot: _Spot, size_bytes: int, recipes: tuple[str, ...]) -> Case:
-        return Case(size_bytes, spot.shape.verified, recipes, spot.collective)
-
-    def _measure_plan(self, title: str, plan: Plan, cases: Sequence[Case], share: float) -> Bench:
-        return self._rounds.measure(
-            f"tuning: {title}", cases, self._effort.verify, self._seed + 2, share, plan
-        )
-
-
-def _proven(decisions: Sequence[Decision]) -> list[int]:
-    """The sizes that have a recipe."""
-    return [decision.size_bytes for decision in decisions if decision.recipe != NATIVE]
-
-
-def _recipe_of(plan: Plan, spot: _Spot) -> str | None:
-    return plan.recipe(spot.shape.shape, spot.size_bytes, spot.collective)
-
-
-def _best_of_next_sizes(
-    measured: Mapping[_Spot, Sequence[str]], bench: Bench, most_segments: int
-) -> dict[_Spot, tuple[str, ...]]:
-    """For each size of each collective and shape what was best for the sizes next to it, if it was not
-    measured.
-    """
-    found = {}
-    for row in dict.fromkeys(spot.row for spot in measured):
-        spots = {spot.size_bytes: spot for spot in measured if spot.row == row}
-        best = {
-            size: fastest(_times(bench, spot.collective, spot.tuned, measured[spot]))
-            for size, spot in spots.items()
-        }
-        near = of_next_sizes(best, most_segments)
-        for size, spot in spots.items():
-            found[spot] = tuple(recipe for recipe in near[size] if recipe not in measured[spot])
-    return found
-
-
-def _times(
-    bench: Bench, name: str, sizes_and_roots: Iterable[tuple[int, int]], recipes: Sequence[str]
-) -> list[Mapping[str, FloatArray]]:
-    """For each size and root, recipe to times of a collective."""
-    return [
-        {recipe: bench.slowest_s[BenchKey(size, root, recipe, name)] for recipe in recipes}
-        for size, root in sizes_and_roots
-    ]
-
-
-def _all(few: Iterable[Iterable[Case]]) -> list[Case]:
-    return list(chain.from_iterable(few))
+def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:
+    if before is None:
+        return list(new)
+    return [np.concatenate(pair) for pair in zip(before, new, strict=True)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import inf
+from math import inf, log
 
 from isochrone import _core
 from isochrone.files import BCAST
@@ -219,16 +219,20 @@ def neighbours(
     most: int,
     most_segments: int = MOST_SEGMENTS,
 ) -> list[str]:
-    """Recipes that differ from one in one part: in every segment size, and in up to `most` algorithms, the
-    cheapest by the model first.
+    """Recipes that differ from one in one part: in every segment size, the nearest first, and in up to `most`
+    algorithms, the cheapest by the model first.
 
     The model knows nothing of cores that ranks share, nor of what one message costs a library. Where that
     decides, the best recipe measured so far is a better start than the model's best.
     """
     prices = _Prices(collective, layout, roots, size_bytes, most_segments)
     form = Form.of(recipe, collective)
-    segments, *parts = _neighbourhoods(collective, form, segments_for(collective, size_bytes, most_segments))
-    resized = sorted(segments, key=prices.dearest)
+    sizes = segments_for(collective, size_bytes, most_segments)
+    segments, *parts = _neighbourhoods(collective, form, sizes)
+    # A message that is not cut is one segment.
+    whole = max(1, size_bytes)
+    own = form.segment_bytes or whole
+    resized = sorted(segments, key=lambda other: abs(log((other.segment_bytes or whole) / own)))
     others = sorted((other for part in parts for other in part), key=prices.dearest)
     found = _distinct([form, *resized, *others], prices)[1:]
     wanted = {other.text() for other in resized}

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How much is measured to make a plan."""
+"""How much is measured to make a plan, and how a budget of time is divided."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+BUDGET_S = 120.0
+"""Of a tuning on a real machine, for all its collectives, unless another is given."""
+MEASURING = 0.85
+"""Of a budget; the rest is for pricing candidates and for starting programs."""
 
 
 @dataclass(frozen=True)
@@ -12,30 +17,40 @@ class Effort:
 
     Attributes:
         candidates: recipes a size that the model passes on.
-        neighbours: of the best of these, how many with another algorithm are screened too, beside all with
-            other segments; with none there is no such round.
-        finalists: recipes a size that are left after screening.
+        neighbours: of the best of these, how many with another algorithm are raced too, beside all with
+            other segments; with none only what is best for the next sizes is.
+        looks: repetitions of each look of a race.
         roots: of each shape that are tuned on. Libraries do well from some roots and worse from others.
-        screen, confirm, verify: repetitions of the rounds; with none of the first, all candidates are
-            confirmed.
+        launches: in which a plan is verified. What differs between launches and not within one is part of
+            what users see (S. Hunold and A. Carpen-Amarie, "Reproducible MPI benchmarking is still not as
+            easy as you think", IEEE TPDS 27(12), 2016).
+        verify, least_verify: repetitions in each of them, and where there is little time.
+        family: communicators of other shapes that are tuned as well, at most.
     """
 
     candidates: int
     neighbours: int
-    finalists: int
+    looks: tuple[int, ...]
     roots: int
-    screen: int
-    confirm: int
+    launches: int
     verify: int
+    least_verify: int
+    family: int
 
 
-NOISY = Effort(candidates=8, neighbours=4, finalists=2, roots=2, screen=3, confirm=25, verify=25)
-EXACT = Effort(candidates=5, neighbours=0, finalists=0, roots=1, screen=0, confirm=1, verify=1)
+NOISY = Effort(
+    candidates=8, neighbours=4, looks=(1, 5), roots=2, launches=3, verify=9, least_verify=5, family=16
+)
+EXACT = Effort(
+    candidates=5, neighbours=0, looks=(1,), roots=1, launches=1, verify=1, least_verify=1, family=0
+)
 """Where times have no noise one repetition tells all."""
-SIMULATED_NOISE = Effort(candidates=5, neighbours=0, finalists=2, roots=1, screen=2, confirm=8, verify=8)
+SIMULATED_NOISE = Effort(
+    candidates=5, neighbours=0, looks=(2, 4), roots=1, launches=1, verify=12, least_verify=12, family=0
+)
 """A simulated call costs real time for each of its messages, a thousand times what it takes. The noise is
-independent: that all of eight are faster by chance, twice, happens once in 65,000 times. And the model is not
-off: it has the very parameters of the simulation.
+independent, of launches too: that all of twelve are faster by chance happens once in 4,096 times. And the
+model is not off: it has the very parameters of the simulation.
 """
 
 
@@ -46,28 +61,19 @@ def effort_for(simulated: bool, exact: bool) -> Effort:
     return SIMULATED_NOISE if simulated else NOISY
 
 
-@dataclass(frozen=True)
-class Shares:
-    """How much of a tuning each round is, by the calls that it makes."""
-
-    screen: int
-    around: int
-    confirm: int
-    borders: int
-    verify: int
-
-    def of(self, name: str) -> float:
-        """Of what is left when this round begins."""
-        calls: dict[str, int] = asdict(self)
-        names = list(calls)
-        return calls[name] / max(1, sum(calls[later] for later in names[names.index(name) :]))
+FAR_SLOWER = 3.0
+"""How much slower than the best a recipe's very first call, in which things are set up, has to be for it not
+to be timed at all, if it would take more than its share of the time."""
+SHARES = {"race": 0.3, "near": 0.12, "between": 0.1, "family": 0.16, "verify": 0.32}
+"""Of what is measured, by the calls that each part makes where the network is slow."""
 
 
-def shares_of(effort: Effort, baselines: int) -> Shares:
-    """By calls for one size and root; segments of other sizes are about six."""
-    screen = effort.candidates * effort.screen
-    around = (1 + 6 + effort.neighbours) * effort.screen if effort.neighbours else screen
-    finalists = effort.finalists if effort.screen else effort.candidates
-    confirm = (1 + finalists) * effort.confirm * effort.roots
-    verify = (2 + baselines) * effort.verify
-    return Shares(screen * effort.roots, around * effort.roots, confirm, max(1, confirm // 5), verify)
+def part_of(budget_s: float | None, name: str, rounds: int = 1) -> float | None:
+    """The time in seconds for one of so many rounds of a part of `SHARES`; None: whatever it takes."""
+    return None if budget_s is None else budget_s * MEASURING * SHARES[name] / rounds
+
+
+def share_left(name: str) -> float:
+    """How much of what is left a part is when it begins."""
+    names = list(SHARES)
+    return SHARES[name] / sum(SHARES[later] for later in names[names.index(name) :])

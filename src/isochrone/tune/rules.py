@@ -3,25 +3,27 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isqrt
+from typing import TypeVar
 
 import numpy as np
+from scipy.special import bdtrc
 
 from isochrone.files import BCAST, Evidence, Rule
 from isochrone.statistics import FloatArray, geometric_mean, ratio_ci
+from isochrone.tune.race import ERROR, holm, median_s, p_slower
 
 NATIVE, PLAN_RECIPE = "native", "plan"
+TIED = 1.03
+"""What a recipe may be slower than the best by and still be taken, so that recipes do not alternate over the
+sizes: medians of one call in two launches differ by as much (see ``launches`` in plans)."""
 MARGIN = 1.01
 """A gain of less than this is not worth leaving the library's own path for."""
 
-_log = logging.getLogger(__name__)
-
-_DIGITS = 4
-"""Of a simulated time that do not depend on what was simulated before it."""
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -33,74 +35,86 @@ class Decision:
     evidence: Evidence
 
 
-def decide(
-    size_bytes: int,
-    times: Sequence[Mapping[str, FloatArray]],
-    comparisons: int,
-    exact: bool,
-) -> Decision:
-    """Chooses among recipes that were timed in turn with ``native``, from one or more roots of one shape.
+@dataclass(frozen=True)
+class Verified:
+    """Times of a rule in its plan and of the library's own, at one size and root: for each launch
+    [repetition] in seconds, index k of both the same turn.
+    """
 
-    That is the fastest over all roots of those that are proven faster than the library's own from one of
-    them, and slower from none: libraries do well from some roots and worse from others. So it is with sizes,
-    where one rule is for several: times are then those of all, each in proportion to the library's own, about
-    their geometric mean.
+    native: Sequence[FloatArray]
+    plan: Sequence[FloatArray]
+
+    @property
+    def speedups(self) -> tuple[float, ...]:
+        """Of each launch, by the medians."""
+        pairs = zip(self.native, self.plan, strict=True)
+        return tuple(float(np.median(native) / np.median(plan)) for native, plan in pairs)
+
+
+def p_no_faster(native: FloatArray, other: FloatArray, least: float) -> float:
+    """The chance that so many turns show more than a gain of ``least``, if half of all do: the sign test
+    (Conover, "Practical Nonparametric Statistics", section 3.4).
+    """
+    turns = min(len(native), len(other))
+    faster = int(np.count_nonzero(native[:turns] > least * other[:turns]))
+    return float(bdtrc(faster - 1, turns, 0.5)) if faster else 1.0
+
+
+def confirmed(found: Mapping[Key, Sequence[Verified]], exact: bool) -> set[Key]:
+    """The rules that are proven together to be faster than the library's own, with an error of 5 % that any
+    of them is not (Holm): each at one of the sizes and roots that it was measured at, and slower at none of
+    them and in no launch.
 
     Args:
-        times: for each root and size, recipe to the slowest rank's time of each repetition, in seconds; the
-            same recipes for each, ``native`` among them.
-        comparisons: how many such choices are made together: the 95 % are divided among them (Bonferroni).
-        exact: times have no noise, so that few repetitions prove as much as many.
+        found: for each rule, what was measured of it at each size and root.
+        exact: times have no noise, so that one repetition proves as much as many.
     """
-    confidence = 1 - 0.05 / (comparisons * len(times))
-
-    def is_faster(recipe: str) -> bool:
-        ratios = [ratio_ci(by_recipe[NATIVE], by_recipe[recipe], confidence) for by_recipe in times]
-        proven = [ratio.low > MARGIN and (exact or ratio.confidence >= 0.95) for ratio in ratios]
-        return any(proven) and all(ratio.estimate >= 1 for ratio in ratios)
-
-    recipe = next(filter(is_faster, ranked(times)), NATIVE)
-    native, chosen = (_together(times, name) for name in (NATIVE, recipe))
-    ratio = ratio_ci(native, chosen, 1 - 0.05 / comparisons)
-    return Decision(
-        size_bytes,
-        recipe,
-        Evidence(
-            native_s=float(np.median(native)),
-            recipe_s=float(np.median(chosen)),
-            speedup=ratio.estimate,
-            speedup_ci=(ratio.low, ratio.high),
-            repetitions=len(native),
-        ),
-    )
+    if exact:
+        proven = {
+            key
+            for key, cases in found.items()
+            if any(np.median(case.native[0]) > MARGIN * np.median(case.plan[0]) for case in cases)
+        }
+    else:
+        p_values = {
+            key: min(
+                len(cases) * p_no_faster(np.concatenate(case.native), np.concatenate(case.plan), MARGIN)
+                for case in cases
+            )
+            for key, cases in found.items()
+        }
+        proven = holm(p_values, ERROR)
+    return {key for key in proven if all(speedup >= 1 for case in found[key] for speedup in case.speedups)}
 
 
-def _together(times: Sequence[Mapping[str, FloatArray]], recipe: str) -> FloatArray:
-    """A recipe's times of all roots and sizes, as if each took the library's own as long as the others."""
-    if len(times) == 1:
-        return times[0][recipe]
-    natives = [float(np.median(by_recipe[NATIVE])) for by_recipe in times]
+def evidence_of(cases: Sequence[Verified]) -> Evidence:
+    """What a rule rests on: the times of all its sizes and roots, each in proportion to the library's own,
+    about their geometric mean. The interval is that of the median ratio over all repetitions.
+    """
+    natives = [float(np.median(np.concatenate(case.native))) for case in cases]
     mean = geometric_mean(natives)
-    return np.concatenate(
-        [by_recipe[recipe] * (mean / own) for by_recipe, own in zip(times, natives, strict=True)]
+
+    def together(of: Sequence[Sequence[FloatArray]]) -> FloatArray:
+        return np.concatenate(
+            [np.concatenate(each) * (mean / own) for each, own in zip(of, natives, strict=True)]
+        )
+
+    native, plan = together([case.native for case in cases]), together([case.plan for case in cases])
+    ratio = ratio_ci(native, plan)
+    launches = zip(*(case.speedups for case in cases), strict=True)
+    return Evidence(
+        native_s=float(np.median(native)),
+        recipe_s=float(np.median(plan)),
+        speedup=ratio.estimate,
+        speedup_ci=(ratio.low, ratio.high),
+        repetitions=len(native),
+        launches=tuple(geometric_mean(each) for each in launches),
     )
 
 
-def fastest(times: Sequence[Mapping[str, FloatArray]]) -> str:
-    """The first of ``ranked``; ``native`` if there is no other."""
-    return next(iter(ranked(times)), NATIVE)
-
-
-def ranked(times: Sequence[Mapping[str, FloatArray]]) -> list[str]:
-    """The recipes other than ``native``, by the geometric mean, over roots and sizes, of their medians; the
-    least first, and of equal ones the one that was named first.
-    """
-    return sorted(
-        (recipe for recipe in times[0] if recipe != NATIVE),
-        key=lambda recipe: round(
-            float(sum(np.log(max(np.median(t[recipe]), 1e-12)) for t in times)), _DIGITS
-        ),
-    )
+def native_evidence(native_s: float, repetitions: int) -> Evidence:
+    """The evidence where nothing was faster than the library's own."""
+    return Evidence(native_s, native_s, 1.0, (1.0, 1.0), repetitions)
 
 
 def left_native(evidence: Evidence) -> Evidence:
@@ -108,16 +122,50 @@ def left_native(evidence: Evidence) -> Evidence:
     return replace(evidence, recipe_s=evidence.native_s, speedup=1.0, speedup_ci=(1.0, 1.0), predicted_s=None)
 
 
-def borders(decisions: Sequence[Decision]) -> list[tuple[int, str]]:
+def tied(times: Mapping[str, Sequence[FloatArray]], exact: bool) -> dict[str, float]:
+    """The recipes that are as good as the fastest of a race that is slower than the library's own at no root
+    or size, with their times in seconds: not proven slower, and slower by no more than launches differ.
+    ``native`` alone where nothing gains enough on it.
+
+    Args:
+        times: recipe to its times from each root or size, [repetition] in seconds; index k is the same turn.
+        exact: times have no noise.
+    """
+    medians = {recipe: median_s(each) for recipe, each in times.items()}
+    native = {NATIVE: medians[NATIVE]}
+    # Libraries do well from some roots, or at some sizes, and worse at others.
+    losing = {
+        recipe
+        for recipe, each in times.items()
+        if any(
+            np.median(of_native) < np.median(own) for own, of_native in zip(each, times[NATIVE], strict=True)
+        )
+    }
+    fit = {recipe: median for recipe, median in medians.items() if recipe not in losing | {NATIVE}}
+    best = min(fit, key=lambda recipe: fit[recipe], default=NATIVE)
+    if medians[NATIVE] < MARGIN * medians[best]:
+        return native
+    within = 1.001 if exact else TIED
+    return {
+        recipe: median
+        for recipe, median in fit.items()
+        if median <= within * fit[best]
+        and (recipe == best or max(map(p_slower, times[recipe], times[best])) > ERROR)
+    }
+
+
+def borders(recipes: Mapping[int, str]) -> list[tuple[int, str]]:
     """Where one shape's rules should be tested further: between a size with a recipe and the next with
     ``native``, their geometric mean, and the recipe.
+
+    Args:
+        recipes: of each size in bytes.
     """
-    ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     found = []
-    for low, high in pairwise(ordered):
-        between = isqrt(low.size_bytes * high.size_bytes)
-        recipe = low.recipe if high.recipe == NATIVE else high.recipe
-        if (low.recipe == NATIVE) != (high.recipe == NATIVE) and low.size_bytes < between < high.size_bytes:
+    for low, high in pairwise(sorted(recipes)):
+        between = isqrt(low * high)
+        recipe = recipes[low] if recipes[high] == NATIVE else recipes[high]
+        if (recipes[low] == NATIVE) != (recipes[high] == NATIVE) and low < between < high:
             found.append((between, recipe))
     return found
 
@@ -141,37 +189,6 @@ def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST
             upper = max(isqrt(size * ordered[i + 1].size_bytes), size)
         recipe, evidence = decision.recipe, decision.evidence
         if lower == upper and recipe != NATIVE and len(ordered) > 1:
-            recipe, evidence = NATIVE, left_native(evidence)
+            recipe, evidence = NATIVE, native_evidence(evidence.native_s, evidence.repetitions)
         rules.append(Rule(collective, shape, lower, upper, recipe, evidence))
     return rules
-
-
-def confirmed(
-    decision: Decision, times: Sequence[Mapping[str, FloatArray]], exact: bool, collective: str = BCAST
-) -> Decision:
-    """The decision for a recipe, or, where it was not proven faster once more, for the library's own: at one
-    of the sizes that the rule is for, and slower at none.
-
-    Args:
-        times: for each size, ``native`` and ``plan`` to times.
-        exact: times have no noise.
-    """
-    pairs = [(by_recipe[NATIVE], by_recipe[PLAN_RECIPE]) for by_recipe in times]
-    is_proven = any(is_confirmed(native, plan, exact) for native, plan in pairs)
-    if is_proven and all(np.median(native) >= np.median(plan) for native, plan in pairs):
-        return decision
-    _log.info(
-        "taking back a rule for %s%s: %s was not proven faster once more",
-        collective,
-        f" of {decision.size_bytes} bytes" if len(times) == 1 else "",
-        decision.recipe,
-    )
-    return replace(decision, recipe=NATIVE, evidence=left_native(decision.evidence))
-
-
-def is_confirmed(native: FloatArray, plan: FloatArray, exact: bool) -> bool:
-    """Whether the plan is proven faster than the library's own once more: the 95 % interval of the ratio lies
-    above 1.
-    """
-    ratio = ratio_ci(native, plan)
-    return ratio.low > 1 and (exact or ratio.confidence >= 0.95)

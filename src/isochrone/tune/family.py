@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Communicators of other shapes that jobs on the surveyed machine may have: over fewer of its nodes, with
+fewer ranks on each. One survey tunes them too, split from its own ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from isochrone.files import Place
+
+
+def node_counts(nodes: int) -> list[int]:
+    """2, 3, 4, 6, 8, 12, 16, … up to all: in steps that are never more than a half, so that what lies between
+    two of them is near both.
+    """
+    counts = {nodes}
+    for power in range(1, nodes.bit_length()):
+        counts |= {count for count in (1 << power, 3 << (power - 1)) if 2 <= count <= nodes}
+    return sorted(counts)
+
+
+def node_shares(ranks: int) -> list[int]:
+    """All, half and one of the ranks of a node."""
+    return list(dict.fromkeys((ranks, max(1, ranks // 2), 1)))
+
+
+def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The ranks of each communicator, ascending; those that serve most jobs first: of many nodes before few,
+    of whole nodes before halves. Each is taken from neighbouring nodes, and from nodes that are spread over
+    the groups as evenly as they can: jobs get either.
+
+    Args:
+        places: of all ranks.
+        groups_of_hosts: for each level between machine and node, outermost first, the group of each rank.
+    """
+    on_host: dict[str, list[int]] = {}
+    for rank, place in enumerate(places):
+        on_host.setdefault(place.host, []).append(rank)
+    hosts = list(on_host.values())
+    if len(hosts) < 2:
+        return []
+    most = min(map(len, hosts))
+    groups = [tuple(group[ranks[0]] for group in groups_of_hosts) for ranks in hosts]
+    near = [hosts[at] for at in sorted(range(len(hosts)), key=lambda at: (groups[at], at))]
+    dealt: dict[tuple[int, ...], list[list[int]]] = {}
+    for ranks, group in zip(hosts, groups, strict=True):
+        dealt.setdefault(group, []).append(ranks)
+    spread = [ranks for turn in zip_longest(*dealt.values()) for ranks in turn if ranks is not None]
+    whole = tuple(range(len(places)))
+    found: list[tuple[int, ...]] = []
+    for count in sorted(node_counts(len(hosts)), reverse=True):
+        for share in node_shares(most):
+            for order in (near, spread):
+                some = tuple(sorted(rank for host in order[:count] for rank in host[:share]))
+                if some != whole:
+                    found.append(some)
+    return list(dict.fromkeys(found))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A race between the recipes for one size: all are timed once, and what is behind is timed no further.
+
+After the first look only what is far behind is dropped: one time says no more. Later looks drop what is
+proven slower than the best so far. The error that may be made is spent over the looks (K. K. G. Lan and D. L.
+DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70(3), 1983), little at first, and
+within a look over all that is dropped in it (S. Holm, "A simple sequentially rejective multiple test
+procedure", Scandinavian Journal of Statistics 6(2), 1979).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import TypeVar
+
+import numpy as np
+from scipy import stats
+
+from isochrone.statistics import FloatArray
+
+FAR_BEHIND = 1.3
+"""How much slower than the best a recipe has to look at first to be dropped. The best of several, each timed
+once or twice with a noise of 10 %, is seldom 30 % behind another; half of what a model proposes is."""
+ERROR = 0.05
+"""That anything is dropped by chance which is as good as the best, in the whole race."""
+SPENDING = 3
+"""The power of the share of the looks that are over: the part of the error that may be made by then."""
+
+Key = TypeVar("Key")
+Times = Mapping[str, Sequence[FloatArray]]
+"""Recipe to its times from each root or size, [repetition] in seconds; index k of all is the same turn."""
+
+
+def median_s(times: Sequence[FloatArray]) -> float:
+    """The geometric mean, over roots and sizes, of the medians."""
+    return float(np.exp(np.mean([np.log(max(float(np.median(each)), 1e-12)) for each in times])))
+
+
+def p_slower(recipe: FloatArray, best: FloatArray) -> float:
+    """The chance that a recipe looks as slow beside another as it does, were it no slower: a paired t test of
+    the logarithms of their times ([repetition] in seconds) over the turns that both had. 1 where there are
+    too few; 0 or 1 where there is no noise.
+    """
+    turns = min(len(recipe), len(best))
+    if turns < 2:
+        return 1.0
+    ratios = np.log(np.maximum(recipe[:turns], 1e-12) / np.maximum(best[:turns], 1e-12))
+    if float(np.ptp(ratios)) < 1e-9:
+        return 0.0 if ratios[0] > 1e-9 else 1.0
+    return float(stats.ttest_1samp(ratios, 0.0, alternative="greater").pvalue)
+
+
+def _behind(times: Times, recipe: str) -> float:
+    """How many times as slow as the fastest a recipe is, at the root or size where it does best."""
+    fastest = [min(float(np.median(each)) for each in case) for case in zip(*times.values(), strict=True)]
+    return min(
+        float(np.median(each)) / max(least, 1e-12) for each, least in zip(times[recipe], fastest, strict=True)
+    )
+
+
+def _p_behind(times: Times, recipe: str) -> float:
+    """The chance of `p_slower` beside the fastest of each root or size: the greatest of them, as it may be
+    the best at one of them and the only one that loses at none.
+    """
+    found = []
+    for at, own in enumerate(times[recipe]):
+        fastest = min((each[at] for each in times.values()), key=lambda case: float(np.median(case)))
+        found.append(p_slower(own, fastest))
+    return max(found)
+
+
+def holm(p_values: Mapping[Key, float], error: float) -> set[Key]:
+    """The hypotheses that are rejected together, with the chance `error` that any of them is true."""
+    rejected: set[Key] = set()
+    for done, (key, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        if p > error / (len(p_values) - done):
+            break
+        rejected.add(key)
+    return rejected
+
+
+def spent(look: int, looks: int) -> float:
+    """The part of `ERROR` that may be made at a look (from 0) of so many."""
+    return ERROR * (((look + 1) / looks) ** SPENDING - (look / looks) ** SPENDING)
+
+
+def left_in(races: Mapping[Key, Times], look: int, looks: int) -> dict[Key, list[str]]:
+    """The recipes of each race that are timed further after a look, the fastest first."""
+    if look == 0:
+        dropped = {
+            (key, recipe)
+            for key, times in races.items()
+            for recipe in times
+            if _behind(times, recipe) > FAR_BEHIND
+        }
+    else:
+        p_values = {
+            (key, recipe): _p_behind(times, recipe) for key, times in races.items() for recipe in times
+        }
+        dropped = holm(p_values, spent(look, looks))
+    return {
+        key: sorted(
+            (recipe for recipe in times if (key, recipe) not in dropped),
+            key=lambda recipe: median_s(times[recipe]),
+        )
+        for key, times in races.items()
+    }
+
+
+def steady(options: Sequence[Mapping[str, float]]) -> list[str]:
+    """For each size one of its options, so that the choice changes as seldom as it can, and then takes the
+    least time: two recipes that are equally good do not alternate.
+
+    Args:
+        options: for each size, ascending, the recipes that are as good as the best, with their times in
+            seconds.
+    """
+    best: dict[str, tuple[int, float, list[str]]] = {"": (0, 0.0, [])}
+    for few in options:
+        step: dict[str, tuple[int, float, list[str]]] = {}
+        for recipe, time_s in few.items():
+            # What the sizes before chose, whose way here changes least.
+            found: tuple[float, float, list[str]] = (inf, inf, [])
+            for before, (changes, cost, chosen) in best.items():
+                candidate = (changes + (before not in ("", recipe)), cost, chosen)
+                found = min(found, candidate, key=lambda each: each[:2])
+            changes_now, cost_now, chosen_now = found
+            step[recipe] = (
+                int(changes_now),
+                cost_now + float(np.log(max(time_s, 1e-12))),
+                [*chosen_now, recipe],
+            )
+        best = step
+    return min(best.values(), key=lambda each: each[:2])[2] if options else []

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which sizes are raced: few first, then those between two whose winners differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import ceil
+
+FIRST = 5
+"""Sizes of a collective that are raced first, its least and its largest among them: with 14 sizes from 1 B to
+4 MiB each is about 20 times the one before, and winners seldom change more than once between two."""
+
+
+def first_of(sizes: Sequence[int], most: int = FIRST) -> tuple[int, ...]:
+    """Some of the sizes, evenly over their list."""
+    ordered = sorted(sizes)
+    if len(ordered) <= most:
+        return tuple(ordered)
+    if most == 1:
+        return (ordered[len(ordered) // 2],)
+    step = (len(ordered) - 1) / (most - 1)
+    return tuple(dict.fromkeys(ordered[round(at * step)] for at in range(most)))
+
+
+def between(winners: Mapping[int, str], sizes: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Sizes to race next, with the winners beside them: the middle of those between two neighbours that have
+    another winner each.
+
+    Args:
+        winners: of the sizes that were raced.
+        sizes: all that the collective is tuned at.
+    """
+    found = {}
+    for low, high in pairwise(sorted(winners)):
+        inside = [size for size in sorted(sizes) if low < size < high]
+        if inside and winners[low] != winners[high]:
+            found[inside[len(inside) // 2]] = (winners[low], winners[high])
+    return found
+
+
+def winner_at(winners: Mapping[int, str], size: int) -> str:
+    """The winner of a size that was raced; of one that was not, that of the nearest raced one in the ratio
+    of sizes, the smaller of two.
+    """
+    if size in winners:
+        return winners[size]
+    return winners[min(winners, key=lambda raced: (max(raced, size, 1) / max(1, min(raced, size)), raced))]
+
+
+def rounds_of(sizes: Sequence[int]) -> int:
+    """How often ``between`` may find something at most."""
+    gap = ceil(len(sizes) / max(1, FIRST - 1))
+    return max(0, gap - 1).bit_length()
