@@ -164,14 +164,20 @@ def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
 def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dict[str, str]:
     from isochrone.errors import IsochroneError
     from isochrone.launch.preload import refusal_for, settings_for
+    from isochrone.launch.told import told
     from isochrone.steps.folder import PLAN, in_folder
 
+    path = in_folder(plan, PLAN)
+    to_tell = told(path.parent, library)
+    if to_tell.refusal is not None:
+        _log.warning("%s", to_tell.refusal)
     try:
         # As isochrone run does, a run on a plan ends with what it did.
-        return {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, in_folder(plan, PLAN), [program])
+        settings = {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, path, [program])
     except IsochroneError as error:
         _log.warning("%s", refusal_for(error))
-        return {}
+        settings = {}
+    return {**to_tell.variables, **settings}
 
 
 def _facts(lab: Lab) -> dict[str, Any]:
