@@ -205,7 +205,7 @@ def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     rules = [("bcast", 4096, 65535, other), ("barrier", 0, 0, other)]
     write_survey_of(tmp_path, rules, library=given.library, hosts=["a", "a", "b", "b"])
     variables = written(tmp_path, "openmpi-han")
-    variables |= {"OMPI_MCA_coll_han_dump_dynamic_rules": "1"}
+    variables |= {"OMPI_MCA_coll_han_dump_dynamic_rules": "1", "OMPI_MCA_coll_base_verbose": "20"}
     text = given.run(1, [given.compiled(SUMS)], variables)
     found = re.findall(
         r"collective \d+ \((\w+)\) topology level 2 .* size (\d+) mess?age size (\d+) -> .* \((\w+)\)", text
@@ -219,7 +219,8 @@ def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     assert of_barrier == [(1, 0, own), (4, 0, other), (5, 0, own)]
 
 
-@pytest.mark.parametrize("given", libraries("mpich")[:2], indirect=True)
+@pytest.mark.long
+@pytest.mark.parametrize("given", ["mpich" + FROM_PYPI], indirect=True)
 def test_mpich_reads_where_ranks_are(given: Real, tmp_path: Path) -> None:
     write_survey_of(tmp_path, [], library=given.library, hosts=["a", "b", "a", "b"])
     variables = written(tmp_path, "mpich-coordinates") | {"MPIR_CVAR_COORDINATES_DUMP": "1"}

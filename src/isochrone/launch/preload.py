@@ -96,7 +96,8 @@ def prepare(
             refusal = refusal_for(error) if plan is not None else None
             map_refusal = _map_refusal_for(error) if plan is None else None
     plain = (str(line.executable), *line.argv[1:])
-    return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal, told=Told())
+    untold = Told() if to_tell.variables else to_tell
+    return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal, told=untold)
 
 
 def _to_tell(line: LaunchLine, plan: Path) -> Told:

@@ -16,8 +16,8 @@ from isochrone.files.library import DEFAULT, LibraryRule
 from isochrone.launch.tellable import HAN, TUNED, han_is_first
 
 _GLOBAL = 2
-# Numbers of components, of which version 5 wants the names.
-_NUMBERS = {TUNED: 3, HAN: 6}
+# Of tuned, where variables name it; the file has names.
+_TUNED_NUMBER = 3
 _PRIORITY = 100
 
 # Those that HAN has, by Open MPI's numbers of collectives, and whether their size is that of all blocks.
@@ -56,15 +56,15 @@ def write_han(material: Material) -> Exported:
         if own == TUNED:
             settings |= {"OMPI_MCA_coll_han_priority": str(_PRIORITY)}
             settings |= {
-                f"OMPI_MCA_coll_han_{name}_dynamic_global_communicator_module": str(_NUMBERS[TUNED])
+                f"OMPI_MCA_coll_han_{name}_dynamic_global_communicator_module": str(_TUNED_NUMBER)
                 for name in (*_COLLECTIVES, "allgatherv")
             }
     lines = [str(len(tables))]
     for name, steps in tables.items():
         lines += [str(_COLLECTIVES[name]), "1", str(_GLOBAL), "3"]
-        lines += ["1", *_sizes([(0, own)], own)]
-        lines += [str(tuning.ranks), *_sizes(steps, own)]
-        lines += [str(tuning.ranks + 1), *_sizes([(0, own)], own)]
+        lines += ["1", *_sizes([(0, own)])]
+        lines += [str(tuning.ranks), *_sizes(steps)]
+        lines += [str(tuning.ranks + 1), *_sizes([(0, own)])]
     return Exported("".join(f"{line}\n" for line in lines), settings, left_out)
 
 
@@ -77,7 +77,6 @@ def _component(rule: LibraryRule) -> str | None:
     return TUNED
 
 
-def _sizes(steps: Sequence[tuple[int, str]], own: str) -> list[str]:
+def _sizes(steps: Sequence[tuple[int, str]]) -> list[str]:
     """How many, and from which size on which component."""
-    as_words = own == HAN
-    return [str(len(steps)), *(f"{size} {name if as_words else _NUMBERS[name]}" for size, name in steps)]
+    return [str(len(steps)), *(f"{size} {name}" for size, name in steps)]

@@ -67,7 +67,7 @@ FORMS = (
     ),
     Form(
         "mpich-coordinates",
-        "where ranks are, for MPICH's trees that follow the network",
+        "where ranks are, for MPICH's trees that follow the network; 4.0 has no such file",
         (),
         "coordinates",
         mpich.write_coordinates,
