@@ -111,9 +111,13 @@ def test_a_tuning_of_another_library_is_refused_in_one_line(given: Real, tmp_pat
 def test_intel_mpi_is_told_by_variables_alone(tmp_path: Path) -> None:
     intel = MpiLibrary("i", "Intel MPI", "2021.18", "libmpi.so.12", "/i", "mpicc", None, "PATH")
     write_survey_of(tmp_path, [("bcast", 1, 9, "3")], RANKS, intel)
-    assert told(tmp_path, intel).variables == {"I_MPI_ADJUST_BCAST": "3:0-2147483647"}
-    assert told(tmp_path, intel, ["mpiexec", "-genv", "I_MPI_ADJUST_BCAST=1"]).variables == {}
+    assert told(tmp_path, intel, RANKS).variables == {"I_MPI_ADJUST_BCAST": "3:0-2147483647"}
+    assert told(tmp_path, intel, RANKS, ["mpiexec", "-genv", "I_MPI_ADJUST_BCAST=1"]).variables == {}
     assert not (tmp_path / "library").exists()
+    # They would count in a job of any size.
+    refusal = told(tmp_path, intel, RANKS + 1).refusal
+    assert refusal is not None
+    assert f"is for {RANKS} ranks, and the job has {RANKS + 1}" in refusal
 
 
 def test_a_place_to_run_gives_the_library_more_variables(
@@ -122,7 +126,9 @@ def test_a_place_to_run_gives_the_library_more_variables(
     found: list[dict[str, str]] = []
     build = SimpleNamespace(program=Path, idle=Path("idle.so"))
     monkeypatch.setattr(target_module, "build_for", lambda library: build)
-    monkeypatch.setattr(target_module, "run_program", lambda argv, name, variables, talk: found.append(variables))
+    monkeypatch.setattr(
+        target_module, "run_program", lambda argv, name, variables, talk: found.append(variables)
+    )
     place = LocalTarget(line(given))
     place.with_variables({"A": "1"}).with_variables({"B": "2"}).run("isochrone-bench", [])
     place.run("isochrone-bench", [])

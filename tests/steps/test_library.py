@@ -84,7 +84,9 @@ def tuned(tmp_path: Path, target: MadeUpLibrary, *collectives: str) -> dict[tupl
     tuning = tune_library(target, tmp_path / "topology.json", path, collectives or ("bcast",), SIZES)
     assert read_library(path) == tuning
     assert tuning.ranks == len(HOSTS)
-    return {(name, size): tuning.algorithm(name, size) for name in collectives or ("bcast",) for size in SIZES}
+    return {
+        (name, size): tuning.algorithm(name, size) for name in collectives or ("bcast",) for size in SIZES
+    }
 
 
 def test_what_is_faster_gets_a_rule_where_it_is(tmp_path: Path) -> None:
@@ -132,7 +134,7 @@ def test_what_is_faster_at_one_root_and_slower_at_another_gets_none(tmp_path: Pa
 
 def test_open_mpi_4_is_started_with_han_too_and_5_without(tmp_path: Path) -> None:
     def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
-        han = {"100": True, "0": False}.get(variables.get("OMPI_MCA_coll_han_priority", ""), None)
+        han = {"100": True, "0": False}.get(variables.get("OMPI_MCA_coll_han_priority", ""))
         if recipe == "native":
             return {None: 1e-4, True: 0.5e-4, False: 0.7e-4}[han]
         return 0.3e-4 if han is False and recipe == "native:two" else 2e-4

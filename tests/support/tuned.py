@@ -25,7 +25,11 @@ from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, read_launch_line
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.registry import library_of
 
-OPEN_MPI, MPICH, INTEL = "Open MPI v4.1.4, package: x", "MPICH Version:\t4.0.2", "Intel(R) MPI Library 2021.18"
+OPEN_MPI, MPICH, INTEL = (
+    "Open MPI v4.1.4, package: x",
+    "MPICH Version:\t4.0.2",
+    "Intel(R) MPI Library 2021.18",
+)
 Rules = Sequence[tuple[str, int, int, str]]
 
 

@@ -185,7 +185,7 @@ def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | No
     one_by_one = any(recipe.startswith("native:") for recipe in recipes or [])
     if plan_file is None or target.library is None or one_by_one:
         return target
-    to_tell = told(plan_file.parent, target.library)
+    to_tell = told(plan_file.parent, target.library, target.rank_count)
     if to_tell.refusal is not None:
         _log.warning("%s", to_tell.refusal)
     return target.with_variables(to_tell.variables) if to_tell.variables else target

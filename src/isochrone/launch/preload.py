@@ -102,7 +102,7 @@ def prepare(
 
 def _to_tell(line: LaunchLine, plan: Path) -> Told:
     try:
-        return told(plan.parent, _library(line), line.argv)
+        return told(plan.parent, _library(line), line.ranks, line.argv)
     except IsochroneError:
         return Told()  # said already, of the plan
 

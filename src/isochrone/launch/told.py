@@ -48,23 +48,24 @@ class Told:
         )
 
 
-def told(folder: Path, library: MpiLibrary, line: Sequence[str] = ()) -> Told:
+def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequence[str] = ()) -> Told:
     """What a library is told by the ``library.json`` of a survey's folder. Whatever stands against it costs
     one line, and nothing is told.
 
     Args:
+        ranks: of the job; None: not known. Variables cannot be for communicators of one size alone.
         line: the launch line, whose settings of the user count as his variables do.
     """
     path = folder / LIBRARY
     if not path.is_file():
         return Told()
     try:
-        return _told(folder, library, line)
+        return _told(folder, library, ranks, line)
     except IsochroneError as error:
         return Told(refusal=f"{error}; the MPI library chooses as it does by itself")
 
 
-def _told(folder: Path, library: MpiLibrary, line: Sequence[str]) -> Told:
+def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
     material = read_material(folder, library=library)
     tuning = material.needed_tuning
     vendor, version = material.version
@@ -90,6 +91,11 @@ def _told(folder: Path, library: MpiLibrary, line: Sequence[str]) -> Told:
             if not file.exists() or file.read_text(encoding="utf-8", errors="replace") != exported.text:
                 write_text(file, exported.text)
             variables |= exported.variables(file)
+        elif exported.settings and ranks != tuning.ranks:
+            raise IsochroneError(
+                f"is for {tuning.ranks} ranks, and the job has {ranks or 'an unknown number'}",
+                str(folder / LIBRARY),
+            )
         else:
             variables |= exported.settings
         left_out += exported.left_out

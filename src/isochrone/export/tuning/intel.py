@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Intel MPI's variables ``I_MPI_ADJUST_*``: numbers of algorithms, for sizes of messages.
 
-Intel MPI Library Developer Reference, "I_MPI_ADJUST Family Environment Variables": ``<algorithm>:<l>-<m>;...``
-for messages of l to m bytes. A library that has such a variable has left its own choice for all sizes: to
-those that are not named it gives one that is. So all are named, or none. Numbers of ranks, which may follow
-a range, make versions of 2021 take the wrong one of several ranges: they are left away.
+Intel MPI Library Developer Reference, "I_MPI_ADJUST Family Environment Variables":
+``<algorithm>:<l>-<m>;...`` for messages of l to m bytes. A library that has such a variable has left its own
+choice for all sizes: to those that are not named it gives one that is. So all are named, or none. Numbers of
+ranks, which may follow a range, make versions of 2021 take the wrong one of several ranges: they are left
+away.
 """
 
 from __future__ import annotations

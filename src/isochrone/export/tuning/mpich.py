@@ -37,6 +37,9 @@ _LONG = (("count<pow2", False), ("count=any", True))
 _POWER_OF_TWO = (("comm_size=pow2", True), ("comm_size=any", False))
 _NOT_IN_PLACE = (("is_sendbuf_inplace=yes", False), ("is_sendbuf_inplace=no", True))
 _Condition = tuple[tuple[str, bool], ...]
+# Those on the communicator.
+_ASKED: Sequence[_Condition] = (_PARENT, _POWER_OF_TWO)
+_OF_COMMUNICATORS = ("comm_", "is_node_consecutive=")
 
 # What an algorithm needs, which a library that is told by a variable looks after itself. Those that are not
 # here need parameters, or are for calls in place only.
@@ -107,11 +110,9 @@ def write_selection(material: Material) -> Exported:
                 left_out.append(f"{described(rule)}: {why}")
         branch = tree.get(f"collective={name}", {})
         if rules and "comm_type=intra" in branch:
-            branch["comm_type=intra"] = _for_sizes_of_communicators(
-                _parts(material, name),
-                _branch(rules, branch["comm_type=intra"], tuning.ranks),
-                branch["comm_type=intra"],
-            )
+            own = branch["comm_type=intra"]
+            told = _within(own, rules, material.ranks)
+            branch["comm_type=intra"] = _for_sizes_of_communicators(_parts(material, name), told, own)
     settings = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": FILE}
     # The library takes the file for a text without an end of its own where it fills whole pages.
     text = json.dumps(tree, indent=1) + "\n"
@@ -193,7 +194,28 @@ def _function(rule: LibraryRule) -> str:
     return f"MPIR_{rule.collective.capitalize()}_{kind}_{rule.algorithm}"
 
 
-def _branch(rules: Sequence[LibraryRule], own: Any, ranks: int) -> Any:
+def _within(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
+    """The library's tree with the rules in it, below all its conditions on the communicator: the library
+    answers those when a communicator is made, and some of them wrongly where it meets them in a call.
+    """
+    if all(key.startswith(_OF_COMMUNICATORS) for key in own):
+        return {key: _within(inside, rules, ranks) for key, inside in own.items()}
+    return _asking(own, rules, ranks, _ASKED)
+
+
+def _asking(own: Any, rules: Sequence[LibraryRule], ranks: int, asked: Sequence[_Condition]) -> Any:
+    """The rules below the conditions on communicators that some of them need."""
+    for at, condition in enumerate(asked):
+        without = [rule for rule in rules if condition not in _NEEDS[rule.collective, rule.algorithm]]
+        if len(without) < len(rules):
+            return {
+                key: _asking(own, rules if holds else without, ranks, asked[at + 1 :])
+                for key, holds in condition
+            }
+    return _by_size(own, rules, ranks) if rules else own
+
+
+def _by_size(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
     """The conditions on sizes, and what else the algorithms need; `own`: what stands there in the library."""
     counted = _COUNTED.get(rules[0].collective)
     if counted is None:
@@ -215,7 +237,8 @@ def _branch(rules: Sequence[LibraryRule], own: Any, ranks: int) -> Any:
 def _needing(rule: LibraryRule, own: Any) -> Any:
     branch: Any = {f"algorithm={_function(rule)}": {}}
     for condition in reversed(_NEEDS[rule.collective, rule.algorithm]):
-        branch = {key: branch if holds else own for key, holds in condition}
+        if condition not in _ASKED:
+            branch = {key: branch if holds else own for key, holds in condition}
     return branch
 
 
