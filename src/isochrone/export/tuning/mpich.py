@@ -95,7 +95,7 @@ def write_selection(material: Material) -> Exported:
     if material.library is None:
         raise IsochroneError(
             f"the file is made from that of the library itself, and {tuning.library[:40]!r} is not at hand",
-            todo="choose it with --mpi; isochrone mpi list shows what is there",
+            todo="add it: isochrone mpi add MPICC",
         )
     binary = Path(material.library.library_path)
     tree = own_selection(binary)
