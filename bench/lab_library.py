@@ -118,12 +118,16 @@ def figures(times: Mapping[str, Sequence[FloatArray]]) -> dict[str, Any]:
     best = min((name for name in medians if name != "files"), key=medians.__getitem__)
     ratio = ratio_ci(together[NATIVE], together["files"])
     return {
-        "default_s": medians[NATIVE],
+        "default_s": rounded(medians[NATIVE]),
         "best": best.removeprefix("native:"),
-        "best_s": medians[best],
-        "files_s": medians["files"],
-        "speedup": [float(f"{figure:.4g}") for figure in (ratio.estimate, ratio.low, ratio.high)],
+        "best_s": rounded(medians[best]),
+        "files_s": rounded(medians["files"]),
+        "speedup": [rounded(figure) for figure in (ratio.estimate, ratio.low, ratio.high)],
     }
+
+
+def rounded(figure: float) -> float:
+    return float(f"{figure:.4g}")
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
