@@ -167,3 +167,11 @@ def test_a_survey_of_other_ranks_is_refused(tmp_path: Path) -> None:
     target = replace(MadeUpLibrary(lambda *_: 1e-4), rank_count=3)
     with pytest.raises(IsochroneError, match="survey is of 4 ranks, and made up starts 3"):
         tuned(tmp_path, target)
+
+
+def test_where_times_have_no_noise_one_repetition_tells(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
+        return 0.5e-4 if recipe == "native:two" and size >= 1024 else 1e-4
+
+    found = tuned(tmp_path, MadeUpLibrary(time_s, noise=0.0, exact=True))
+    assert found == {("bcast", s): "two" if s >= 1024 else "default" for s in SIZES}
