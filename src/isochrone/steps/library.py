@@ -31,7 +31,8 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, of_one_rule, sizes_of
-from isochrone.tune.rules import NATIVE, Decision, borders, decide, fastest, rules_for
+from isochrone.tune.faster import decide, fastest
+from isochrone.tune.rules import NATIVE, Decision, borders, rules_for
 
 TOLD = "native:"
 SCREEN, SCREEN_LEAST, SCREEN_PATIENCE_S = 5, 3, 2.0
@@ -168,7 +169,7 @@ class _Race:
         between = {}
         for name, of_one in decisions.items():
             known = {decision.size_bytes for decision in of_one}
-            for wanted, algorithm in borders(of_one):
+            for wanted, algorithm in borders({each.size_bytes: each.recipe for each in of_one}):
                 (size,) = sizes_of(name, [wanted])
                 if size not in known:
                     between[replace(first[name], sizes_bytes=(size,))] = (algorithm,)
