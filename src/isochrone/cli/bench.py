@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,10 @@ from isochrone.errors import IsochroneError, UsageError
 if TYPE_CHECKING:
     from isochrone.files import BenchCase
     from isochrone.lab.study import Outcome
+    from isochrone.launch.target import Target
     from isochrone.statistics import Interval
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,12 @@ def bench(
         typer.Option("--topology", "-t", help="topology.json, or its folder, for recipes that follow it."),
     ] = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", help="plan.json, or its folder: times the recipe 'plan' too.")
+        Path | None,
+        typer.Option(
+            "--plan",
+            help="plan.json, or its folder: times the recipe 'plan' too, and tells the MPI library what the "
+            "library.json beside it says.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -125,7 +134,8 @@ def bench(
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     if guidelines:
         totals = parse_sizes(sizes) if sizes else None
-        with open_target(options) as target, part("timing collectives"):
+        with open_target(options) as place, part("timing collectives"):
+            target = _at_its_best(place, plan_file, recipes)
             checked = guideline_bench(
                 target, totals, wanted, repetitions, output, topology_file, plan_file, fabric
             )
@@ -138,7 +148,8 @@ def bench(
         for name in names
         for size in sizes_of(name, sizes_bytes)
     ]
-    with open_target(options) as target, part("timing collectives"):
+    with open_target(options) as place, part("timing collectives"):
+        target = _at_its_best(place, plan_file, recipes)
         work = work_for(target, cases, repetitions, fabric=fabric)
         found = run_bench(target, work, output, topology_file, plan_file)
     rows = []
@@ -163,6 +174,21 @@ def bench(
             f"{row.case.collective:<9} {row.case.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
             f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
         )
+
+
+def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | None) -> Target:
+    """The place to run, whose MPI library is told what a library.json beside the plan says. Not where it is
+    told its algorithms one by one.
+    """
+    from isochrone.launch.told import told
+
+    one_by_one = any(recipe.startswith("native:") for recipe in recipes or [])
+    if plan_file is None or target.library is None or one_by_one:
+        return target
+    to_tell = told(plan_file.parent, target.library, target.rank_count)
+    if to_tell.refusal is not None:
+        _log.warning("%s", to_tell.refusal)
+    return target.with_variables(to_tell.variables) if to_tell.variables else target
 
 
 def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json: bool) -> None:

@@ -17,7 +17,6 @@ from isochrone.cli.target import TargetOptions, open_lab_target, with_lab_option
 if TYPE_CHECKING:
     from isochrone.lab.labs import Lab
     from isochrone.lab.target import LabTarget
-    from isochrone.launch.library import MpiLibrary
 
 _log = logging.getLogger(__name__)
 
@@ -139,7 +138,7 @@ def run_mpi(
     with open_lab_target(options, options.lab or the_lab(None).name) as target:
         if mapping is not None:
             target = _mapped(target, mapping, options)
-        variables = {} if plan is None else _settings_or_complaint(target.library, plan, program[0])
+        variables = {} if plan is None else _settings_or_complaint(target, plan, program[0])
         code = target.execute(program, variables)
     raise typer.Exit(code)
 
@@ -161,17 +160,23 @@ def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
     return LabTarget(target.lab, target.library, ranks, options.idle_wait)
 
 
-def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dict[str, str]:
+def _settings_or_complaint(target: LabTarget, plan: Path, program: str) -> dict[str, str]:
     from isochrone.errors import IsochroneError
     from isochrone.launch.preload import refusal_for, settings_for
+    from isochrone.launch.told import told
     from isochrone.steps.folder import PLAN, in_folder
 
+    path = in_folder(plan, PLAN)
+    to_tell = told(path.parent, target.library, target.rank_count)
+    if to_tell.refusal is not None:
+        _log.warning("%s", to_tell.refusal)
     try:
         # As isochrone run does, a run on a plan ends with what it did.
-        return {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, in_folder(plan, PLAN), [program])
+        settings = {"ISOCHRONE_SUMMARY": "1"} | settings_for(target.library, path, [program])
     except IsochroneError as error:
         _log.warning("%s", refusal_for(error))
-        return {}
+        settings = {}
+    return {**to_tell.variables, **settings}
 
 
 def _facts(lab: Lab) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from isochrone.cli import (
     fabric,
     info,
     lab,
+    library,
     mpi,
     plan,
     probe,
@@ -63,6 +64,7 @@ for _name, _command in (
 ):
     app.command(_name, cls=WithProgram if _name == "map" else None)(_command)
 app.add_typer(plan.app, name="plan")
+app.add_typer(library.app, name="library")
 app.add_typer(mpi.app, name="mpi")
 app.add_typer(lab.app, name="lab")
 app.add_typer(fabric.app, name="fabric")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -55,6 +56,8 @@ def run(
     ISOCHRONE_EXPLAIN=1 makes it say which recipe ran for what; ISOCHRONE=off takes the preload out.
     With --map no plan is needed: where there is no isochrone-survey, only ranks are put in order.
     With --json, print what would be run, and do not run it.
+    Where library.json is beside the plan, the MPI library is told what that says of its own algorithms,
+    unless you tell it yourself.
     In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
     """
     from isochrone.launch.launcher import read_launch_line, require_program
@@ -81,10 +84,17 @@ def run(
                 "withheld": sorted(start.withheld),
                 "refusal": start.refusal,
                 "map_refusal": start.map_refusal,
+                "library": {
+                    "variables": dict(start.told.variables),
+                    "refusal": start.told.refusal,
+                    "left_out": list(start.told.left_out),
+                },
             }
         )
         return
-    for refusal in (start.refusal, start.map_refusal):
+    for refusal in (start.refusal, start.map_refusal, start.told.refusal):
         if refusal is not None:
             _log.warning("%s", refusal)
+    if start.told.variables and os.environ.get("ISOCHRONE_EXPLAIN", "") not in ("", "0"):
+        _log.info("%s", start.told.words)
     execute(start)

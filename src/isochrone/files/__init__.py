@@ -17,6 +17,13 @@ from isochrone.files.bench import (
 )
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.graph import Graph, read_graph, write_graph
+from isochrone.files.library import (
+    LibraryRule,
+    LibraryTuning,
+    library_document,
+    read_library,
+    write_library,
+)
 from isochrone.files.mapping import LevelTraffic, MappingFile, Prediction, read_mapping, write_mapping
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
@@ -48,6 +55,8 @@ __all__ = [
     "KnownGroups",
     "Level",
     "LevelTraffic",
+    "LibraryRule",
+    "LibraryTuning",
     "Links",
     "MappingFile",
     "Measurements",
@@ -64,6 +73,7 @@ __all__ = [
     "distinct_places",
     "format_cpus",
     "in_turn",
+    "library_document",
     "merged",
     "parse_cpus",
     "plan_document",
@@ -71,6 +81,7 @@ __all__ = [
     "read_bench",
     "read_clusters",
     "read_graph",
+    "read_library",
     "read_mapping",
     "read_measurements",
     "read_plan",
@@ -82,6 +93,7 @@ __all__ = [
     "write_bench",
     "write_clusters",
     "write_graph",
+    "write_library",
     "write_mapping",
     "write_measurements",
     "write_plan",

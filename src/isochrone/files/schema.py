@@ -18,12 +18,16 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping", "fabric")
+KINDS = (
+    *("measurements", "topology", "plan", "library", "work", "bench", "survey", "graph", "mapping"),
+    "fabric",
+)
 
 _MADE_BY = {
     "measurements": "isochrone probe",
     "topology": "isochrone detect",
     "plan": "isochrone tune",
+    "library": "isochrone library tune",
     "work": "isochrone bench",
     "bench": "isochrone bench",
     "survey": "isochrone survey",

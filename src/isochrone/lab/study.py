@@ -18,6 +18,7 @@ from isochrone.files import BCAST, Bench, Case, read_bench
 from isochrone.lab.labs import Lab
 from isochrone.lab.target import LabTarget, Ranks
 from isochrone.launch.library import MpiLibrary
+from isochrone.launch.tellable import ways
 from isochrone.report import compare
 from isochrone.report.comparison import SizeComparison
 from isochrone.statistics import Interval
@@ -28,17 +29,6 @@ from isochrone.steps.probe import probe
 from isochrone.steps.rounds import forget_rounds
 from isochrone.steps.tune import TuneOptions, tune
 
-STARTED_WITH: dict[str, dict[str, dict[str, str]]] = {
-    # Open MPI 5 has HAN before tuned where there are several hosts, and what tuned is told is not heard then;
-    # with Open MPI 4 it is the other way round.
-    "Open MPI": {
-        "han": {"OMPI_MCA_coll_han_priority": "100"},
-        "tuned": {"OMPI_MCA_coll_han_priority": "0"},
-    },
-    # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": the broadcasts by number.
-    "Intel MPI": {f"I_MPI_ADJUST_BCAST={k}": {"I_MPI_ADJUST_BCAST": str(k)} for k in range(1, 12)},
-}
-"""What a library can be told only by variables, when it is started."""
 UPLINK_CALLS = 10
 _MOST_UPLINK_BYTES = 1 << 20
 _MOST_UPLINK_S = 0.2
@@ -185,8 +175,9 @@ def _told_at_start(
     """
     found: dict[str, dict[int, float]] = {}
     output = folder / "told.jsonl"
-    for name, setting in STARTED_WITH.get(target.library.vendor, {}).items():
-        started = LabTarget(target.lab, target.library, target.ranks, target.idle_wait, setting)
+    for way in ways(target.library, BCAST, len(set(target.ranks.hosts)))[1:]:
+        name = "=".join(*way.variables.items()) if way.own.isdecimal() else way.own
+        started = target.with_variables(way.variables)
         cases = [Case(size, root, ("native", "native:*")) for size in sizes_bytes]
         try:
             bench = run_bench(started, work_for(started, cases, RIVAL_REPETITIONS), output)

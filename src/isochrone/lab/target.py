@@ -127,6 +127,10 @@ class LabTarget:
             f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
         )
 
+    def with_variables(self, variables: Mapping[str, str]) -> LabTarget:
+        """The same ranks, whose library is started with more variables."""
+        return LabTarget(self.lab, self.library, self.ranks, self.idle_wait, {**self._settings, **variables})
+
     def baselines(self, collective: str) -> Sequence[str]:
         """All that the library can be told to use for a collective."""
         return EVERYTHING_TOLD

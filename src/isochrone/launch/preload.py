@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
@@ -24,6 +24,7 @@ from isochrone.launch.launcher import LaunchLine, launch_environment
 from isochrone.launch.library import MpiLibrary, needed_libraries, normal_abi, parse_version
 from isochrone.launch.options import Family
 from isochrone.launch.registry import library_of
+from isochrone.launch.told import Told, told
 
 # Settings that this side reads, and the ranks do not.
 _OWN_SETTINGS = frozenset({"ISOCHRONE_MPI", "ISOCHRONE_DEBUG"})
@@ -39,6 +40,7 @@ class Start:
         refusal: why it runs without the plan; None when it runs with it, or none is given.
         withheld: our variables that the launcher must not have.
         map_refusal: the same of what says how ranks are ordered.
+        told: what the MPI library is told beside all that.
     """
 
     argv: tuple[str, ...]
@@ -46,6 +48,7 @@ class Start:
     refusal: str | None
     withheld: frozenset[str] = frozenset()
     map_refusal: str | None = None
+    told: Told = field(default_factory=Told)
 
 
 def prepare(
@@ -84,14 +87,24 @@ def prepare(
             raise
         except IsochroneError as error:
             map_refusal = _map_refusal_for(error)
-    if settings:
+    to_tell = _to_tell(line, plan) if plan is not None else Told()
+    if settings or to_tell.variables:
         try:
-            return replace(start_with(line, settings), refusal=refusal, map_refusal=map_refusal)
+            start = start_with(line, {**settings, **to_tell.variables})
+            return replace(start, refusal=refusal, map_refusal=map_refusal, told=to_tell)
         except IsochroneError as error:
             refusal = refusal_for(error) if plan is not None else None
             map_refusal = _map_refusal_for(error) if plan is None else None
     plain = (str(line.executable), *line.argv[1:])
-    return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal)
+    untold = Told() if to_tell.variables else to_tell
+    return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal, told=untold)
+
+
+def _to_tell(line: LaunchLine, plan: Path) -> Told:
+    try:
+        return told(plan.parent, _library(line), line.ranks, line.argv)
+    except IsochroneError:
+        return Told()  # said already, of the plan
 
 
 def _library(line: LaunchLine) -> MpiLibrary:

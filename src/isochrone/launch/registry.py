@@ -157,6 +157,12 @@ def library_of(line: LaunchLine) -> MpiLibrary:
     return identify(Path(mpicc).absolute(), "PATH", line.executable)
 
 
+def library_like(vendor: str, version: str) -> MpiLibrary | None:
+    """The library at hand of that vendor and version; None where there is none."""
+    libraries, _ = all_libraries()
+    return next((lib for lib in libraries if (lib.vendor, lib.version) == (vendor, version)), None)
+
+
 def find_library(name: str | None, where: str = "--mpi") -> MpiLibrary:
     """The library at hand that a name stands for: a name of ``isochrone mpi list``, or ``openmpi``, ``mpich``
     or ``intel`` for the newest of those. Without a name, the first.

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from isochrone.launch.build import behind, build_for
@@ -42,6 +42,15 @@ class Target(Protocol):
     truth: dict[str, list[int]] | None
     rank_count: int | None
 
+    @property
+    def library(self) -> MpiLibrary | None:
+        """The MPI library; None where it is a simulated one."""
+
+    def with_variables(self, variables: Mapping[str, str]) -> Target:
+        """The same place, whose MPI library is started with more variables; raises IsochroneError where it
+        cannot be told anything.
+        """
+
     def baselines(self, collective: str) -> Sequence[str]:
         """``native:…`` selectors of what the library can be told to use for a collective."""
 
@@ -59,16 +68,23 @@ class LocalTarget:
         IsochroneError: when no MPI library for it is found.
     """
 
-    def __init__(self, argv: Sequence[str]) -> None:
+    def __init__(self, argv: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+        """``variables`` are more of them for the library."""
         self._line = read_launch_line(argv)
         forbid_program(self._line)
         self.library: MpiLibrary = library_of(self._line)
+        self._variables = dict(variables or {})
+        self._argv = tuple(argv)
         self.name = " ".join(argv)
         self.simulated = False
         self.exact = False
         self.cores = os.cpu_count()
         self.truth: dict[str, list[int]] | None = None
         self.rank_count = self._line.ranks
+
+    def with_variables(self, variables: Mapping[str, str]) -> LocalTarget:
+        """The same launch line, whose library is started with more variables."""
+        return LocalTarget(self._argv, {**self._variables, **variables})
 
     def baselines(self, collective: str) -> Sequence[str]:
         """All that the library can be told to use for a collective."""
@@ -84,7 +100,12 @@ class LocalTarget:
         argv = [str(self._line.executable), *self._line.argv[1:], str(build.program(program)), *arguments]
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
         told = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if program == "isochrone-bench" else {}
-        environment = {**self.library.environment, **launch_environment(self._line), **told}
+        environment = {
+            **self.library.environment,
+            **launch_environment(self._line),
+            **told,
+            **self._variables,
+        }
         if self._line.family is Family.HYDRA and is_oversubscribed(self._line):
             # Open MPI's ranks yield by themselves. Those of others take minutes for what takes seconds.
             environment["LD_PRELOAD"] = behind(os.environ.get("LD_PRELOAD", ""), build.idle)

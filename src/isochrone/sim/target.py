@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -74,7 +74,12 @@ class SimTarget:
         self.cores: int | None = None
         self.truth: dict[str, list[int]] | None = truth(system)
         self.rank_count: int | None = system.ranks
+        self.library = None
         self._selector = baseline
+
+    def with_variables(self, variables: Mapping[str, str]) -> SimTarget:
+        """Raises IsochroneError: simulated libraries read no variables."""
+        raise IsochroneError("a simulated library cannot be told by variables", self.name)
 
     def baselines(self, collective: str) -> Sequence[str]:
         """The broadcasts that SimGrid can be told to use, as ``native:NAME``. Of its other collectives none

@@ -11,6 +11,7 @@ DEFAULT = Path("isochrone-survey")
 MEASUREMENTS = "measurements.jsonl"
 TOPOLOGY = "topology.json"
 PLAN = "plan.json"
+LIBRARY = "library.json"
 BENCH = "bench.jsonl"
 SURVEY = "survey.json"
 TUNING = "tuning"

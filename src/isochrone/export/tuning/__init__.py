@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that tell MPI libraries and programs what is best: a file for each form, one table of them all."""
+
+from isochrone.export.tuning.material import Exported, Material, read_material
+from isochrone.export.tuning.table import FORMS, Form, find_form, told_forms
+
+__all__ = ["FORMS", "Exported", "Form", "Material", "find_form", "read_material", "told_forms"]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Intel MPI's variables ``I_MPI_ADJUST_*``: numbers of algorithms, for sizes of messages.
+
+Intel MPI Library Developer Reference, "I_MPI_ADJUST Family Environment Variables":
+``<algorithm>:<l>-<m>;...`` for messages of l to m bytes. A library that has such a variable has left its own
+choice for all sizes: to those that are not named it gives one that is. So all are named, or none. Numbers of
+ranks, which may follow a range, make versions of 2021 take the wrong one of several ranges: they are left
+away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isqrt
+
+from isochrone.export.tuning.material import Exported, Material, described
+from isochrone.files.library import DEFAULT, LibraryRule
+
+_MOST_BYTES = (1 << 31) - 1
+
+
+def write_variables(material: Material) -> Exported:
+    """A shell's lines that set them."""
+    tuning = material.needed_tuning
+    left_out = material.recipes_left_out()
+    settings: dict[str, str] = {}
+    for name in dict.fromkeys(rule.collective for rule in tuning.told()):
+        rules = sorted(
+            (rule for rule in tuning.rules if rule.collective == name), key=lambda rule: rule.min_bytes
+        )
+        unequal = [rule for rule in rules if not _number(rule).isdecimal()]
+        if unequal:
+            left_out += [
+                f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing "
+                f"was as fast at {len(unequal)} of them"
+                for rule in tuning.told(name)
+            ]
+            continue
+        settings[f"I_MPI_ADJUST_{name.upper()}"] = ";".join(_parts(rules))
+    text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
+    return Exported(f"# Made by Isochrone for {tuning.ranks} ranks.\n{text}", settings, left_out)
+
+
+def _parts(rules: Sequence[LibraryRule]) -> list[str]:
+    """Ranges for all sizes: what lies between two rules goes half and half, as factors are halved."""
+    ends = [
+        max(low.max_bytes, min(isqrt(low.max_bytes * high.min_bytes), high.min_bytes - 1))
+        for low, high in pairwise(rules)
+    ]
+    parts: list[tuple[int, int, str]] = []
+    for low, high, rule in zip([-1, *ends], [*ends, _MOST_BYTES], rules, strict=True):
+        first, last = low + 1, min(high, _MOST_BYTES)
+        if first > _MOST_BYTES:
+            break
+        if parts and parts[-1][2] == _number(rule):
+            first = parts.pop()[0]
+        parts.append((first, last, _number(rule)))
+    parts[-1] = (parts[-1][0], _MOST_BYTES, parts[-1][2])
+    return [f"{number}:{first}-{last}" for first, last, number in parts]
+
+
+def _number(rule: LibraryRule) -> str:
+    """What the library is told for a rule; empty where it can be told nothing."""
+    return rule.algorithm if rule.algorithm != DEFAULT else rule.equal or ""

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is exported, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.library import LibraryRule, LibraryTuning, read_library
+from isochrone.files.plan import Plan, read_plan
+from isochrone.files.topology import Topology, read_topology
+from isochrone.launch.library import MpiLibrary, parse_version
+from isochrone.steps.folder import LIBRARY, PLAN, TOPOLOGY
+from isochrone.tune.collectives import collective, has_blocks
+from isochrone.tune.rules import NATIVE
+from isochrone.units import number_of
+
+FILE = "{file}"
+"""In the value of a variable: the path of the exported file."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A survey, as far as exports need it.
+
+    Attributes:
+        topology: of the ranks that were measured.
+        topology_file: that it was read from.
+        tuning: None where the library's own algorithms were not measured.
+        plan: None where there is none.
+        library: the MPI library at hand, for forms that depend on what is in it; None: it is not known.
+    """
+
+    topology: Topology
+    topology_file: Path
+    tuning: LibraryTuning | None = None
+    plan: Plan | None = None
+    library: MpiLibrary | None = None
+
+    @property
+    def needed_tuning(self) -> LibraryTuning:
+        """Raises IsochroneError where there is none."""
+        if self.tuning is None:
+            raise IsochroneError(
+                "the library's own algorithms were not measured",
+                str(self.topology_file.with_name(LIBRARY)),
+                "run isochrone library tune",
+            )
+        return self.tuning
+
+    @property
+    def version(self) -> tuple[str, str]:
+        """Vendor and version of the library that was measured; Raises IsochroneError for an unknown one."""
+        found = parse_version(self.needed_tuning.library)
+        if found is None:
+            raise IsochroneError(
+                f"an MPI library that Isochrone does not know: {self.needed_tuning.library[:40]!r}",
+                str(self.topology_file.with_name(LIBRARY)),
+            )
+        return found
+
+    @property
+    def ranks(self) -> int:
+        """How many were measured."""
+        return len(self.topology.ranks)
+
+    @property
+    def hosts(self) -> list[str]:
+        """[rank], the name of its host."""
+        return [self.topology.places[place].host for place in self.topology.ranks]
+
+    def recipes_left_out(self) -> list[str]:
+        """One line about the plan's recipes, which are Isochrone's and no library has; none where there are
+        none.
+        """
+        rules = [rule for rule in self.plan.rules if rule.recipe != NATIVE] if self.plan else []
+        if not rules:
+            return []
+        return [f"{number_of(len(rules), 'rule')} of the plan, whose recipes only isochrone run can run"]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What came of an export.
+
+    Attributes:
+        text: of the file.
+        settings: variables that make the library follow it; ``{file}`` in a value is the file's path.
+        left_out: what the form cannot say, a line for each.
+    """
+
+    text: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
+
+    @property
+    def is_file_read(self) -> bool:
+        """Whether the library reads the file; else the variables are all that it is told."""
+        return any(FILE in value for value in self.settings.values())
+
+    def variables(self, path: Path) -> dict[str, str]:
+        """The variables, with the file at `path`."""
+        return {name: value.replace(FILE, str(path.absolute())) for name, value in self.settings.items()}
+
+
+def read_material(folder: Path, vendors: Sequence[str] = (), library: MpiLibrary | None = None) -> Material:
+    """What is in a survey's folder.
+
+    Args:
+        vendors: whose library must have been measured; empty: any, or none.
+
+    Raises:
+        IsochroneError: a file is damaged or of another topology, or it was another library that was measured.
+    """
+    topology_file = folder / TOPOLOGY
+    topology = read_topology(topology_file)
+    plan_file, library_file = folder / PLAN, folder / LIBRARY
+    plan = read_plan(plan_file) if plan_file.exists() else None
+    tuning = read_library(library_file) if library_file.exists() else None
+    for path, fingerprint in (
+        (plan_file, plan and plan.fingerprint),
+        (library_file, tuning and tuning.fingerprint),
+    ):
+        if fingerprint is not None and fingerprint != topology.fingerprint:
+            raise IsochroneError("was made for another topology", str(path), "make it again")
+    material = Material(topology, topology_file, tuning, plan, library)
+    if vendors:
+        vendor, version = material.version
+        if vendor not in vendors:
+            raise IsochroneError(
+                f"is of {vendor} {version}, and the form is for {' and '.join(vendors)}",
+                str(library_file),
+                "choose another form: isochrone library export",
+            )
+    return material
+
+
+def bounds(rule: LibraryRule, ranks: int, totals: bool) -> tuple[int, int]:
+    """The first and last size in bytes that a rule is for, as a library counts it.
+
+    Args:
+        totals: it counts the blocks of all ranks where Isochrone counts one.
+    """
+    if not collective(rule.collective)["has_data"]:
+        return 0, 0
+    if totals and has_blocks(rule.collective):
+        # Up to the next whole block.
+        return rule.min_bytes * ranks, rule.max_bytes * ranks + ranks - 1
+    return rule.min_bytes, rule.max_bytes
+
+
+def described(rule: LibraryRule) -> str:
+    """A rule for people."""
+    return f"{rule.collective} by {rule.algorithm} from {rule.min_bytes} to {rule.max_bytes} bytes"
+
+
+def one_for_all(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> str | None:
+    """The algorithm, where all sizes of one collective that were measured have the same; else None."""
+    names = {rule.algorithm for rule in tuning.rules if rules and rule.collective == rules[0].collective}
+    return names.pop() if len(names) == 1 and rules else None

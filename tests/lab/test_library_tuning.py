@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Exports that count only where ranks are on several hosts: the libraries follow them in a lab."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tuned import write_survey_of
+
+from isochrone.lab.labs import Lab
+from isochrone.lab.target import LabTarget, Ranks
+from isochrone.launch.library import MpiLibrary
+from isochrone.launch.told import told
+
+SUMS = Path(__file__).parents[1] / "export" / "sums.c"
+SIZES = (64, 400, 80000)
+RANKS = 6
+TUNED = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+NO_HAN = {"OMPI_MCA_coll_han_priority": "0"}
+
+
+def sums(target: LabTarget, folder: Path, capfd: pytest.CaptureFixture[str], **variables: str) -> list[str]:
+    program = folder / SUMS.stem
+    if not program.exists():
+        environment = os.environ | target.library.environment
+        subprocess.run([target.library.mpicc, "-O1", "-o", program, SUMS], check=True, env=environment)
+    assert target.execute([str(program), *map(str, SIZES)], variables) == 0
+    return re.findall(r"^allreduce \d+ (\w{16})$", capfd.readouterr().out, re.MULTILINE)
+
+
+# For small sums and for large ones: what a library is told, and the variables that tell it so for all sizes.
+TOLD: dict[str, list[tuple[str, dict[str, str]]]] = {
+    "Open MPI 4": [
+        ("basic_linear", TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "basic_linear"}),
+        ("ring", TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "ring"}),
+    ],
+    "Open MPI 5": [
+        ("basic_linear", TUNED | NO_HAN | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "basic_linear"}),
+        ("ring", TUNED | NO_HAN | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "ring"}),
+    ],
+    "Intel MPI 2021": [("5", {"I_MPI_ADJUST_ALLREDUCE": "5"}), ("7", {"I_MPI_ADJUST_ALLREDUCE": "7"})],
+}
+
+
+def test_a_library_follows_its_files_on_several_hosts(
+    lab: Lab, library: MpiLibrary, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    if library.vendor == "MPICH":
+        pytest.skip("what its algorithms come to is the same on these hosts; it is shown on one")
+    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
+    names = [lab.network.host_names[host] for host in target.ranks.hosts]
+    title = f"{library.vendor} {library.version.split('.')[0]}"
+    small, large = TOLD[title]
+    middle = "default=3" if library.vendor == "Intel MPI" else "default"
+    rules = [("allreduce", 60, 100, small[0]), ("allreduce", 101, 900, middle)]
+    rules.append(("allreduce", 901, 90000, large[0]))
+    write_survey_of(tmp_path, rules, library=library, hosts=names)
+
+    by_itself = sums(target, tmp_path, capfd)
+    assert len(by_itself) == len(SIZES)
+    between = {"I_MPI_ADJUST_ALLREDUCE": "3"} if library.vendor == "Intel MPI" else {}
+    expected = [
+        sums(target, tmp_path, capfd, **variables)[i]
+        for i, variables in enumerate((small[1], between, large[1]))
+    ]
+    assert expected != by_itself, "the rules would change nothing"
+    to_tell = told(tmp_path, library, RANKS)
+    assert to_tell.refusal is None
+    assert sums(target, tmp_path, capfd, **to_tell.variables) == expected

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tuning of a library whose times are made up: a rule only for what is proven faster than its own choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tuned import topology_of
+
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    Bench,
+    BenchKey,
+    MpiLibrary,
+    read_library,
+    read_work,
+    write_bench,
+    write_topology,
+)
+from isochrone.launch import library as identity
+from isochrone.launch.process import Talk
+from isochrone.steps.library import tune_library
+
+HOSTS = ["a", "a", "b", "b"]
+SIZES = (64, 1024, 16384, 262144)
+Times = Callable[[str, int, str, Mapping[str, str]], float | None]
+"""Of a collective, a size, a recipe and variables; None: that launch fails."""
+
+
+def library(vendor: str, version: str) -> identity.MpiLibrary:
+    return identity.MpiLibrary("x", vendor, version, "libmpi.so.40", "/lib/x", "mpicc", None, "PATH")
+
+
+@dataclass
+class MadeUpLibrary:
+    """Answers with times of a function, with noise."""
+
+    time_s: Times
+    library: identity.MpiLibrary | None = None
+    names: Sequence[str] = ("native:one", "native:two", "native:three")
+    noise: float = 0.02
+    exact: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+    launches: list[Mapping[str, str]] = field(default_factory=list)
+    name: str = "made up"
+    simulated: bool = False
+    cores: int | None = None
+    truth: dict[str, list[int]] | None = None
+    rank_count: int | None = len(HOSTS)
+
+    def with_variables(self, variables: Mapping[str, str]) -> MadeUpLibrary:
+        return replace(self, variables={**self.variables, **variables})
+
+    def baselines(self, collective: str) -> Sequence[str]:
+        return ("native:*",)
+
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        given = dict(zip(arguments[::2], arguments[1::2], strict=True))
+        work = read_work(given["--work"])
+        self.launches.append(self.variables)
+        random = np.random.default_rng(len(self.launches))
+        times = {}
+        for case in work.cases:
+            for asked in case.recipes:
+                for recipe in self.names if asked == "native:*" else (asked,):
+                    once = self.time_s(case.collective, case.size_bytes, recipe, self.variables)
+                    if once is None:
+                        raise IsochroneError("the library gave up")
+                    key = BenchKey(case.size_bytes, case.root, recipe, case.collective)
+                    times[key] = once * random.lognormal(0, self.noise, work.repetitions)
+        topology = topology_of(HOSTS)
+        mpi = MpiLibrary("MPICH Version: 5.0", "4.0", "libmpi.so.12")
+        write_bench(given["--output"], Bench(topology.places, mpi, "clock", 0.0, False, True, times, 1.0))
+
+
+def tuned(tmp_path: Path, target: MadeUpLibrary, *collectives: str) -> dict[tuple[str, int], str]:
+    """The algorithm for each collective and size."""
+    write_topology(tmp_path / "topology.json", topology_of(HOSTS))
+    path = tmp_path / "library.json"
+    tuning = tune_library(target, tmp_path / "topology.json", path, collectives or ("bcast",), SIZES)
+    assert read_library(path) == tuning
+    assert tuning.ranks == len(HOSTS)
+    return {
+        (name, size): tuning.algorithm(name, size) for name in collectives or ("bcast",) for size in SIZES
+    }
+
+
+def test_what_is_faster_gets_a_rule_where_it_is(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
+        if recipe == "native:two" and size >= 16384:
+            return 0.5e-4
+        return {"native": 1e-4, "native:one": 0.9e-3, "native:two": 1.2e-4}.get(recipe, 1.05e-4)
+
+    found = tuned(tmp_path, MadeUpLibrary(time_s))
+    assert found == {("bcast", s): "two" if s >= 16384 else "default" for s in SIZES}
+    rule = read_library(tmp_path / "library.json").told("bcast")[0]
+    # Between 1024 bytes and 16384 one more size was measured, and the rule begins there at the earliest.
+    assert 1024 < rule.min_bytes <= 16384
+    assert rule.evidence.speedup == pytest.approx(2, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_alone_makes_no_rules(tmp_path: Path, seed: int) -> None:
+    def same(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
+        return 1e-4
+
+    target = MadeUpLibrary(same, noise=0.3)
+    target.launches += [{}] * seed * 100
+    assert set(tuned(tmp_path, target, "bcast", "barrier").values()) == {"default"}
+
+
+def test_what_is_faster_at_one_root_and_slower_at_another_gets_none(tmp_path: Path) -> None:
+    target = MadeUpLibrary(lambda *_: 1e-4)
+    plain = target.run
+
+    def run(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        from isochrone.files import read_bench
+
+        plain(program, arguments, talk)
+        output = dict(zip(arguments[::2], arguments[1::2], strict=True))["--output"]
+        bench = read_bench(output)
+        for key, times in bench.slowest_s.items():
+            if key.recipe == "native:one":
+                times *= 0.5 if key.root == 0 else 2.0
+        write_bench(output, bench)
+
+    target.run = run  # type: ignore[method-assign]
+    assert set(tuned(tmp_path, target).values()) == {"default"}
+
+
+def test_open_mpi_4_is_started_with_han_too_and_5_without(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        han = {"100": True, "0": False}.get(variables.get("OMPI_MCA_coll_han_priority", ""))
+        if recipe == "native":
+            return {None: 1e-4, True: 0.5e-4, False: 0.7e-4}[han]
+        return 0.3e-4 if han is False and recipe == "native:two" else 2e-4
+
+    four = tuned(tmp_path, MadeUpLibrary(time_s, library("Open MPI", "4.1.4")))
+    assert set(four.values()) == {"han"}
+    five = tuned(tmp_path, MadeUpLibrary(time_s, library("Open MPI", "5.0.1")))
+    assert set(five.values()) == {"two"}
+
+
+def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left_out(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float | None:
+        number = variables.get("I_MPI_ADJUST_BCAST")
+        if number == "3":
+            return None
+        if number == "7":
+            return 1.0e-4 if size < 1000 else 0.5e-4
+        return 1e-4 if number is None else 2e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.0)
+    found = tuned(tmp_path, target)
+    assert found == {("bcast", s): "7" if s > 1000 else "default" for s in SIZES}
+    small = read_library(tmp_path / "library.json").rules[0]
+    # Where its own choice is kept: what may stand for it.
+    assert (small.algorithm, small.equal) == ("default", "7")
+    assert {v.get("I_MPI_ADJUST_BCAST") for v in target.launches} == {None, *map(str, range(1, 12))}
+
+
+def test_a_survey_of_other_ranks_is_refused(tmp_path: Path) -> None:
+    target = replace(MadeUpLibrary(lambda *_: 1e-4), rank_count=3)
+    with pytest.raises(IsochroneError, match="survey is of 4 ranks, and made up starts 3"):
+        tuned(tmp_path, target)
+
+
+def test_where_times_have_no_noise_one_repetition_tells(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
+        return 0.5e-4 if recipe == "native:two" and size >= 1024 else 1e-4
+
+    found = tuned(tmp_path, MadeUpLibrary(time_s, noise=0.0, exact=True))
+    assert found == {("bcast", s): "two" if s >= 1024 else "default" for s in SIZES}
