@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Surveys of one machine added up: trees, rules and measurements, for the classes of surveys that there are."""
+"""Surveys of one machine added up: trees, rules and measurements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from isochrone.files import (
 )
 from isochrone.merge import merged_topology
 from isochrone.steps.explain import explain
-from isochrone.steps.merge import Addition, merge, merged_plan
+from isochrone.steps.merge import merge, merged_plan
 
 RACKS = {"r0": ["n0", "n1"], "r1": ["n2", "n3"], "r2": ["n4", "n5"]}
 
@@ -274,7 +274,9 @@ def test_what_is_together_in_one_survey_and_apart_in_another_is_named(
     ranks = places(hosts(0, 1, 2, 3), 2)
     one = write(tmp_path / "one", topology(ranks, RACKS), [])
     two = write(tmp_path / "two", topology(ranks, racks), [])
-    with pytest.raises(IsochroneError, match=r"n\d and n\d are in one group of level 'rack' of .*apart in level"):
+    with pytest.raises(
+        IsochroneError, match=r"n\d and n\d are in one group of level 'rack' of .*apart in level"
+    ):
         merge([one, two], tmp_path / "all")
 
 

@@ -41,7 +41,10 @@ def places(hosts: Sequence[str], cores: int) -> tuple[Place, ...]:
 def topology(ranks: Sequence[Place], racks: Mapping[str, Sequence[str]], rack: str = "rack") -> Topology:
     """The machine as a detection finds it: levels that divide nothing more, or nothing, are not there."""
     hosts = {place.host for place in ranks}
-    names = {"machine" if len(hosts) > 1 else "node": lambda place: 0, rack: lambda place: _rack_of(place.host, racks)}
+    names = {
+        "machine" if len(hosts) > 1 else "node": lambda place: 0,
+        rack: lambda place: _rack_of(place.host, racks),
+    }
     names |= {"node": lambda place: place.host} if len(hosts) > 1 else {}
     names |= {"socket": lambda place: (place.host, int(place.cpus or 0) // SOCKET)}
     levels: list[Level] = []

@@ -16,6 +16,7 @@ import typer
 
 import isochrone
 from isochrone.cli import (
+    advise,
     bench,
     detect,
     doctor,
@@ -55,6 +56,7 @@ for _name, _command in (
     ("detect", detect.detect),
     ("tune", tune.tune),
     ("merge", merge.merge),
+    ("advise", advise.advise),
     ("record", record.record),
     ("map", map_cli.map_),
     ("bench", bench.bench),

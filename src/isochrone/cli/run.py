@@ -29,8 +29,8 @@ def run(
         typer.Option(
             "--plan",
             envvar="ISOCHRONE_PLAN",
-            help="plan.json, or the folder it is in; isochrone-survey if not given. Give --plan again to add up several, "
-            "as `isochrone merge` does; in the variable a colon is between them.",
+            help="plan.json, or the folder it is in; isochrone-survey if not given. Give --plan again to add "
+            "up several, as `isochrone merge` does; in the variable a colon is between them.",
         ),
     ] = None,
     maps: Annotated[

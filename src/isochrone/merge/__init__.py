@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Surveys of one machine, added up to one: their trees (``tree``), their rules in the names and shapes of the tree that
-these make (``rules``), and their measurements (``pairs``).
+"""Surveys of one machine, added up to one: their trees (``tree``), their rules in the names and shapes of the
+tree that these make (``rules``), and their measurements (``pairs``).
 """
 
 from isochrone.merge.pairs import merged_measurements

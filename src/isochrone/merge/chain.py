@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The levels of two surveys as one row of levels, each a refinement of the one before.
 
-Levels are known to be one and the same by how they divide what both surveys have in common, and, where that does not
-tell, by their names. What only one survey has a level for lies in it as the other one measured it: undivided.
+Levels are known to be one and the same by how they divide what both surveys have in common, and, where that
+does not tell, by their names. What only one survey has a level for lies in it as the other one measured it:
+undivided.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ def _column(
     for labels in [*have, units]:
         for group in groups_of(labels):
             unite(item for item in group if item in of)
-    # Items of a group outside that this survey measured as alike: with those whose group is known, if that is one.
+    # What the survey measured as alike: with those of it whose group is known, if that is one.
     alike = groups_of({item: parent[item] for item in lacking})
     for items in alike:
         known = {top(item) for item in items if item in covered}

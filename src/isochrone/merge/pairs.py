@@ -29,7 +29,9 @@ def merged_measurements(
     """
     sizes = [size for size in found[0].sizes_bytes if all(size in each.sizes_bytes for each in found)]
     if not sizes:
-        raise IsochroneError("no message size was measured in all surveys", None, "probe with the same --sizes")
+        raise IsochroneError(
+            "no message size was measured in all surveys", None, "probe with the same --sizes"
+        )
     ranks = len(places)
     arrays: dict[str, Any] = {name: np.full((ranks, ranks, len(sizes)), np.nan) for name in VALUES}
     counts = np.zeros((ranks, ranks, len(sizes)), dtype=np.int32)
@@ -71,5 +73,8 @@ def merged_measurements(
         elapsed_s=sum(each.elapsed_s for each in found),
         ended=all(each.ended for each in found),
         plogp=next((each.plogp for each in reversed(found) if each.plogp is not None), None),
-        provenance={**provenance(), **({"oversubscribed": True} if any(each.oversubscribed for each in found) else {})},
+        provenance={
+            **provenance(),
+            **({"oversubscribed": True} if any(each.oversubscribed for each in found) else {}),
+        },
     )

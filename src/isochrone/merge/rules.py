@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules of several plans, in the levels and shapes of one topology.
 
-The shape that a rule is for follows from ranks: some ranks of its survey have that shape by its topology, and by the
-merged one they have another text. So no text of a shape is ever read.
+The shape that a rule is for follows from ranks: some ranks of its survey have that shape by its topology,
+    and by the merged one they have another text. So no text of a shape is ever read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from isochrone.files import Plan, Rule, Topology, topology_document
 from isochrone.tune.collectives import collective, timed
 
 _Shape = tuple[bool, str]
-"""Of a collective that has a root or not, and its text: where nothing divides ranks, the texts are the same."""
+"""Whether it is of a collective with a root, and its text: where nothing divides ranks, the texts are
+alike.
+"""
 
 _MOST_JOBS = 4096
 """So many parts of a survey's ranks are looked at for the shapes of its rules."""
@@ -77,7 +79,7 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
     kept: dict[tuple[str, str], list[tuple[Rule, str]]] = defaultdict(list)
     differences: list[_Difference] = []
     shared = 0
-    newest_first = sorted(reversed(list(enumerate(sources))), key=lambda item: (item[1].time, item[0]), reverse=True)
+    newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
     for _, source in newest_first:
         rules, lost = _translated(source, topology)
         if lost:
@@ -88,7 +90,9 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             before = [(other, name) for other, name in there if _overlap(rule, other)]
             shared += bool(before)
             differences += [
-                _Difference(other, rule, (name, source.name)) for other, name in before if _differ(rule, other)
+                _Difference(other, rule, (name, source.name))
+                for other, name in before
+                if _differ(rule, other)
             ]
             there += [(piece, source.name) for piece in _without(rule, [other for other, _ in before])]
     if differences:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One topology of several.
 
-Levels of three kinds are joined apart: those of hosts, that of single hosts, and those within hosts. Hosts of surveys
-that have none in common are joined by a level around all, at which nothing was measured.
+Levels of three kinds are joined apart: those of hosts, that of single hosts, and those within hosts. Hosts of
+surveys that have none in common are joined by a level around all, at which nothing was measured.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -17,8 +18,8 @@ from isochrone.detect.known import host_partitions
 from isochrone.detect.labels import level_names
 from isochrone.errors import IsochroneError
 from isochrone.files import Level, Links, Place, Topology, distinct_places, provenance
-from isochrone.files.place import PlaceKey
 from isochrone.merge.chain import Chain, Item, Step, groups_of, joined, name_of_level
+
 
 @dataclass(frozen=True)
 class Merged:
@@ -56,7 +57,7 @@ def merged_topology(topologies: Sequence[Topology], names: Sequence[str]) -> Mer
     """
     _check_hardware(topologies, names)
     places = _ordered([place for topology in topologies for place in topology.places])
-    number = {place.key: index for index, place in enumerate(places)}
+    number: dict[Item, int] = {place.key: index for index, place in enumerate(places)}
     steps = _all_steps(topologies, names)
     steps = [_on_places(step, places) for step in steps]
     around = not steps or len(set(steps[0].group.values())) > 1
@@ -70,7 +71,12 @@ def merged_topology(topologies: Sequence[Topology], names: Sequence[str]) -> Mer
         of = [topologies[s].levels[level].confidence for s, level in step.of.items()]
         sure = [confidence for confidence in of if confidence is not None]
         levels.append(
-            Level(title, tuple(sorted(groups)), min(sure) if sure and len(sure) == len(of) else None, _links(step, inner, topologies))
+            Level(
+                title,
+                tuple(sorted(groups)),
+                min(sure) if sure and len(sure) == len(of) else None,
+                _links(step, inner, topologies),
+            )
         )
     if around:
         levels[0] = replace(levels[0], links=_farthest(levels))
@@ -124,7 +130,7 @@ def _all_steps(topologies: Sequence[Topology], names: Sequence[str]) -> list[Ste
     host: dict[Item, int] = {}
     outer: list[Step] = []
     for s in order:
-        here = dict.fromkeys((place.host for place in topologies[s].places), 0)
+        here: dict[Item, int] = dict.fromkeys((place.host for place in topologies[s].places), 0)
         outer = joined(Chain(outer, set(host)), Chain(kinds[s].outer, set(here)), host | here, says)
         host |= here
     single = {s: kind.single for s, kind in enumerate(kinds) if kind.single is not None}
@@ -135,16 +141,18 @@ def _all_steps(topologies: Sequence[Topology], names: Sequence[str]) -> list[Ste
     place_in: dict[Item, int] = {}
     inner: list[Step] = []
     for s in order:
-        inside = {place.key: around[place.host] for place in topologies[s].places}
-        inner = joined(Chain(inner, set(place_in)), Chain(kinds[s].inner, set(inside)), place_in | inside, says)
+        inside: dict[Item, int] = {place.key: around[place.host] for place in topologies[s].places}
+        inner = joined(
+            Chain(inner, set(place_in)), Chain(kinds[s].inner, set(inside)), place_in | inside, says
+        )
         place_in |= inside
     return [*outer, *inner]
 
 
 @dataclass(frozen=True)
 class _Kinds:
-    """The levels of one survey: those that have several hosts in a group, the number of the one whose groups are single
-    hosts, and those that divide hosts.
+    """The levels of one survey: those that have several hosts in a group, the number of the one whose
+    groups are single hosts, and those that divide hosts.
     """
 
     outer: Sequence[Step]
@@ -199,10 +207,10 @@ def _on_places(step: Step, places: Sequence[Place]) -> Step:
 
 
 def _check_refine(steps: Sequence[Step], names: Sequence[str]) -> None:
-    for outer, inner in zip(steps, steps[1:], strict=False):
+    for outer, inner in pairwise(steps):
         for items in groups_of(inner.group):
             if len({outer.group[item] for item in items}) > 1:
-                hosts = sorted({host for host, _ in items if isinstance(host, str)})[:2]
+                hosts = sorted({str(item[0]) for item in items})[:2]
                 raise IsochroneError(
                     f"{' and '.join(hosts)} are in one group of a level inside another that has them apart",
                     ", ".join(names),
@@ -239,9 +247,7 @@ def _links(step: Step, inner: Step | None, topologies: Sequence[Topology]) -> Li
             for number, group in enumerate(topology.levels[level + 1].groups):
                 for place in group:
                     parts[place] = number
-        here = [
-            at if inner is None else inner.group[place.key] for at, place in enumerate(topology.places)
-        ]
+        here = [at if inner is None else inner.group[place.key] for at, place in enumerate(topology.places)]
         alike = len(set(zip(parts, here, strict=True))) == len(set(parts)) == len(set(here))
         rank = (alike, links.pairs or 0)
         if best is None or rank > best[0]:
@@ -259,9 +265,11 @@ def _farthest(levels: Sequence[Level]) -> Links | None:
 
 
 def _ranks(
-    topologies: Sequence[Topology], number: Mapping[PlaceKey, int]
+    topologies: Sequence[Topology], number: Mapping[Item, int]
 ) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
-    """The ranks of the largest survey in their order, then what others have beyond; several may be at one place."""
+    """The ranks of the largest survey in their order, then what others have beyond; several may be at one
+    place.
+    """
     ranks: list[int] = []
     at: dict[tuple[int, int], int] = {}
     rank_of: list[tuple[int, ...]] = [()] * len(topologies)

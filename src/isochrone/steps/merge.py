@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -124,7 +123,8 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
 
 
 def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
-    """The ``plan.json`` that several make together, with its topology beside it, and what there is to say of it.
+    """The ``plan.json`` that several make together, with its topology beside it, and what there is to say
+    of it.
 
     It is in the user's cache folder, by a digest of what it is made of, so that ranks on other hosts find it
     where they find the preload.
@@ -145,17 +145,18 @@ def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
             whole = Path(unfinished) / "whole"
             _write(open_folder(whole), addition)
             try:
-                os.rename(whole, folder)
+                whole.rename(folder)
             except OSError:
                 # Another process was quicker, or has left something that is none.
                 if not (folder / PLAN).exists():
                     shutil.rmtree(folder, ignore_errors=True)
-                    os.rename(whole, folder)
+                    whole.rename(folder)
     return folder / PLAN, addition.notes
 
 
 def one_plan(plan_files: Sequence[Path]) -> tuple[Path | None, str | None]:
-    """The plan that a program runs on where several are given, and why it runs on none; both None where none is
+    """The plan that a program runs on where several are given, and why it runs on none; both None where
+    none is
     given.
     """
     if len(plan_files) < 2:
