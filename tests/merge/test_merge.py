@@ -154,8 +154,8 @@ def test_hosts_without_a_measured_way_are_alike_to_none_and_it_is_said(tmp_path:
     found = merge(written(tmp_path, CLASSES["disjoint"]), tmp_path / "all")
     assert [level.name for level in found.topology.levels] == ["machine", "group-1", "node", "socket"]
     assert "nothing was measured between hosts of different surveys" in found.notes[0]
-    across = places(hosts(0, 2), 4)
-    recipe, reason = chosen(tmp_path / "all", across, "bcast", 4096)
+    # More of them than any survey had: nothing was measured.
+    recipe, reason = chosen(tmp_path / "all", places(hosts(0, 1, 2), 4), "bcast", 4096)
     assert recipe == "native"
     assert not reason.startswith("measured")
     links = found.topology.levels[0].links
@@ -350,6 +350,29 @@ def test_a_host_like_others_gets_the_inner_tree_of_the_one_with_most_ranks(tmp_p
     strangers = places(["x8", "x9"], 4)
     there = layout(read_topology(tmp_path / "all" / "topology.json"), strangers)
     assert there.shape().endswith(" 2x4; socket 4x2")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_hosts_that_no_survey_had_run_as_by_one_survey_alone(tmp_path: Path, name: str) -> None:
+    jobs = CLASSES[name]
+    folders = written(tmp_path, jobs)
+    merge(folders, tmp_path / "all")
+    merged = read_topology(tmp_path / "all" / "topology.json")
+    held = 0
+    for folder, job in zip(folders, jobs, strict=True):
+        strangers = tuple(replace(place, host=f"x{place.host}") for place in job.ranks)
+        own, reason = chosen(folder, strangers, "bcast", 4096)
+        if not reason.startswith("measured"):
+            continue
+        held += 1
+        recipe, reason = chosen(tmp_path / "all", strangers, "bcast", 4096)
+        assert reason.startswith("measured"), (job, reason)
+        there, before = layout(merged, strangers), layout(read_topology(folder / "topology.json"), strangers)
+        same_shape = [one for one in jobs if layout(merged, one.ranks).shape(0) == there.shape(0)]
+        if len({len(one.ranks) for one in jobs}) == len(jobs) and len(same_shape) < 2:
+            for rank in range(there.size):
+                assert _peers(there, recipe, rank) == _peers(before, own, rank)
+    assert held or name in ("one a node, then all", "overlapping")
 
 
 def test_plans_for_a_run_are_merged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,7 @@ def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Ad
     all_s = max(sum(profile.rank_s), 1e-12)
     kinds: dict[tuple[str, int, str, Gain], list[_Row]] = defaultdict(list)
     for each in rows:
-        digits = (each.row.bytes // each.row.calls).bit_length()
+        digits = size_of(each.row, len(profile.groups[each.row.group])).bit_length()
         kinds[each.row.collective, digits, each.where, each.gain].append(each)
     found = [_kind(profile, few, all_s) for few in kinds.values()]
     sampled_s = sum(row.sampled_s for row in profile.rows)
@@ -179,7 +179,9 @@ def _kind(profile: Profile, few: Sequence[_Row], all_s: float) -> Kind:
     weights = sum(row.calls for row in sampled)
     return Kind(
         collective=rows[0].collective,
-        size_bytes=sum(row.bytes for row in rows) / calls if _has_size(rows[0].collective) else None,
+        size_bytes=sum(row.calls * size_of(row, size) for row, size in zip(rows, sizes, strict=True)) / calls
+        if _has_size(rows[0].collective)
+        else None,
         where=few[0].where,
         ranks=max(sizes),
         communicators=len({row.group for row in rows}),
@@ -191,6 +193,14 @@ def _kind(profile: Profile, few: Sequence[_Row], all_s: float) -> Kind:
         gain=few[0].gain,
         saved_share=sum(each.saved_s * size for each, size in zip(few, sizes, strict=True)) / all_s,
     )
+
+
+def size_of(row: Timed, ranks: int) -> int:
+    """Bytes of a call on average, as rules have them: of a message or a block, which is the mean one where blocks
+    differ.
+    """
+    parts = row.calls * (ranks if table_row(row.collective)["agreed"] == "blocks" else 1)
+    return -(-row.bytes // parts)
 
 
 def _has_size(name: str) -> bool:
@@ -233,7 +243,7 @@ def _judges(
     def gain_of(row: Timed) -> Gain:
         layout = layout_of(row)
         shape = layout.shape(row.root if table_row(row.collective)["rooted"] else None)
-        size_bytes = row.bytes // row.calls
+        size_bytes = size_of(row, layout.size)
         recipe, _ = _core.choose(plan_text, row.collective, layout, row.root, size_bytes)
         rule = rule_for(plan, row.collective, shape, size_bytes)
         if rule is not None:

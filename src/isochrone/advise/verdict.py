@@ -99,5 +99,9 @@ def _not_covered(found: Advice) -> list[str]:
         "neighbours": "neighbourhood collectives",
         "between_groups": "collectives between two groups",
     }
-    counted = [f"{count:,} {words[kind]}" for kind, count in found.untimed.items() if count]
-    return [f"Not covered: calls of {', '.join(counted)} on a rank."] if counted else []
+    counted = [
+        f"{words[kind]} ({number_of(count, 'call')} of a rank)"
+        for kind, count in found.untimed.items()
+        if count
+    ]
+    return [f"Not covered: {', '.join(counted)}."] if counted else []

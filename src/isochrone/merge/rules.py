@@ -80,12 +80,14 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
     differences: list[_Difference] = []
     shared = 0
     newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
+    elsewhere: list[Rule] = []
     for _, source in newest_first:
-        rules, lost = _translated(source, topology)
-        if lost:
-            rest = "1 shape" if lost == 1 else f"{lost} shapes"
+        found = _translated(source, topology)
+        elsewhere += found.elsewhere
+        if found.lost:
+            rest = "1 shape" if found.lost == 1 else f"{found.lost} shapes"
             notes.append(f"rules of {source.name} for {rest} are left out: no part of its ranks is like that")
-        for rule in rules:
+        for rule in found.rules:
             there = kept[rule.collective, rule.shape]
             before = [(other, name) for other, name in there if _overlap(rule, other)]
             shared += bool(before)
@@ -95,32 +97,80 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
                 if _differ(rule, other)
             ]
             there += [(piece, source.name) for piece in _without(rule, [other for other, _ in before])]
+    for rule in elsewhere:
+        there = kept[rule.collective, rule.shape]
+        there += [(piece, "") for piece in _without(rule, [other for other, _ in there])]
     if differences:
         notes.append(_difference_line(differences, shared))
-    found = [rule for group in kept.values() for rule, _ in group]
-    found.sort(key=lambda rule: (rule.collective, rule.shape, rule.min_bytes))
-    return MergedRules(tuple(found), tuple(notes))
+    rules = [rule for group in kept.values() for rule, _ in group]
+    rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.min_bytes))
+    return MergedRules(tuple(rules), tuple(notes))
 
 
-def _translated(source: Source, topology: Topology) -> tuple[list[Rule], int]:
-    """The rules for the topology, and how many of their shapes no part of the ranks has."""
-    old_names = source.plan.level_names or tuple(level.name for level in source.topology.levels)
-    named = tuple(
-        replace(level, name=name) for level, name in zip(source.topology.levels, old_names, strict=True)
-    )
+@dataclass(frozen=True)
+class _Translated:
+    """Rules of one plan for the merged topology.
+
+    Attributes:
+        rules: for the ranks that they were measured on.
+        elsewhere: for as many ranks on hosts that no survey had, of the same kind, if the plan held there.
+        lost: how many shapes no part of its ranks has.
+    """
+
+    rules: Sequence[Rule]
+    elsewhere: Sequence[Rule]
+    lost: int
+
+
+def _translated(source: Source, topology: Topology) -> _Translated:
+    names = source.plan.level_names or tuple(level.name for level in source.topology.levels)
+    levels = zip(source.topology.levels, names, strict=True)
+    named = tuple(replace(level, name=name) for level, name in levels)
+    before = json.dumps(topology_document(replace(source.topology, levels=named)))
+    after = json.dumps(topology_document(topology))
     places = [source.topology.places[place] for place in source.topology.ranks]
-    words = [(place.host, place.cpus, place.signature) for place in places]
-    old = _core.match(json.dumps(topology_document(replace(source.topology, levels=named))), words)
-    new = _core.match(json.dumps(topology_document(topology)), words)
+    hosts = [place.host for place in places]
     wanted = {_shape_of(rule) for rule in source.plan.rules}
-    shapes = _shapes(wanted, old, new, [place.host for place in places])
-    names = {name: topology.levels[at].name for name, at in zip(old_names, source.level_of, strict=True)}
-    rules = [
+    words = [(place.host, place.cpus, place.signature) for place in places]
+    shapes = _shapes(wanted, _core.match(before, words), _core.match(after, words), hosts)
+    new_names = [topology.levels[at].name for at in source.level_of]
+    rules = _renamed(source.plan, shapes, dict(zip(names, new_names, strict=True)))
+    strangers = [(f"like {host}", cpus, signature) for host, cpus, signature in words]
+    elsewhere: list[Rule] = []
+    if all(place.signature for place in places):
+        old, new = _core.match(before, strangers), _core.match(after, strangers)
+        same = _same_levels(old, new, source.level_of)
+        if same is not None:
+            there = _shapes(wanted, old, new, hosts)
+            elsewhere = _renamed(
+                source.plan,
+                there,
+                {name: topology.levels[at].name for name, at in zip(names, same, strict=True)},
+            )
+    return _Translated(rules, elsewhere, len(wanted - shapes.keys()))
+
+
+def _renamed(plan: Plan, shapes: dict[_Shape, str], names: dict[str, str]) -> list[Rule]:
+    """The rules whose shapes have another text, with other names for levels."""
+    return [
         replace(rule, shape=shapes[_shape_of(rule)], recipe=_core.rename_levels(rule.recipe, names))
-        for rule in source.plan.rules
+        for rule in plan.rules
         if _shape_of(rule) in shapes
     ]
-    return rules, len(wanted - shapes.keys())
+
+
+def _same_levels(old: _core.Layout, new: _core.Layout, usual: Sequence[int]) -> list[int] | None:
+    """Levels of one layout that divide ranks as those of the other do, `usual` ones where these do; None
+    where there are none for some.
+    """
+    found: list[int] = []
+    for groups, level in zip(old.group_of, usual, strict=True):
+        begin = found[-1] + 1 if found else 0
+        alike = [at for at in range(begin, len(new.levels)) if new.group_of[at] == groups]
+        if not alike:
+            return None
+        found.append(level if level in alike else alike[0])
+    return found
 
 
 def _shape_of(rule: Rule) -> _Shape:

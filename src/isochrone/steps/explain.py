@@ -12,7 +12,7 @@ from typing import Any
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.place import Place, parse_cpus
-from isochrone.files.plan import Plan, Rule, plan_document, read_plan
+from isochrone.files.plan import Rule, plan_document, read_plan
 from isochrone.files.topology import Topology, read_topology, topology_document
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
