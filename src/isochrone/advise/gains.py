@@ -196,7 +196,7 @@ def _kind(profile: Profile, few: Sequence[_Row], all_s: float) -> Kind:
 
 
 def size_of(row: Timed, ranks: int) -> int:
-    """Bytes of a call on average, as rules have them: of a message or a block, which is the mean one where blocks
+    """Bytes of a call on average, as rules have them: of a message or a block, the mean one where blocks
     differ.
     """
     parts = row.calls * (ranks if table_row(row.collective)["agreed"] == "blocks" else 1)
