@@ -4,6 +4,7 @@
 // src/isochrone/_core.pyi.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -12,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -101,6 +103,15 @@ nb::list collective_rows() {
         rows.append(entry);
     }
     return rows;
+}
+
+std::string rename_levels(std::string_view text, const std::map<std::string, std::string>& names) {
+    compose::Recipe recipe = compose::parse_recipe(text);
+    for (compose::Part& part : recipe.parts) {
+        const auto found = names.find(part.level);
+        if (found != names.end()) part.level = found->second;
+    }
+    return compose::to_text(recipe);
 }
 
 place::Layout match(std::string_view topology_json, const std::vector<PlaceTuple>& places) {
@@ -219,6 +230,9 @@ NB_MODULE(_core, m) {
         "parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
         "text"_a,
         "The recipe as Isochrone writes it. Raises ValueError with one line that says what is wrong where.");
+
+    m.def("rename_levels", &rename_levels, "recipe"_a, "names"_a,
+          "The recipe with other names for its levels, by their old ones.");
 
     nb::class_<place::Layout>(m, "Layout", "The groups of the ranks of one communicator, level by level.")
         .def_ro("size", &place::Layout::size, "Number of ranks.")

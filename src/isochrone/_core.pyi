@@ -5,7 +5,7 @@ Every function raises ValueError, with one line that says what is wrong, for wha
 indices into ``Layout.levels``; sizes are in bytes, times in seconds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -94,6 +94,11 @@ def check_fabric_address(text: str) -> None:
 
 def parse_recipe(text: str) -> str:
     """The recipe as Isochrone writes it. The error line says what is wrong at which character."""
+
+def rename_levels(recipe: str, names: Mapping[str, str]) -> str:
+    """The recipe as Isochrone writes it, with new names for its levels, by their old ones; those that are
+    not among these stay.
+    """
 
 class Layout:
     """The groups of the ranks of one communicator, level by level."""

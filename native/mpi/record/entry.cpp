@@ -71,6 +71,19 @@ CONTROL(PMPI_Pcontrol)
     EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
     parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
 
+/// A blocking collective.
+#define WRAP_TIMED(name, parameters, arguments, call)                                 \
+    EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                \
+        static constinit Next<int parameters> next(TEXT(NAMED(PMPI_, name, SUFFIX))); \
+        const Inside inside(CALLER);                                                  \
+        const double begin_s = begins(inside);                                        \
+        const int code = next() arguments;                                            \
+        if (code == 0 && inside.counts()) collective_called(call, begin_s);           \
+        return code;                                                                  \
+    }                                                                                 \
+    EXPORT int NAMED(MPI_, name, SUFFIX)                                              \
+    parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));
+
 /// Requests are remembered in phases that are not recorded too: they may be started later.
 #define WRAP_PERSISTENT(name, parameters, arguments, after)                           \
     EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                \
@@ -98,9 +111,9 @@ CONTROL(PMPI_Pcontrol)
 
 /// Each collective is there three times: blocking, with a request, and to be started.
 #define ISOCHRONE_FUNCTION(name, ours, parameters, arguments, ...)                    \
-    WRAP(name, parameters, arguments, collective_called(CALL(ours, __VA_ARGS__)))     \
+    WRAP_TIMED(name, parameters, arguments, CALL(ours, __VA_ARGS__))                  \
     WRAP(NAMED(I, ours, ), ALSO(parameters, void* request), ALSO(arguments, request), \
-         collective_called(CALL(ours, __VA_ARGS__)))                                  \
+         collective_begun(CALL(ours, __VA_ARGS__)))                                   \
     WRAP_PERSISTENT(NAMED(name, _init, ), ALSO(parameters, Word info, void* request), \
                     ALSO(arguments, info, request), prepared(CALL(ours, __VA_ARGS__), request))
 #define ISOCHRONE_NEIGHBOURS(name, ours, parameters, arguments, ...)                  \

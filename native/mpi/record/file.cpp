@@ -12,6 +12,29 @@
 #include "comm/library.hpp"
 
 namespace isochrone::mpi::record {
+
+std::string runs_of(const std::vector<int>& ranks) {
+    std::string text = "[";
+    for (std::size_t at = 0; at < ranks.size();) {
+        std::size_t end = at + 1;
+        const int step = end < ranks.size() ? ranks[end] - ranks[at] : 1;
+        while (end < ranks.size() && ranks[end] - ranks[end - 1] == step) ++end;
+        text += (at > 0 ? ",[" : "[") + std::to_string(ranks[at]) + ',' + std::to_string(end - at) + ',' +
+                std::to_string(step) + ']';
+        at = end;
+    }
+    return text + ']';
+}
+
+std::string provenance() {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> words;
+    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+    std::vector<const char*> pointers;
+    for (const auto& word : words) pointers.push_back(word.c_str());
+    return comm::json_line(comm::provenance_json(static_cast<int>(pointers.size()), pointers.data()));
+}
+
 namespace {
 
 /// What is written piece by piece: a record may be larger than the memory for a second one.
@@ -61,20 +84,6 @@ void write_rows(Output& out, const std::vector<Row>& rows, bool of_collectives) 
     out.text("}");
 }
 
-/// Runs [first, count, step] of ranks with one distance, in the order of the ranks.
-std::string runs_of(const std::vector<int>& ranks) {
-    std::string text = "[";
-    for (std::size_t at = 0; at < ranks.size();) {
-        std::size_t end = at + 1;
-        const int step = end < ranks.size() ? ranks[end] - ranks[at] : 1;
-        while (end < ranks.size() && ranks[end] - ranks[end - 1] == step) ++end;
-        text += (at > 0 ? ",[" : "[") + std::to_string(ranks[at]) + ',' + std::to_string(end - at) + ',' +
-                std::to_string(step) + ']';
-        at = end;
-    }
-    return text + ']';
-}
-
 void write_calls(Output& out, const std::vector<Calls>& calls) {
     const auto column = [&](const char* name, std::int64_t Calls::*field) {
         out.column(name, calls, [&](const Calls& call) { return std::to_string(call.*field); });
@@ -89,14 +98,6 @@ void write_calls(Output& out, const std::vector<Calls>& calls) {
         column(name, field);
     }
     out.text("}");
-}
-
-/// The words of this process's command line.
-std::vector<std::string> command_line() {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    std::vector<std::string> words;
-    for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-    return words;
 }
 
 void write_all(Output& out, const Record& record, const std::vector<comm::Place>& places) {
@@ -115,27 +116,21 @@ void write_all(Output& out, const Record& record, const std::vector<comm::Place>
     out.column("groups", record.groups, runs_of);
     out.text(",\n\"collectives\":");
     write_calls(out, record.calls);
-    const auto words = command_line();
-    std::vector<const char*> pointers;
-    for (const auto& word : words) pointers.push_back(word.c_str());
-    out.text(",\n\"provenance\":" +
-             comm::json_line(comm::provenance_json(static_cast<int>(pointers.size()), pointers.data())) +
-             "}\n");
+    out.text(",\n\"provenance\":" + provenance() + "}\n");
 }
 
 }  // namespace
 
 std::string unfinished(const std::string& path) { return path + ".part"; }
 
-std::string write(const std::string& path, const Record& record, const std::vector<comm::Place>& places) {
+std::string write_whole(const std::string& path, const std::function<void(std::FILE*)>& fill) {
     const auto failed = [&](const char* what) {
         return path + ": cannot " + what + " (" + std::strerror(errno) + ')';
     };
     const std::string part = unfinished(path);
     std::FILE* const file = std::fopen(part.c_str(), "w");
     if (file == nullptr) return failed("write");
-    Output out(file);
-    write_all(out, record, places);
+    fill(file);
     const bool is_whole = std::ferror(file) == 0;
     if (std::fclose(file) != 0 || !is_whole) {
         const std::string why = failed("write");
@@ -144,6 +139,13 @@ std::string write(const std::string& path, const Record& record, const std::vect
     }
     if (std::rename(part.c_str(), path.c_str()) != 0) return failed("move it to its place");
     return {};
+}
+
+std::string write(const std::string& path, const Record& record, const std::vector<comm::Place>& places) {
+    return write_whole(path, [&](std::FILE* file) {
+        Output out(file);
+        write_all(out, record, places);
+    });
 }
 
 }  // namespace isochrone::mpi::record

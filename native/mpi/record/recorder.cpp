@@ -9,13 +9,13 @@
 #include <string_view>
 
 #include "comm/check.hpp"
+#include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
 namespace {
 
 using comm::check;
 using core::collectives::Agreed;
-using core::collectives::Collective;
 using interpose::Part;
 using preload::handle;
 using preload::word;
@@ -29,49 +29,6 @@ Key row_key(int peer, std::int64_t bytes, bool back, std::int64_t collective) {
     const auto digits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
     return {static_cast<std::uint64_t>(peer), static_cast<std::uint64_t>(collective + 1) << collective_shift |
                                                   static_cast<std::uint64_t>(back) << back_shift | digits};
-}
-
-/// Bytes of so many elements. An empty message may be of no type at all.
-std::int64_t bytes_of(std::int64_t count, Word type) {
-    if (count <= 0) return 0;
-    MPI_Count size = 0;
-    check(PMPI_Type_size_x(handle<MPI_Datatype>(type), &size), "MPI_Type_size");
-    std::int64_t bytes = 0;
-    if (size < 0 || __builtin_mul_overflow(size, count, &bytes)) return 0;
-    return bytes;
-}
-
-std::int64_t count_at(const Part& part, int index, bool large) {
-    if (part.counts == nullptr) return part.count;
-    return large ? static_cast<const std::int64_t*>(part.counts)[index]
-                 : static_cast<const int*>(part.counts)[index];
-}
-
-std::int64_t block_bytes(const Part& part, int index, bool large) {
-    const Word type =
-        part.types == nullptr ? part.type : word(static_cast<const MPI_Datatype*>(part.types)[index]);
-    return bytes_of(count_at(part, index, large), type);
-}
-
-/// Of a collective that knows its size alike everywhere, as seen from the first rank: bytes of the message,
-/// of each block, or of all blocks where they differ.
-std::int64_t agreed_bytes(const Call& call, int size) {
-    const Collective& collective = *call.collective;
-    if (!collective.has_data) return 0;
-    if (!collective.has_blocks()) return bytes_of(call.count, call.type);
-    if (collective.agreed == Agreed::blocks) {
-        const Part& part = collective.reduces ? call.send : call.receive;
-        std::int64_t elements = 0;
-        for (int rank = 0; rank < size; ++rank) elements += count_at(part, rank, call.large);
-        return bytes_of(elements, part.type);
-    }
-    if (collective.reduces) return bytes_of(call.send.count, call.send.type);
-    // The side of the rank's own block, unless its data are in place.
-    const bool gives = collective.input == core::collectives::Holds::own_block ||
-                       collective.output == core::collectives::Holds::all_blocks;
-    const bool in_place = (gives ? call.input : call.output) == MPI_IN_PLACE;
-    const Part& part = gives != in_place ? call.send : call.receive;
-    return bytes_of(part.count, part.type);
 }
 
 MPI_Request request_at(const void* requests, int index) {

@@ -11,20 +11,25 @@
 #include <exception>
 #include <string>
 
+#include "clock/clock.hpp"
 #include "preload/environment.hpp"
 #include "preload/library.hpp"
 #include "preload/roll_call.hpp"
 #include "record/file.hpp"
+#include "record/profile_file.hpp"
+#include "record/profiler.hpp"
 #include "record/recorder.hpp"
 
 namespace isochrone::mpi::record {
 namespace {
 
-/// The one object with all state, between the program's start of MPI and its end.
+/// The one object with all state, between the program's start of MPI and its end: of these two one is there.
 std::atomic<Recorder*> recorder = nullptr;
+std::atomic<Profiler*> profiler = nullptr;
 
-/// Where the file is to be; empty: nothing is asked for.
+/// Where the file is to be; empty: nothing is asked for. Messages are counted or collectives timed, not both.
 std::string path() { return preload::variable("ISOCHRONE_RECORD"); }
+std::string profile_path() { return path().empty() ? preload::variable("ISOCHRONE_PROFILE") : std::string(); }
 
 struct Search {
     const char* address;
@@ -59,10 +64,10 @@ void find_library() {
     library_begin = search.begin;
 }
 
-/// Calls act on the recorder. What goes wrong is said once, and ends the recording on this rank.
-template <class Act>
-void with_recorder(Act&& act) noexcept {
-    Recorder* const here = recorder.load(std::memory_order_acquire);
+/// Calls act on what is there. What goes wrong is said once, and ends the recording on this rank.
+template <class Object, class Act>
+void with(const std::atomic<Object*>& object, Act&& act) noexcept {
+    Object* const here = object.load(std::memory_order_acquire);
     if (here == nullptr) return;
     try {
         act(*here);
@@ -73,11 +78,50 @@ void with_recorder(Act&& act) noexcept {
     }
 }
 
+template <class Act>
+void with_recorder(Act&& act) noexcept {
+    with(recorder, act);
+}
+
+void untimed(Untimed kind) noexcept {
+    if (Profiler* const here = profiler.load(std::memory_order_acquire); here != nullptr) here->untimed(kind);
+}
+
+/// Makes it the one that calls act on.
+template <class Object>
+void begin(std::atomic<Object*>& object, const std::string& file) {
+    auto made = std::make_unique<Object>();
+    // Its being there tells whoever waits for the file that MPI has been started.
+    if (made->rank() == 0) {
+        if (std::FILE* const empty = std::fopen(unfinished(file).c_str(), "w"); empty != nullptr)
+            std::fclose(empty);
+    }
+    object.store(made.release(), std::memory_order_release);
+    recording = true;
+}
+
+/// Takes it away, and writes what all ranks have seen.
+template <class Object>
+void end(std::atomic<Object*>& object, const std::string& file) noexcept {
+    const std::unique_ptr<Object> here(object.exchange(nullptr));
+    if (here == nullptr) return;
+    try {
+        const auto found = here->gathered();
+        if (here->rank() != 0) return;
+        const std::string complaint = write(file, found, here->places());
+        if (!complaint.empty())
+            std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", complaint.c_str());
+    } catch (const std::exception& error) {
+        if (here->rank() == 0) std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
+    }
+}
+
 }  // namespace
 
 void started() noexcept {
     const std::string file = path();
-    if (file.empty()) return;
+    const std::string profile = profile_path();
+    if (file.empty() && profile.empty()) return;
     if (!preload::is_of_this_library()) {
         preload::say_that_library_is_another();
         return;
@@ -94,14 +138,11 @@ void started() noexcept {
             return;
         }
         find_library();
-        auto made = std::make_unique<Recorder>();
-        // Its being there tells whoever waits for the record that MPI has been started.
-        if (made->rank() == 0) {
-            if (std::FILE* const empty = std::fopen(unfinished(file).c_str(), "w"); empty != nullptr)
-                std::fclose(empty);
+        if (!file.empty()) {
+            begin(recorder, file);
+        } else {
+            begin(profiler, profile);
         }
-        recorder.store(made.release(), std::memory_order_release);
-        recording = true;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
     }
@@ -109,23 +150,14 @@ void started() noexcept {
 
 void ending() noexcept {
     recording = false;
-    const std::unique_ptr<Recorder> here(recorder.exchange(nullptr));
-    if (here == nullptr) return;
-    try {
-        const Record record = here->gathered();
-        if (here->rank() != 0) return;
-        const std::string complaint = write(path(), record, here->places());
-        if (!complaint.empty())
-            std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", complaint.c_str());
-    } catch (const std::exception& error) {
-        if (here->rank() == 0) std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
-    }
+    end(recorder, path());
+    end(profiler, profile_path());
 }
 
 void phase(int level) noexcept {
     Recorder* const here = recorder.load(std::memory_order_acquire);
-    if (here == nullptr || level < 0) return;
-    if (level > 1) here->set_phase(std::min(level, Recorder::most_phases));
+    if (level < 0 || (here == nullptr && profiler.load(std::memory_order_acquire) == nullptr)) return;
+    if (here != nullptr && level > 1) here->set_phase(std::min(level, Recorder::most_phases));
     recording = level > 0;
 }
 
@@ -133,11 +165,26 @@ void message_sent(const Message& message) noexcept {
     with_recorder([&](Recorder& here) { here.message(message, nullptr); });
 }
 
-void collective_called(const Call& call) noexcept {
+double begins(const Inside& inside) noexcept {
+    return inside.counts() && profiler.load(std::memory_order_relaxed) != nullptr ? clock::now() : 0;
+}
+
+void collective_called(const Call& call, double begin_s) noexcept {
+    // A call that began before there was a profiler is no call of a program that this one is told of.
+    if (begin_s != 0) {
+        const double end_s = clock::now();
+        with(profiler, [&](Profiler& here) { here.timed(call, begin_s, end_s); });
+    }
+    with_recorder([&](Recorder& here) { here.collective(call, nullptr); });
+}
+
+void collective_begun(const Call& call) noexcept {
+    untimed(Untimed::nonblocking);
     with_recorder([&](Recorder& here) { here.collective(call, nullptr); });
 }
 
 void neighbours_called(const Call& call) noexcept {
+    untimed(Untimed::neighbours);
     with_recorder([&](Recorder& here) { here.neighbours(call, nullptr); });
 }
 
@@ -146,6 +193,7 @@ void prepared(const Message& message, const void* request) noexcept {
 }
 
 void prepared(const Call& call, const void* request) noexcept {
+    untimed(Untimed::persistent);
     with_recorder([&](Recorder& here) { here.collective(call, request); });
 }
 

@@ -47,20 +47,24 @@ class Inside {
     bool counts_ = false;
 };
 
+/// The time, for a call that is to be timed; 0 where none is.
+[[nodiscard]] double begins(const Inside& inside) noexcept;
+
 /// After the program has started MPI. Collective over MPI_COMM_WORLD.
 void started() noexcept;
 
-/// Before the program ends MPI: brings all counts to rank 0, which writes the file. Collective over the
-/// world.
+/// Before the program ends MPI: brings all counts, or times, to rank 0, which writes the file. Collective
+/// over the world.
 void ending() noexcept;
 
 /// What comes from now on belongs to another phase: 0 is not recorded, 1 goes on, and others are numbers of
 /// phases.
 void phase(int level) noexcept;
 
-/// Calls that have succeeded.
+/// Calls that have succeeded; of a blocking collective it is told when it began.
 void message_sent(const Message& message) noexcept;
-void collective_called(const Call& call) noexcept;
+void collective_called(const Call& call, double begin_s) noexcept;
+void collective_begun(const Call& call) noexcept;
 void neighbours_called(const Call& call) noexcept;
 
 /// Persistent ones, counted whenever their request is started. `request` points to the library's handle.

@@ -16,6 +16,7 @@ import typer
 
 import isochrone
 from isochrone.cli import (
+    advise,
     bench,
     detect,
     doctor,
@@ -24,6 +25,7 @@ from isochrone.cli import (
     info,
     lab,
     library,
+    merge,
     mpi,
     plan,
     probe,
@@ -54,6 +56,8 @@ for _name, _command in (
     ("probe", probe.probe),
     ("detect", detect.detect),
     ("tune", tune.tune),
+    ("merge", merge.merge),
+    ("advise", advise.advise),
     ("record", record.record),
     ("map", map_cli.map_),
     ("bench", bench.bench),

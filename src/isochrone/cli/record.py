@@ -69,7 +69,7 @@ def record(
         raise UsageError("no program is given", todo=f"end the command with, for example: -- {example}")
     with contextlib.ExitStack() as stack:
         found = run_and_record(
-            _run(line, options, stack) if line else None,
+            run_of(line, options, stack) if line else None,
             output,
             break_down=collectives is Collectives.BROKEN_DOWN,
             add=add or (),
@@ -94,7 +94,7 @@ def record(
         raise typer.Exit(found.exit_code)
 
 
-def _run(line: list[str], options: TargetOptions, stack: contextlib.ExitStack) -> Run:
+def run_of(line: list[str], options: TargetOptions, stack: contextlib.ExitStack) -> Run:
     """The program under its launcher, or in a lab that is up until `stack` ends."""
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.steps.record import run_in_lab, run_of_line

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,12 +25,13 @@ def run(
             help="The command as you would type it without isochrone: -- mpiexec -n 64 ./program",
         ),
     ],
-    plan: Annotated[
-        Path | None,
+    plans: Annotated[
+        list[Path] | None,
         typer.Option(
             "--plan",
             envvar="ISOCHRONE_PLAN",
-            help="plan.json, or the folder it is in; isochrone-survey if not given.",
+            help="plan.json, or the folder it is in; isochrone-survey if not given. Give --plan again to add "
+            "up several, as `isochrone merge` does; in the variable a colon is between them.",
         ),
     ] = None,
     maps: Annotated[
@@ -63,12 +65,14 @@ def run(
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.launch.preload import execute, prepare
     from isochrone.steps.folder import DEFAULT, PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.merge import one_plan
 
     understood = read_launch_line(line)
     require_program(understood)
-    on_plan: Path | None = in_folder(plan or DEFAULT, PLAN)
-    if maps and plan is None and not (DEFAULT / PLAN).exists():
-        on_plan = None
+    on_plans = [in_folder(plan, PLAN) for plan in plans or [DEFAULT]]
+    if maps and not plans and not (DEFAULT / PLAN).exists():
+        on_plans = []
+    on_plan, no_plan = one_plan(on_plans)
     start = prepare(
         understood,
         on_plan,
@@ -76,6 +80,8 @@ def run(
         maps=[in_folder(path, TOPOLOGY) for path in maps or []],
         fabric=fabric,
     )
+    if no_plan is not None:
+        start = replace(start, refusal=no_plan)
     if as_json:
         print_json(
             {

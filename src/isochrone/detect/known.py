@@ -61,7 +61,7 @@ def known_partitions(
                 f"the truth of level {name} is about {len(labels)} ranks, not {measurements.ranks}"
             )
         known.append(Known(name, numbered(labels), TRUTH))
-    known.extend(_host_partitions(measurements.places))
+    known.extend(host_partitions(measurements.places))
     if not measurements.simulated:
         for name, groups in hardware_partitions(measurements.places).items():
             known.append(Known(name, numbered(groups), HARDWARE))
@@ -90,7 +90,7 @@ def numbered(labels: Sequence[object]) -> Ints:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
-def _host_partitions(places: Sequence[Place]) -> list[Known]:
+def host_partitions(places: Sequence[Place]) -> list[Known]:
     """Hosts are nodes. Hosts with one prefix before their last number are a machine, or a rack where it has
     a number.
     """

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from isochrone.errors import IsochroneError
 from isochrone.files.text import Json
 
+PlaceKey = tuple[str, tuple[tuple[int, int], ...] | None]
+"""A host and the first and last CPU of each range; None where the place is not bound."""
+
 _MAX_CPU = 1 << 16
 
 
@@ -25,6 +28,11 @@ class Place:
     host: str
     cpus: str | None
     signature: str
+
+    @property
+    def key(self) -> PlaceKey:
+        """Equal for places that are one, however their CPUs are written."""
+        return self.host, None if self.cpus is None else _cpu_ranges(self.cpus)
 
     def document(self) -> Json:
         """The place as JSON."""
@@ -91,15 +99,14 @@ def _cpu_ranges(text: str, where: str | None = None) -> tuple[tuple[int, int], .
 
 def distinct_places(places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[int, ...]]:
     """The distinct places in order of first appearance, and for each given place its index among them."""
-    numbers: dict[tuple[str, tuple[tuple[int, int], ...] | None], int] = {}
+    numbers: dict[PlaceKey, int] = {}
     distinct: list[Place] = []
     index: list[int] = []
     for place in places:
-        key = (place.host, None if place.cpus is None else _cpu_ranges(place.cpus))
-        if key not in numbers:
-            numbers[key] = len(distinct)
+        if place.key not in numbers:
+            numbers[place.key] = len(distinct)
             distinct.append(place)
-        index.append(numbers[key])
+        index.append(numbers[place.key])
     return tuple(distinct), tuple(index)
 
 

@@ -19,8 +19,17 @@ from isochrone.files.text import Json
 SCHEMA_VERSION = 1
 
 KINDS = (
-    *("measurements", "topology", "plan", "library", "work", "bench", "survey", "graph", "mapping"),
+    "measurements",
+    "topology",
+    "plan",
+    "library",
+    "work",
+    "bench",
+    "survey",
+    "graph",
+    "mapping",
     "fabric",
+    "profile",
 )
 
 _MADE_BY = {
@@ -34,6 +43,7 @@ _MADE_BY = {
     "graph": "isochrone record",
     "mapping": "isochrone map",
     "fabric": "isochrone fabric dump",
+    "profile": "isochrone advise",
 }
 
 

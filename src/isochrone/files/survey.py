@@ -12,6 +12,32 @@ from isochrone.files.text import Json, read_object, write_object
 
 
 @dataclass(frozen=True)
+class Part:
+    """One of the surveys that a merged one is made of.
+
+    Attributes:
+        name: of its folder.
+        fingerprint: of its topology.
+        ranks: that it surveyed.
+        time: when its plan was made; empty where that is not known.
+    """
+
+    name: str
+    fingerprint: str
+    ranks: int
+    time: str
+
+    def document(self) -> Json:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "topology": {"fingerprint": self.fingerprint},
+            "ranks": self.ranks,
+            "time": self.time,
+        }
+
+
+@dataclass(frozen=True)
 class Survey:
     """A survey as a whole.
 
@@ -21,6 +47,7 @@ class Survey:
         command: what the user typed.
         cores: that the ranks shared; None where that is not known.
         elapsed_s: what it took; None where that is not known.
+        merged: what it was merged from; empty for a survey that measured.
     """
 
     target: str
@@ -29,6 +56,7 @@ class Survey:
     cores: int | None = None
     elapsed_s: float | None = None
     provenance: Json = field(default_factory=dict)
+    merged: tuple[Part, ...] = ()
 
 
 def read_survey(path: Path | str) -> Survey:
@@ -43,6 +71,10 @@ def read_survey(path: Path | str) -> Survey:
         cores=None if document["cores"] is None else int(document["cores"]),
         elapsed_s=document["elapsed_s"],
         provenance=document["provenance"],
+        merged=tuple(
+            Part(part["name"], part["topology"]["fingerprint"], int(part["ranks"]), part["time"])
+            for part in document.get("merged", ())
+        ),
     )
 
 
@@ -56,6 +88,7 @@ def write_survey(path: Path | str, survey: Survey) -> None:
         "command": list(survey.command),
         "cores": survey.cores,
         "elapsed_s": survey.elapsed_s,
+        **({"merged": [part.document() for part in survey.merged]} if survey.merged else {}),
         "provenance": survey.provenance,
     }
     check(document, "survey", str(path))

@@ -26,7 +26,7 @@ from isochrone.files import (
 )
 from isochrone.report.comparison import compare_all
 from isochrone.report.facts import Facts, Findings
-from isochrone.report.mergetree import merge_tree
+from isochrone.report.mergetree import MergeTree, merge_tree
 from isochrone.report.rankmap import RankMap, at_places
 
 _TUNE = "tune again with `isochrone tune`"
@@ -68,7 +68,7 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
         folder=folder,
         measurements=measurements,
         topology=topology,
-        tree=merge_tree(dendrogram(measurements).linkage, topology) if ended else None,
+        tree=_tree(measurements, topology) if ended else None,
         plan=plan,
         bench=bench,
         comparisons=() if bench is None else compare_all(bench),
@@ -77,6 +77,16 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
         not_shown=not_shown,
         mapping=mapping,
     )
+
+
+def _tree(measurements: Measurements, topology: Topology) -> MergeTree | None:
+    """In which order ranks merge; None where no measured pairs join some of them, as in merged surveys of
+    different hosts.
+    """
+    try:
+        return merge_tree(dendrogram(measurements).linkage, topology)
+    except IsochroneError:
+        return None
 
 
 def _mapping(folder: Path, topology: Topology, not_shown: dict[str, str]) -> RankMap | None:

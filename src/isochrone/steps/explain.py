@@ -12,11 +12,11 @@ from typing import Any
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.place import Place, parse_cpus
-from isochrone.files.plan import Plan, Rule, plan_document, read_plan
+from isochrone.files.plan import Rule, plan_document, read_plan
 from isochrone.files.topology import Topology, read_topology, topology_document
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.collectives import has_agreed_size
+from isochrone.tune.lookup import rule_for
 
 MOST_RANKS = 1 << 16
 
@@ -107,7 +107,7 @@ def explain(
         raise UsageError(f"rank {root} is not one of {layout.size}", "--root")
     recipe, reason = _core.choose(json.dumps(plan_document(plan)), collective, layout, root, size_bytes)
     shape = layout.shape(root if rooted else None)
-    rule = _rule(plan, collective, shape, size_bytes)
+    rule = rule_for(plan, collective, shape, size_bytes)
     model = None
     if rule is None and layout.size > 1:
         best = candidates(collective, layout, (root,), size_bytes, 1)[0]
@@ -115,16 +115,6 @@ def explain(
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
     return Explanation(layout.size, shape, recipe, reason, rule, elsewhere, model, unseen)
-
-
-def _rule(plan: Plan, collective: str, shape: str, size_bytes: int) -> Rule | None:
-    # Where ranks do not know the size alike, rules are for all.
-    size = size_bytes if has_agreed_size(collective) else 0
-    for rule in plan.rules:
-        here = rule.collective == collective and rule.shape == shape
-        if here and rule.min_bytes <= size <= rule.max_bytes:
-            return rule
-    return None
 
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Graph, provenance, read_graph, write_graph
@@ -26,6 +27,7 @@ from isochrone.launch.registry import library_of
 from isochrone.mapping.collectives import broken_down
 from isochrone.steps.folder import open_folder
 
+_Found = TypeVar("_Found")
 _PATIENCE_S = 10
 _ELF = b"\x7fELF"
 _STATIC = ("not a dynamic executable", "statically linked")
@@ -112,7 +114,7 @@ def record(
     graphs = [read_graph(path) for path in add]
     exit_code = 0
     if run is not None:
-        exit_code, found = _run(run, output, quiet)
+        exit_code, found = observed(run, output, "ISOCHRONE_RECORD", read_graph, quiet)
         if isinstance(found, IsochroneError):
             return Recorded(None, exit_code, found)
         graphs.append(found)
@@ -125,19 +127,31 @@ def record(
     return Recorded(graph, exit_code, None, apart)
 
 
-def _run(run: Run, output: Path, quiet: bool) -> tuple[int, Graph | IsochroneError]:
-    """The launcher's exit code, and what was recorded or why nothing was."""
+def observed(
+    run: Run, output: Path, variable: str, read: Callable[[Path], _Found], quiet: bool
+) -> tuple[int, _Found | IsochroneError]:
+    """Runs a program with the preload that records.
+
+    Args:
+        run: the program.
+        output: what is recorded is written beside it, as rank 0 may be on another host, and a rename must do.
+        variable: of the environment, that tells the preload what to record, and where.
+        read: reads what it has written.
+        quiet: the program's standard output goes to standard error.
+
+    Returns:
+        The launcher's exit code, and what was recorded or why nothing was.
+    """
     for program in run.programs:
         check_program(program, run.library)
-    # Beside the output, as rank 0 may be on another host, and a rename must do.
     folder = open_folder(output.absolute().parent)
     raw = folder / f".{output.name}.{os.getpid()}.record"
     unfinished = raw.with_name(f"{raw.name}.part")
-    settings = {"LD_PRELOAD": str(build_for(run.library).recorder), "ISOCHRONE_RECORD": str(raw)}
+    settings = {"LD_PRELOAD": str(build_for(run.library).recorder), variable: str(raw)}
     try:
         exit_code = run.start(settings, quiet)
         if raw.exists():
-            return exit_code, read_graph(raw)
+            return exit_code, read(raw)
         return exit_code, _why_not(run, unfinished.exists(), exit_code)
     finally:
         raw.unlink(missing_ok=True)

@@ -14,11 +14,12 @@ def dendrogram(facts: Facts) -> Html:
     """The section on the tree."""
     title = "How the groups merge"
     if facts.tree is None:
-        return section(
-            "tree",
-            title,
-            absent("There is no second rank to merge with, or pairs are missing: the probe has not ended."),
+        why = (
+            "some hosts have no measured way to the others"
+            if facts.measurements.ended
+            else "pairs are missing: the probe has not ended"
         )
+        return section("tree", title, absent(f"There is no second rank to merge with, or {why}."))
     cuts = [
         f"{level_noun(facts.levels[cut.level].name, 2)} below {format_time(cut.height_s)}"
         for cut in facts.tree.cuts

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What several surveys measured, as if one probe had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isochrone.errors import IsochroneError
+from isochrone.files import Measurements, Place, provenance
+from isochrone.files.measurements import VALUES
+
+
+def merged_measurements(
+    found: Sequence[Measurements], rank_of: Sequence[Sequence[int]], places: Sequence[Place]
+) -> Measurements:
+    """The measurements of all ranks; of a pair that was measured twice the later counts.
+
+    Args:
+        found: the earliest first.
+        rank_of: for each of them the number that each of its ranks has in the result.
+        places: of the ranks of the result.
+
+    Raises:
+        IsochroneError: no message size is in all.
+    """
+    sizes = [size for size in found[0].sizes_bytes if all(size in each.sizes_bytes for each in found)]
+    if not sizes:
+        raise IsochroneError(
+            "no message size was measured in all surveys", None, "probe with the same --sizes"
+        )
+    ranks = len(places)
+    arrays: dict[str, Any] = {name: np.full((ranks, ranks, len(sizes)), np.nan) for name in VALUES}
+    counts = np.zeros((ranks, ranks, len(sizes)), dtype=np.int32)
+    parameters = {}
+    streams = []
+    alone = {}
+    for each, number in zip(found, rank_of, strict=True):
+        columns = [each.sizes_bytes.index(size) for size in sizes]
+        own, own_other = np.nonzero(~np.isnan(each.rtt_min_s[:, :, each.smallest]))
+        to = np.asarray(number)
+        cells = to[own], to[own_other]
+        for name, array in arrays.items():
+            array[cells] = getattr(each, name)[own, own_other][:, columns]
+        if each.counts is None:
+            counts[cells] = each.repetitions
+        else:
+            counts[cells] = each.counts[own, own_other][:, columns]
+        for (a, b), one in each.parameters.items():
+            parameters[number[a], number[b]] = replace(one, sender=number[a], receiver=number[b])
+        for stream in each.streams:
+            pairs = tuple((number[a], number[b]) for a, b in stream.pairs)
+            streams.append(replace(stream, pairs=pairs))
+        for (a, b), least_s in each.alone.items():
+            low, high = sorted((number[a], number[b]))
+            alone[low, high] = least_s[columns]
+    last = found[-1]
+    return replace(
+        last,
+        sizes_bytes=tuple(sizes),
+        repetitions=max(each.repetitions for each in found),
+        places=tuple(places),
+        resolution_s=max(each.resolution_s for each in found),
+        overhead_s=max(each.overhead_s for each in found),
+        **arrays,
+        counts=counts,
+        parameters=parameters,
+        streams=tuple(streams),
+        alone=alone,
+        elapsed_s=sum(each.elapsed_s for each in found),
+        ended=all(each.ended for each in found),
+        plogp=next((each.plogp for each in reversed(found) if each.plogp is not None), None),
+        provenance={
+            **provenance(),
+            **({"oversubscribed": True} if any(each.oversubscribed for each in found) else {}),
+        },
+    )

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules of several plans, in the levels and shapes of one topology.
+
+The shape that a rule is for follows from ranks: some ranks of its survey have that shape by its topology,
+    and by the merged one they have another text. So no text of a shape is ever read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from isochrone import _core
+from isochrone.files import Plan, Rule, Topology, topology_document
+from isochrone.tune.collectives import collective, timed
+
+_Shape = tuple[bool, str]
+"""Whether it is of a collective with a root, and its text: where nothing divides ranks, the texts are
+alike.
+"""
+
+_MOST_JOBS = 4096
+"""So many parts of a survey's ranks are looked at for the shapes of its rules."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A plan to be merged.
+
+    Attributes:
+        name: for people.
+        time: when it was made, in an order of texts; empty: not known.
+        plan: with its rules.
+        topology: that it was made for.
+        level_of: the level of the merged topology that each of its own is.
+    """
+
+    name: str
+    time: str
+    plan: Plan
+    topology: Topology
+    level_of: Sequence[int]
+
+
+@dataclass(frozen=True)
+class MergedRules:
+    """The rules, and what there is to say of them.
+
+    Attributes:
+        rules: those of one collective and shape do not overlap.
+        notes: lines for people.
+    """
+
+    rules: tuple[Rule, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Difference:
+    """Two rules for one thing whose measured gains exclude each other."""
+
+    newer: Rule
+    older: Rule
+    names: tuple[str, str]
+
+    @property
+    def factor(self) -> float:
+        gains = sorted((self.newer.evidence.speedup, self.older.evidence.speedup))
+        return gains[1] / max(gains[0], 1e-9)
+
+
+def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
+    """The rules of all for one topology. Where several speak of one collective, shape and size, the newest
+    counts, of those that are as new the last.
+    """
+    notes: list[str] = []
+    kept: dict[tuple[str, str], list[tuple[Rule, str]]] = defaultdict(list)
+    differences: list[_Difference] = []
+    shared = 0
+    newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
+    elsewhere: list[Rule] = []
+    for _, source in newest_first:
+        found = _translated(source, topology)
+        elsewhere += found.elsewhere
+        if found.lost:
+            rest = "1 shape" if found.lost == 1 else f"{found.lost} shapes"
+            notes.append(f"rules of {source.name} for {rest} are left out: no part of its ranks is like that")
+        for rule in found.rules:
+            there = kept[rule.collective, rule.shape]
+            before = [(other, name) for other, name in there if _overlap(rule, other)]
+            shared += bool(before)
+            differences += [
+                _Difference(other, rule, (name, source.name))
+                for other, name in before
+                if _differ(rule, other)
+            ]
+            there += [(piece, source.name) for piece in _without(rule, [other for other, _ in before])]
+    for rule in elsewhere:
+        there = kept[rule.collective, rule.shape]
+        there += [(piece, "") for piece in _without(rule, [other for other, _ in there])]
+    if differences:
+        notes.append(_difference_line(differences, shared))
+    rules = [rule for group in kept.values() for rule, _ in group]
+    rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.min_bytes))
+    return MergedRules(tuple(rules), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Translated:
+    """Rules of one plan for the merged topology.
+
+    Attributes:
+        rules: for the ranks that they were measured on.
+        elsewhere: for as many ranks on hosts that no survey had, of the same kind, if the plan held there.
+        lost: how many shapes no part of its ranks has.
+    """
+
+    rules: Sequence[Rule]
+    elsewhere: Sequence[Rule]
+    lost: int
+
+
+def _translated(source: Source, topology: Topology) -> _Translated:
+    names = source.plan.level_names or tuple(level.name for level in source.topology.levels)
+    levels = zip(source.topology.levels, names, strict=True)
+    named = tuple(replace(level, name=name) for level, name in levels)
+    before = json.dumps(topology_document(replace(source.topology, levels=named)))
+    after = json.dumps(topology_document(topology))
+    places = [source.topology.places[place] for place in source.topology.ranks]
+    hosts = [place.host for place in places]
+    wanted = {_shape_of(rule) for rule in source.plan.rules}
+    words = [(place.host, place.cpus, place.signature) for place in places]
+    shapes = _shapes(wanted, _core.match(before, words), _core.match(after, words), hosts)
+    new_names = [topology.levels[at].name for at in source.level_of]
+    rules = _renamed(source.plan, shapes, dict(zip(names, new_names, strict=True)))
+    strangers = [(f"like {host}", cpus, signature) for host, cpus, signature in words]
+    elsewhere: list[Rule] = []
+    if all(place.signature for place in places):
+        old, new = _core.match(before, strangers), _core.match(after, strangers)
+        same = _same_levels(old, new, source.level_of)
+        if same is not None:
+            there = _shapes(wanted, old, new, hosts)
+            elsewhere = _renamed(
+                source.plan,
+                there,
+                {name: topology.levels[at].name for name, at in zip(names, same, strict=True)},
+            )
+    return _Translated(rules, elsewhere, len(wanted - shapes.keys()))
+
+
+def _renamed(plan: Plan, shapes: dict[_Shape, str], names: dict[str, str]) -> list[Rule]:
+    """The rules whose shapes have another text, with other names for levels."""
+    return [
+        replace(rule, shape=shapes[_shape_of(rule)], recipe=_core.rename_levels(rule.recipe, names))
+        for rule in plan.rules
+        if _shape_of(rule) in shapes
+    ]
+
+
+def _same_levels(old: _core.Layout, new: _core.Layout, usual: Sequence[int]) -> list[int] | None:
+    """Levels of one layout that divide ranks as those of the other do, `usual` ones where these do; None
+    where there are none for some.
+    """
+    found: list[int] = []
+    for groups, level in zip(old.group_of, usual, strict=True):
+        begin = found[-1] + 1 if found else 0
+        alike = [at for at in range(begin, len(new.levels)) if new.group_of[at] == groups]
+        if not alike:
+            return None
+        found.append(level if level in alike else alike[0])
+    return found
+
+
+def _shape_of(rule: Rule) -> _Shape:
+    known = rule.collective in timed()
+    return known and collective(rule.collective)["rooted"], rule.shape
+
+
+def _shapes(
+    wanted: set[_Shape], old: _core.Layout, new: _core.Layout, hosts: Sequence[str]
+) -> dict[_Shape, str]:
+    """What shapes by the one layout are by the other."""
+    found: dict[_Shape, str] = {}
+    for number, ranks in enumerate(_jobs(old, hosts)):
+        if number == _MOST_JOBS or len(found) == len(wanted):
+            break
+        before, after = old.restricted_to(ranks), new.restricted_to(ranks)
+        without_root = before.shape()
+        if (False, without_root) in wanted:
+            found.setdefault((False, without_root), after.shape())
+        for root in range(before.size):
+            left = [shape for rooted, shape in wanted - found.keys() if rooted]
+            if not any(shape.startswith(without_root) for shape in left):
+                break
+            shape = before.shape(root)
+            if shape in left:
+                found[True, shape] = after.shape(root)
+    return found
+
+
+def _jobs(layout: _core.Layout, hosts: Sequence[str]) -> Iterator[list[int]]:
+    """Parts of the ranks that plans are made for: all, then so many of each of the first hosts, by their
+    order and by turns from the groups around them.
+    """
+    yield list(range(layout.size))
+    on: dict[str, list[int]] = defaultdict(list)
+    for rank, host in enumerate(hosts):
+        on[host].append(rank)
+    orders = [list(on)]
+    for group_of in layout.group_of:
+        groups: dict[int, list[str]] = defaultdict(list)
+        for host, ranks in on.items():
+            groups[group_of[ranks[0]]].append(host)
+        turns = sorted(
+            ((turn, at, host) for at, group in enumerate(groups.values()) for turn, host in enumerate(group))
+        )
+        order = [host for _, _, host in turns]
+        if order not in orders:
+            orders.append(order)
+    for order in orders:
+        for count in range(len(order), 0, -1):
+            few = order[:count]
+            for most in range(max(len(on[host]) for host in few), 0, -1):
+                chosen = {rank for host in few for rank in on[host][:most]}
+                yield sorted(chosen)
+
+
+def _overlap(a: Rule, b: Rule) -> bool:
+    return a.min_bytes <= b.max_bytes and b.min_bytes <= a.max_bytes
+
+
+def _differ(a: Rule, b: Rule) -> bool:
+    (low, high), (other_low, other_high) = a.evidence.speedup_ci, b.evidence.speedup_ci
+    return low > other_high or other_low > high
+
+
+def _without(rule: Rule, others: Sequence[Rule]) -> list[Rule]:
+    """What is left of a rule beside others."""
+    found = []
+    begin = rule.min_bytes
+    for other in sorted(others, key=lambda other: other.min_bytes):
+        if begin < other.min_bytes:
+            found.append(replace(rule, min_bytes=begin, max_bytes=other.min_bytes - 1))
+        begin = max(begin, other.max_bytes + 1)
+    if begin <= rule.max_bytes:
+        found.append(replace(rule, min_bytes=begin))
+    return found
+
+
+def _difference_line(differences: Sequence[_Difference], shared: int) -> str:
+    most = max(differences, key=lambda one: one.factor)
+    newer, older = (_gain(rule) for rule in (most.newer, most.older))
+    return (
+        f"{len(differences)} of {shared} rules that two plans have differ beyond their intervals, most for "
+        f"{most.newer.collective} of {most.newer.min_bytes} to {most.newer.max_bytes} bytes on "
+        f"'{most.newer.shape}': {newer} in {most.names[0]}, which is newer and counts, "
+        f"{older} in {most.names[1]}"
+    )
+
+
+def _gain(rule: Rule) -> str:
+    low, high = rule.evidence.speedup_ci
+    return f"{rule.recipe} {rule.evidence.speedup:.2f}x [{low:.2f}, {high:.2f}]"

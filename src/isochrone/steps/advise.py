@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Advise: a program is run once, natively, with its collectives timed; what a plan would gain is said."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.advise import Advice, advice
+from isochrone.errors import IsochroneError
+from isochrone.files import Plan, Topology, read_plan, read_topology
+from isochrone.files.profile import Profile, read_profile, write_profile
+from isochrone.files.text import refuse_to_replace
+from isochrone.launch.library import normal_abi, parse_version
+from isochrone.steps.record import Run, observed
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Advised:
+    """What came of it.
+
+    Attributes:
+        found: None if nothing was timed.
+        exit_code: the launcher's.
+        why_not: why nothing was timed.
+    """
+
+    found: Advice | None
+    exit_code: int = 0
+    why_not: IsochroneError | None = None
+
+
+def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quiet: bool = False) -> Advised:
+    """Runs a program with its collectives timed, or reads what an earlier run took.
+
+    Args:
+        source: the program, or a ``profile.json``.
+        output: where to keep the profile; None: it is not kept.
+        plan_file: ``plan.json``, with its topology beside it; None: there is none.
+        quiet: the program's standard output goes to standard error.
+
+    Raises:
+        IsochroneError: a file is damaged, or the program cannot be started with the preload.
+    """
+    if output is not None:
+        refuse_to_replace(output, "profile")
+    made = None if plan_file is None else _plan(plan_file)
+    exit_code = 0
+    profile: Profile | IsochroneError
+    if isinstance(source, Path):
+        profile = read_profile(source)
+    elif output is not None:
+        exit_code, profile = observed(source, output, "ISOCHRONE_PROFILE", read_profile, quiet)
+    else:
+        # In the working folder, which ranks on other hosts have too.
+        with tempfile.TemporaryDirectory(prefix=".isochrone-advise.", dir=Path.cwd()) as folder:
+            beside = Path(folder) / "profile.json"
+            exit_code, profile = observed(source, beside, "ISOCHRONE_PROFILE", read_profile, quiet)
+    if isinstance(profile, IsochroneError):
+        return Advised(None, exit_code, profile)
+    if output is not None:
+        write_profile(output, profile)
+    if made is not None and not _is_of(made[0], profile):
+        _log.warning(
+            "%s: the plan is for %s, and the program ran with %s; advising without it",
+            plan_file,
+            made[0].library,
+            profile.mpi.library,
+        )
+        made = None
+    plan, topology = (None, None) if made is None else made
+    return Advised(advice(profile, plan, topology), exit_code)
+
+
+def _plan(plan_file: Path) -> tuple[Plan, Topology]:
+    plan = read_plan(plan_file)
+    topology_file = plan_file.with_name(plan.topology_file)
+    topology = read_topology(topology_file)
+    if topology.fingerprint != plan.fingerprint:
+        raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
+    return plan, topology
+
+
+def _is_of(plan: Plan, profile: Profile) -> bool:
+    known = parse_version(plan.library)
+    ran = parse_version(profile.mpi.library)
+    same = known == ran if known and ran else plan.library == profile.mpi.library
+    return same and normal_abi(plan.abi) == normal_abi(profile.mpi.abi)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Merge: surveys of one machine, from their folders into one."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.files import (
+    Plan,
+    Survey,
+    Topology,
+    provenance,
+    read_measurements,
+    read_plan,
+    read_survey,
+    read_topology,
+    write_measurements,
+    write_plan,
+    write_survey,
+    write_topology,
+)
+from isochrone.files.survey import Part
+from isochrone.launch.folders import cache_folder
+from isochrone.launch.library import normal_abi, parse_version
+from isochrone.launch.preload import refusal_for
+from isochrone.merge import Merged, Source, merged_measurements, merged_rules, merged_topology
+from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, in_folder, open_folder
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What came of a merge.
+
+    Attributes:
+        topology, plan: of all.
+        notes: lines for people: what is not known, what was left out, and where plans differ.
+    """
+
+    topology: Topology
+    plan: Plan
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A plan with its topology, and the folder that they are in."""
+
+    folder: Path
+    plan: Plan
+    topology: Topology
+
+    @property
+    def name(self) -> str:
+        return str(self.folder)
+
+    @property
+    def time(self) -> str:
+        return str(self.plan.provenance.get("time", ""))
+
+
+def merge(folders: Sequence[Path], output: Path) -> Addition:
+    """Writes the survey that several make together: their topology, plan and measurements.
+
+    A verification of one of them is none of the whole, and is not taken over.
+
+    Args:
+        folders: of surveys of one machine with one MPI library; at least two.
+        output: none of these; an earlier merge there is replaced.
+
+    Raises:
+        IsochroneError: a file is missing or damaged, or the surveys are of different libraries or contradict
+            each other.
+        UsageError: there are too few, or what is in the output folder would be lost.
+    """
+    if len(folders) < 2:
+        raise UsageError("one survey alone is given", None, "give two or more folders of surveys")
+    _check_output(folders, output)
+    given = [_read(in_folder(folder, PLAN)) for folder in folders]
+    measured = [read_measurements(each.folder / MEASUREMENTS) for each in given]
+    merged, addition = _merged(given, [each.simulated for each in measured])
+    open_folder(output)
+    earliest_first = sorted(range(len(given)), key=lambda s: (given[s].time, s))
+    places = [merged.topology.places[place] for place in merged.topology.ranks]
+    write_measurements(
+        output / MEASUREMENTS,
+        merged_measurements(
+            [measured[s] for s in earliest_first], [merged.rank_of[s] for s in earliest_first], places
+        ),
+    )
+    _write(output, addition)
+    surveys = [read_survey(path) if (path := each.folder / SURVEY).exists() else None for each in given]
+    cores = {survey.cores for survey in surveys if survey is not None}
+    parts = tuple(
+        Part(each.folder.absolute().name, each.topology.fingerprint, len(each.topology.ranks), each.time)
+        for each in given
+    )
+    targets = dict.fromkeys(survey.target for survey in surveys if survey is not None)
+    made_by = provenance()
+    write_survey(
+        output / SURVEY,
+        Survey(
+            " + ".join(targets) or "merged surveys",
+            addition.topology.fingerprint,
+            made_by["command"],
+            cores.pop() if len(cores) == 1 else None,
+            None,
+            made_by,
+            parts,
+        ),
+    )
+    # Of what a merge that is replaced was verified by later.
+    (output / BENCH).unlink(missing_ok=True)
+    return addition
+
+
+def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
+    """The ``plan.json`` that several make together, with its topology beside it, and what there is to say
+    of it.
+
+    It is in the user's cache folder, by a digest of what it is made of, so that ranks on other hosts find it
+    where they find the preload.
+
+    Raises:
+        IsochroneError: as `merge`.
+    """
+    given = [_read(path) for path in plan_files]
+    _, addition = _merged(given, ())
+    digest = hashlib.sha256()
+    for each, path in zip(given, plan_files, strict=True):
+        for file in (path, path.with_name(each.plan.topology_file)):
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    folder = cache_folder() / "plans" / digest.hexdigest()[:16]
+    if not (folder / PLAN).exists():
+        open_folder(folder.parent)
+        with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as unfinished:
+            whole = Path(unfinished) / "whole"
+            _write(open_folder(whole), addition)
+            try:
+                whole.rename(folder)
+            except OSError:
+                # Another process was quicker, or has left something that is none.
+                if not (folder / PLAN).exists():
+                    shutil.rmtree(folder, ignore_errors=True)
+                    whole.rename(folder)
+    return folder / PLAN, addition.notes
+
+
+def one_plan(plan_files: Sequence[Path]) -> tuple[Path | None, str | None]:
+    """The plan that a program runs on where several are given, and why it runs on none; both None where
+    none is
+    given.
+    """
+    if len(plan_files) < 2:
+        return (plan_files[0] if plan_files else None), None
+    try:
+        path, notes = merged_plan(plan_files)
+    except IsochroneError as error:
+        return None, refusal_for(error)
+    for note in notes:
+        _log.info("%s", note)
+    return path, None
+
+
+def _check_output(folders: Sequence[Path], output: Path) -> None:
+    if any(output.absolute().resolve() == folder.absolute().resolve() for folder in folders):
+        raise UsageError("is one of the surveys to be merged", str(output), "choose another folder with -o")
+    if (output / SURVEY).exists() and read_survey(output / SURVEY).merged:
+        return
+    if any((output / name).exists() for name in (MEASUREMENTS, TOPOLOGY, PLAN)):
+        raise UsageError("holds a survey, which would be lost", str(output), "choose another folder with -o")
+
+
+def _read(plan_file: Path) -> _Given:
+    plan = read_plan(plan_file)
+    topology_file = plan_file.with_name(plan.topology_file)
+    topology = read_topology(topology_file)
+    if topology.fingerprint != plan.fingerprint:
+        raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
+    if plan.level_names and len(plan.level_names) != len(topology.levels):
+        raise IsochroneError(
+            f"the plan has {len(plan.level_names)} levels, and its topology {len(topology.levels)}",
+            str(plan_file),
+            "tune again",
+        )
+    topology.check_whole(str(topology_file))
+    return _Given(plan_file.parent, plan, topology)
+
+
+def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged, Addition]:
+    _check_libraries(given)
+    if len(set(simulated)) > 1:
+        raise IsochroneError("some surveys are simulated, and some are not", ", ".join(g.name for g in given))
+    names = [each.name for each in given]
+    merged = merged_topology([each.topology for each in given], names)
+    sources = [
+        Source(each.name, each.time, each.plan, each.topology, levels)
+        for each, levels in zip(given, merged.level_of, strict=True)
+    ]
+    found = merged_rules(sources, merged.topology)
+    notes = list(found.notes)
+    if merged.unknown:
+        notes.insert(
+            0,
+            f"nothing was measured between hosts of different surveys: what they have in common is called "
+            f"'{merged.unknown}', and its links are taken to be the slowest that were measured",
+        )
+    plan = Plan(
+        fingerprint=merged.topology.fingerprint,
+        topology_file=TOPOLOGY,
+        library=given[-1].plan.library,
+        abi=given[-1].plan.abi,
+        rules=found.rules,
+        provenance=provenance(),
+        level_names=tuple(level.name for level in merged.topology.levels),
+    )
+    return merged, Addition(merged.topology, plan, tuple(notes))
+
+
+def _check_libraries(given: Sequence[_Given]) -> None:
+    first = given[0]
+    for other in given[1:]:
+        if _library(first.plan) != _library(other.plan):
+            raise IsochroneError(
+                f"is for {_title(other.plan)}, and {first.name} for {_title(first.plan)}: "
+                "a plan belongs to one MPI library",
+                other.name,
+                "merge surveys of one library",
+            )
+
+
+def _library(plan: Plan) -> tuple[object, str]:
+    return parse_version(plan.library) or plan.library, normal_abi(plan.abi)
+
+
+def _title(plan: Plan) -> str:
+    known = parse_version(plan.library)
+    return f"{' '.join(known) if known else plan.library} ({plan.abi})"
+
+
+def _write(folder: Path, addition: Addition) -> None:
+    write_topology(folder / TOPOLOGY, addition.topology)
+    write_plan(folder / PLAN, addition.plan)

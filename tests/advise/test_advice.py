@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of runs whose times are known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from surveyed import LIBRARY, layout, places, rule, topology, write
+
+from isochrone.advise import Advice, advice, verdict
+from isochrone.cli.main import main
+from isochrone.errors import IsochroneError
+from isochrone.files import read_plan, read_topology
+from isochrone.files.profile import Profile, Timed, read_profile, write_profile
+
+HOSTS = ["n0", "n1"]
+RANKS = places(HOSTS, 2)
+
+
+def row(collective: str = "allreduce", seconds: float = 1.0, waiting: float = 0.0, **others: int) -> Timed:
+    """So many seconds on each of four ranks in a hundred calls of 8 bytes; a share of them is waiting."""
+    calls = others.get("calls", 100)
+    operation_s = seconds * (1 - waiting) / calls
+    of_all = 4 * seconds
+    given = {"group": 0, "root": 0, "calls": calls, "bytes": 8 * calls} | others
+    return Timed(
+        collective,
+        **given,
+        seconds=of_all,
+        slowest_s=seconds,
+        sampled=calls,
+        sampled_s=of_all,
+        waiting_s=of_all * waiting,
+        operation_s=operation_s,
+        operation_median_s=operation_s,
+    )
+
+
+def profile(
+    *rows: Timed, run_s: float = 10.0, groups: tuple[tuple[int, ...], ...] = ((0, 1, 2, 3),)
+) -> Profile:
+    spent = sum(each.seconds for each in rows) / 4
+    waited = sum(each.waiting_s for each in rows) / 4
+    untimed = dict.fromkeys(("nonblocking", "persistent", "neighbours", "between_groups"), 0)
+    return Profile(LIBRARY, RANKS, 1e-6, (run_s,) * 4, (spent,) * 4, (waited,) * 4, groups, rows, untimed, {})
+
+
+def by_plan(found: Profile, folder: Path, gain: float = 2.0, recipe: str = "binomial") -> Advice:
+    """With a plan for allreduces on all ranks."""
+    of = topology(RANKS, {})
+    shape = layout(of, RANKS).shape()
+    plan = write(
+        folder / "plan",
+        of,
+        [rule(shape, recipe, 1, 1000, "allreduce", (gain * 0.9, gain, gain * 1.1))],
+    )
+    return advice(found, read_plan(plan / "plan.json"), read_topology(plan / "topology.json"))
+
+
+def test_what_is_little_of_a_run_is_not_worth_a_plan(tmp_path: Path) -> None:
+    found = by_plan(profile(row(seconds=0.3)), tmp_path)
+    assert verdict(found) == ["Collectives take 3 % of the run: nothing to gain here."]
+
+
+def test_a_rule_saves_its_part_of_the_operation(tmp_path: Path) -> None:
+    found = by_plan(profile(row(seconds=4.0)), tmp_path)
+    (kind,) = found.kinds
+    assert (kind.gain.source, kind.gain.factor, kind.gain.recipe) == ("measured", 2.0, "binomial")
+    assert kind.share == pytest.approx(0.4)
+    assert found.saved_share == found.saved_measured_share == pytest.approx(0.2)
+    assert any(
+        "allreduce of 8 B on 4 ranks takes 40 % of the run; the plan makes it 2.0x as fast" in line
+        for line in verdict(found)
+    )
+
+
+def test_waiting_is_saved_by_nothing(tmp_path: Path) -> None:
+    found = by_plan(profile(row(seconds=5.0, waiting=0.8)), tmp_path)
+    assert found.saved_share == pytest.approx(0.05)
+    assert found.waiting == pytest.approx(0.8)
+    assert verdict(found)[1].startswith("The program waits: 80 % of the time in allreduce")
+
+
+def test_a_program_that_only_waits_has_nothing_to_gain(tmp_path: Path) -> None:
+    lines = verdict(by_plan(profile(row(seconds=5.0, waiting=0.99)), tmp_path))
+    assert lines[1].startswith("The program waits: 99 %")
+    assert "nothing to gain here" in lines[2]
+
+
+def test_a_rule_that_keeps_to_the_library_s_own_says_that_nothing_is_to_be_gained(tmp_path: Path) -> None:
+    found = by_plan(profile(row(seconds=4.0)), tmp_path, 1.0, "native")
+    assert found.saved_share == 0
+    assert verdict(found)[-1] == "Nothing faster is known for these calls: nothing to gain here."
+
+
+def test_what_no_rule_covers_is_predicted_and_marked(tmp_path: Path) -> None:
+    found = by_plan(profile(row("bcast", 4.0), row("allreduce", 2.0)), tmp_path)
+    sources = {kind.collective: kind.gain.source for kind in found.kinds}
+    assert sources == {"bcast": "predicted", "allreduce": "measured"}
+    assert found.saved_measured_share == pytest.approx(0.1)
+    assert found.saved_share > found.saved_measured_share
+    assert any("the model (not measured)" in line for line in verdict(found))
+
+
+def test_savings_of_groups_at_the_same_time_do_not_add_up(tmp_path: Path) -> None:
+    of = topology(RANKS, {})
+    halves = (RANKS[:2], RANKS[2:])
+    shape = layout(of, halves[0]).shape()
+    folder = write(tmp_path / "plan", of, [rule(shape, "binomial", 1, 1000, "allreduce")])
+    rows = [replace(row(seconds=4.0, group=group), seconds=8.0, sampled_s=8.0) for group in range(2)]
+    found = advice(
+        profile(*rows, groups=((0, 1), (2, 3))),
+        read_plan(folder / "plan.json"),
+        read_topology(folder / "topology.json"),
+    )
+    (kind,) = found.kinds
+    assert kind.communicators == 2
+    assert kind.calls == 200
+    assert found.saved_share == pytest.approx(0.2)
+
+
+def test_blocks_that_differ_count_with_the_mean_one(tmp_path: Path) -> None:
+    found = by_plan(profile(row("allgatherv", bytes=41 * 100)), tmp_path)
+    assert found.kinds[0].size_bytes == 11
+
+
+def test_without_a_plan_only_a_bound_is_said() -> None:
+    found = advice(profile(row(seconds=4.0, waiting=0.5)), None, None)
+    assert found.open_share == pytest.approx(0.2)
+    assert verdict(found)[-1] == (
+        "Without a plan nothing is known of what could be saved; it is at most 20 % of the run. To know: "
+        "isochrone survey."
+    )
+
+
+def test_a_plan_of_other_hosts_or_another_library_says_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strangers = tuple(replace(place, host=f"x{place.host}", signature="another") for place in RANKS)
+    assert by_plan(replace(profile(row()), places=strangers), tmp_path).kinds[0].gain.source == "unknown"
+    library = replace(LIBRARY, library="Open MPI v4.1.4, x", abi="libmpi.so.40")
+    write_profile(tmp_path / "profile.json", replace(profile(row(seconds=4.0)), mpi=library))
+    words = ["advise", "--profile", str(tmp_path / "profile.json"), "--plan", str(tmp_path / "plan")]
+    assert main([*words, "--json"]) == 0
+    done = capsys.readouterr()
+    assert "advising without it" in done.err
+    assert json.loads(done.out)["kinds"][0]["gain"]["source"] == "unknown"
+
+
+def test_the_table_has_a_line_for_each_kind(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = row(seconds=4.0), row("bcast", 1.0), row("alltoallv", 1.0, bytes=0)
+    write_profile(tmp_path / "profile.json", profile(*rows))
+    assert main(["advise", "--profile", str(tmp_path / "profile.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["allreduce", "bcast", "alltoallv"]
+    assert main(["advise"]) == 2
+    assert main(["advise", "--profile", str(tmp_path / "profile.json"), "--", "mpiexec", "-n", "2", "x"]) == 2
+
+
+def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
+    given = profile(row(), row("bcast"))
+    write_profile(tmp_path / "p.json", given)
+    assert read_profile(tmp_path / "p.json") == given
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"groups": [[[0, 5, 1]]]},
+        {"groups": [[[0, 2, 1], [1, 1, 1]]]},
+        {"groups": [[[0, 1 << 24, 1]]] * 9},
+        {"rank_s": [1.0]},
+        {"rows": [{"collective": "bcast"}]},
+        {"ranks": 3},
+        {"groups": []},
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(tmp_path: Path, change: dict[str, object]) -> None:
+    write_profile(tmp_path / "p.json", profile(row()))
+    document = json.loads((tmp_path / "p.json").read_text())
+    (tmp_path / "p.json").write_text(json.dumps(document | change))
+    with pytest.raises(IsochroneError):
+        read_profile(tmp_path / "p.json")
