@@ -103,6 +103,7 @@ std::string as_text(const Agreement& agreement, const std::vector<std::string>& 
          {agreement.explain, agreement.check, agreement.threads, agreement.reproducible, agreement.summary}) {
         flags += flag ? '1' : '0';
     }
+    flags += static_cast<char>('0' + static_cast<int>(agreement.trials));
     append(all, flags);
     for (const auto& place : places) append(all, place);
     return all;
@@ -120,6 +121,7 @@ Agreement from_text(std::string_view all) {
     agreement.threads = flags[2] == '1';
     agreement.reproducible = flags[3] == '1';
     agreement.summary = flags[4] == '1';
+    agreement.trials = static_cast<Trials>(flags[5] - '0');
     std::vector<std::string> places;
     while (!all.empty()) places.push_back(take(all));
     agreement.places = comm::places_of(places);
@@ -150,7 +152,8 @@ class Chair {
                                 .explain = inputs.explain,
                                 .check = inputs.check,
                                 .reproducible = inputs.reproducible,
-                                .summary = inputs.summary};
+                                .summary = inputs.summary,
+                                .trials = inputs.trials};
             for (const Here& here : heard_) {
                 places.emplace_back(here.place.data(), static_cast<std::size_t>(here.place_length));
                 agreement.threads = agreement.threads || here.threads != 0;

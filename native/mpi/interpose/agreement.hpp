@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "comm/place.hpp"
+#include "interpose/environment.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -35,6 +36,7 @@ struct Agreement {
     bool check = false;
     bool reproducible = false;
     bool summary = false;
+    Trials trials = Trials::on;
     bool threads = false;  ///< whether several threads of any rank may be in collectives at once
 };
 

@@ -49,6 +49,15 @@ Inputs read_inputs() {
     inputs.reproducible = is_on("ISOCHRONE_REPRODUCIBLE");
     inputs.summary = is_on("ISOCHRONE_SUMMARY");
     inputs.only = variable("ISOCHRONE_ONLY");
+    inputs.learn = variable("ISOCHRONE_LEARN");
+    const std::string trials = variable("ISOCHRONE_TRIALS");
+    if (trials == "off" || trials == "0") {
+        inputs.trials = Trials::off;
+    } else if (trials == "all") {
+        inputs.trials = Trials::all;
+    } else if (!trials.empty() && trials != "on" && trials != "1") {
+        inputs.complaint = "ISOCHRONE_TRIALS is '" + trials.substr(0, 60) + "', and none of on, off and all";
+    }
     inputs.fabric = variable("ISOCHRONE_FABRIC");
     if (const std::string path = or_else(plan_file, "ISOCHRONE_PLAN"); !path.empty()) {
         const std::string whether = variable("ISOCHRONE");

@@ -4,12 +4,20 @@
 // it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "select/plan.hpp"
 #include "topology/topology.hpp"
 
 namespace isochrone::mpi::interpose {
+
+/// In which calls it may be tried what is faster, so that by and by calls run differently.
+enum class Trials : std::uint8_t {
+    off,
+    on,   ///< whose results are the same to the last bit, whatever runs
+    all,  ///< also reductions of floating-point numbers
+};
 
 /// What the variables of the environment name and ask for, each here by its own name.
 struct Inputs {
@@ -23,6 +31,8 @@ struct Inputs {
     bool check = false;         ///< whether ranks compare what they ask for before each collective
     bool reproducible = false;  ///< whether reductions run in one order
     bool summary = false;       ///< whether rank 0 says at the end what ran
+    Trials trials = Trials::on;
+    std::string learn;  ///< the folder for what was found live; empty: it is not kept
 };
 
 [[nodiscard]] Inputs read_inputs();

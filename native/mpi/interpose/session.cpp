@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "comm/check.hpp"
 #include "fabric/client.hpp"
@@ -22,6 +23,12 @@ using preload::handle;
 
 using comm::check;
 using executor::Dispatcher;
+
+namespace {
+
+std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+}  // namespace
 
 /// Why the plan does not hold, or nothing.
 std::string Session::take_plan(const Agreement& agreement) {
@@ -92,6 +99,8 @@ std::unique_ptr<Session> Session::open() {
     session->check_ = agreement->check;
     session->summary_ = agreement->summary;
     session->threads_ = agreement->threads;
+    // Who wants some recipes only, to find which of them changed a result, wants no others.
+    session->trials_ = agreement->only.empty() ? agreement->trials : Trials::off;
     // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
     if (session->rank_ == 0) {
         const auto misfit = core::select::misfit(session->plan_, session->world_);
@@ -144,6 +153,10 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
     if (counts.left_out > 0) {
         result += ", " + std::to_string(counts.left_out) + own + "as ISOCHRONE_ONLY leaves them out";
     }
+    if (counts.tried > 0)
+        result += ", " + std::to_string(counts.tried) + " by recipes on trial or found live";
+    if (counts.checked > 0)
+        result += ", " + std::to_string(counts.checked) + own + "on trial or found live";
     if (counts.refused > 0) {
         result += ", " + std::to_string(counts.refused) + own + "as the recipe cannot run here";
     }
@@ -168,9 +181,17 @@ void Session::say_what_ran() {
     }
     if (!summary_) return;
     for (const auto& line : tallies_.lines()) std::fprintf(stderr, "isochrone: %s\n", line.c_str());
+    const auto ended = trying_.recipes + trying_.natives;
+    if (trying_.begun + ended == 0) return;
+    std::fprintf(stderr,
+                 "isochrone: live trials on rank 0: %llu of recipes that the model found; %llu times a recipe "
+                 "was faster, %llu times the MPI library's own\n",
+                 static_cast<unsigned long long>(trying_.begun),
+                 static_cast<unsigned long long>(trying_.recipes),
+                 static_cast<unsigned long long>(trying_.natives));
 }
 
-Session::Done Session::run(const Call& call) {
+Session::Done Session::run(const Call& call, Unfinished& unfinished) {
     // What is wrong is for the library to find.
     const auto comm = handle<MPI_Comm>(call.comm);
     if (comm == MPI_COMM_NULL) return {};
@@ -181,7 +202,7 @@ Session::Done Session::run(const Call& call) {
     }
     const bool has_root = call.root >= 0 && call.root < kept.size;
     const bool may_have_recipe =
-        explain_ || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
+        explain_ || kept.live || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
     if (!check_ && !may_have_recipe) return {};
     const Request request = examine(call, kept);
     if (check_) {
@@ -205,17 +226,32 @@ Session::Done Session::run(const Call& call) {
         }
         return {};
     }
-    const auto& decision = kept.dispatcher->decide(request.question, request.bytes);
+    executor::Live::Turn turn{&kept.dispatcher->decide(request.question, request.bytes)};
+    if (kept.live && (request.is_exact || trials_ == Trials::all))
+        turn = kept.live->next(request.question, request.bytes, *turn.decision);
+    const auto& decision = *turn.decision;
     if (explain_) count(kept, decision, request);
     if (decision.resolved == nullptr) {
         if (plan_.reproducible) say_that_order_may_differ(kept, call, decision.reason);
+        if (turn.kind != nullptr)
+            unfinished = {.kind = turn.kind, .handle = &kept, .begin_ns = now().count()};
         return {};
     }
     Tally& tally = tally_of(kept, decision);
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = now();
     run_on(kept, decision, call, request);
-    tally.add(std::chrono::steady_clock::now() - begin);
+    const auto time = now() - begin;
+    tally.add(time);
+    if (turn.kind != nullptr)
+        kept.live->ended(*turn.kind, std::chrono::duration<double>(time).count(), comm, kept.rank);
     return {true, MPI_SUCCESS};
+}
+
+void Session::finish(const Call& call, const Unfinished& unfinished) {
+    const auto time = now() - std::chrono::nanoseconds(unfinished.begin_ns);
+    const auto& kept = *static_cast<Handle*>(unfinished.handle);
+    kept.live->ended(*static_cast<executor::Live::Kind*>(unfinished.kind),
+                     std::chrono::duration<double>(time).count(), handle<MPI_Comm>(call.comm), kept.rank);
 }
 
 Session::Request Session::examine(const Call& call, const Handle& kept) {
@@ -261,6 +297,7 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
     const Type& about = *request.type;
     request.is_possible = request.is_possible && request.is_valid && about.dense && about.begin == 0 &&
                           about.extent == about.size;
+    request.is_exact = Operations::is_exact(op, type);
     if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
     return request;
 }
@@ -278,6 +315,7 @@ void Session::examine_blocks(const Call& call, const Handle& kept, Request& requ
     const auto op = handle<MPI_Op>(call.op);
     request.is_valid = operations_.fit(op, type, types_->is_basic(type), *self_);
     request.is_possible = request.is_possible && request.is_valid && request.blocks->is_dense();
+    request.is_exact = Operations::is_exact(op, type);
     if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
 }
 
@@ -349,6 +387,10 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
         std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)]() mutable {
             return open_lane(comm, handle, std::move(here));
         });
+    if (trials_ != Trials::off) {
+        handle->live = std::make_unique<executor::Live>(
+            *handle->dispatcher, [this](const auto& kind, auto event) { tell(kind, event); });
+    }
     return handle;
 }
 
@@ -416,14 +458,38 @@ Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector
         ""};
 }
 
+void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event) {
+    using Event = executor::Live::Event;
+    const std::lock_guard lock(mutex_);
+    if (event == Event::begun) {
+        ++trying_.begun;
+        return;
+    }
+    ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
+    const bool is_wrong = kind.was_planned && event == Event::native_is_better;
+    if (!is_wrong || rank_ != 0 || std::exchange(has_said_that_machine_differs_, true)) return;
+    std::fprintf(stderr,
+                 "isochrone: the machine differs from what was surveyed: %s of about %lld bytes: %s; this and "
+                 "the like run so from now on, and a new survey would say more\n",
+                 std::string(kind.question.collective->name).c_str(), static_cast<long long>(kind.bytes),
+                 kind.incumbent->reason.c_str());
+}
+
 void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Request& request) {
     const bool first = kept.rank == 0 && kept.explained.insert(&decision).second;
     const auto& collective = *request.question.collective;
     {
         const std::lock_guard lock(mutex_);
         Counts& counts = counts_[&collective];
+        using core::select::Basis;
         if (decision.resolved != nullptr) {
-            ++counts.recipes;
+            ++(decision.basis == Basis::predicted || (decision.basis == Basis::live && decision.rule == nullptr)
+                   ? counts.tried
+                   : counts.recipes);
+        } else if (decision.basis == Basis::live && decision.rule == nullptr) {
+            ++counts.checked;
+        } else if (decision.basis == Basis::interpolated) {
+            ++counts.planned_native;
         } else if (decision.rule == nullptr) {
             ++counts.not_measured;
         } else if (decision.rule->left_out) {
