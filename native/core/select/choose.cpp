@@ -148,7 +148,7 @@ Choice by_rule(const Rule& rule, const collectives::Collective& collective, cons
 
 SizeClass size_class(std::int64_t bytes) {
     if (bytes < 1) return {0, 0};
-    const int bits = std::bit_width(static_cast<std::uint64_t>(bytes));
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
     return {std::int64_t{1} << (bits - 1),
             bits < 63 ? (std::int64_t{1} << bits) - 1 : std::numeric_limits<std::int64_t>::max()};
 }

@@ -43,11 +43,11 @@ const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::in
     if (has_failed_) return failed_;
     auto& known = answers_to(question).known;
     const std::int64_t size = question.collective->agreed_bytes(bytes);
-    auto answer = std::find_if(known.begin(), known.end(), [&](const Answer& one) {
+    auto found = std::find_if(known.begin(), known.end(), [&](const Decision& one) {
         return one.min_bytes <= size && size <= one.max_bytes;
     });
-    if (answer == known.end()) answer = known.insert(known.end(), make_answer(question, bytes));
-    const Decision& decision = answer->decision;
+    if (found == known.end()) found = known.insert(known.end(), make_decision(question, bytes));
+    const Decision& decision = *found;
     if (decision.resolved == nullptr ||
         !has_too_many_segments(question, decision.resolved->recipe, bytes))
         return decision;
@@ -62,22 +62,21 @@ bool Dispatcher::has_too_many_segments(const Question& question, const Recipe& r
     return segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count;
 }
 
-Dispatcher::Answer Dispatcher::make_answer(const Question& question, std::int64_t bytes) {
+Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::int64_t bytes) {
     auto choice =
         core::select::choose(plan_, *question.collective, layout_, question.root, bytes, question.in_order);
-    Answer answer{.min_bytes = choice.min_bytes, .max_bytes = choice.max_bytes, .decision = {}};
-    if (choice.recipe.kind != Recipe::Kind::native)
-        answer.decision = decide_on(question, choice.recipe, 0);  // segments are counted call by call
-    Decision& decision = answer.decision;
-    decision.rule = choice.rule;
-    decision.basis = choice.basis;
-    decision.speedup = choice.speedup;
-    if (decision.resolved != nullptr || choice.recipe.kind == Recipe::Kind::native) {
+    const bool is_native = choice.recipe.kind == Recipe::Kind::native;
+    Decision decision;
+    if (!is_native) decision = decide_on(question, choice.recipe, 0);  // segments are counted call by call
+    if (is_native || decision.resolved != nullptr) {
         decision.reason = std::move(choice.reason);
-    } else {
-        decision.basis = core::select::Basis::none;
+        decision.basis = choice.basis;
+        decision.speedup = choice.speedup;
     }
-    return answer;
+    decision.rule = choice.rule;
+    decision.min_bytes = choice.min_bytes;
+    decision.max_bytes = choice.max_bytes;
+    return decision;
 }
 
 Dispatcher::Decision Dispatcher::decide_on(const Question& question, const Recipe& recipe,

@@ -28,6 +28,8 @@ class Dispatcher {
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
         core::select::Basis basis = core::select::Basis::none;
         double speedup = 0;  ///< over the library's own, as far as it is known
+        std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
+        std::int64_t max_bytes = 0;  ///< ... to this, inclusive
     };
 
     /// Collective: what recipes are to run on, or nullptr, on all ranks alike, and why.
@@ -71,19 +73,13 @@ class Dispatcher {
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:
-    /// What holds for some sizes.
-    struct Answer {
-        std::int64_t min_bytes = 0;
-        std::int64_t max_bytes = 0;
-        Decision decision;
-    };
     /// The decisions for one question, where they stay.
     struct Answers {
         bool has_recipes = false;
-        std::deque<Answer> known;  ///< those that were asked for
+        std::deque<Decision> known;  ///< those that were asked for
     };
     Answers& answers_to(const Question& question);
-    Answer make_answer(const Question& question, std::int64_t bytes);
+    Decision make_decision(const Question& question, std::int64_t bytes);
     [[nodiscard]] bool has_too_many_segments(const Question& question, const core::compose::Recipe& recipe,
                                              std::int64_t bytes) const;
 

@@ -65,37 +65,32 @@ Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
 
 Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
                           const Dispatcher::Decision& decision) {
-    const auto sizes = core::select::size_class(question.collective->agreed_bytes(bytes));
+    auto sizes = core::select::size_class(question.collective->agreed_bytes(bytes));
     const auto [known, is_new] = known_.try_emplace({&decision, sizes.min_bytes}, nullptr);
     if (!is_new) return known->second;
-    // What was measured to be the library's own needs no trial.
+    // What was found to be the library's own needs no trial.
     const bool is_planned = decision.resolved != nullptr;
     if (!is_planned && decision.basis != Basis::predicted) return nullptr;
+    // A rule may end within a class.
+    sizes = {std::max(sizes.min_bytes, decision.min_bytes), std::min(sizes.max_bytes, decision.max_bytes)};
     std::string shape =
         core::select::shape_for(*question.collective, dispatcher_.layout(), question.root);
-    const Key key{question.collective, question.in_order, shape, sizes.min_bytes};
-    auto found = kinds_.find(key);
-    // A class of sizes in which a rule begins or ends has a kind on each side: rules are told apart.
-    if (found == kinds_.end() || found->second.was_planned != is_planned) {
-        Kind kind{.question = question,
-                  .bytes = bytes,
-                  .shape = std::move(shape),
-                  .sizes = sizes,
-                  .trial = is_planned ? Trial::checking(std::max(1.0, decision.speedup)) : Trial::seeking(),
-                  .incumbent = &decision,
-                  .challenger = is_planned ? &native_ : nullptr,
-                  .was_planned = is_planned,
-                  .pricing = nullptr,
-                  .made = {}};
-        if (found != kinds_.end()) {
-            Key other = key;
-            std::get<std::int64_t>(other) = -1 - sizes.min_bytes;
-            found = kinds_.try_emplace(std::move(other), std::move(kind)).first;
-        } else {
-            found = kinds_.emplace(key, std::move(kind)).first;
+    const auto [kind, is_first] =
+        kinds_.try_emplace({question.collective, question.in_order, std::move(shape), sizes.min_bytes});
+    if (is_first) {
+        Kind& made = kind->second;
+        made.question = question;
+        made.bytes = bytes;
+        made.shape = std::get<std::string>(kind->first);
+        made.sizes = sizes;
+        made.incumbent = &decision;
+        made.was_planned = is_planned;
+        if (is_planned) {
+            made.trial = Trial::checking(std::max(1.0, decision.speedup));
+            made.challenger = &native_;
         }
     }
-    return known->second = &found->second;
+    return known->second = &kind->second;
 }
 
 void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
@@ -155,9 +150,11 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
                                              question.in_order),
                     *question.collective, layout, question.root, kind.bytes);
             }
+            double longest_s = 0;
             while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
                 const double now_s = before_s + std::chrono::duration<double>(Clock::now() - begin).count();
-                next_s = std::max(next_s, now_s - kind.priced_s);
+                longest_s = std::max(longest_s, now_s - kind.priced_s);
+                next_s = longest_s;
                 kind.priced_s = now_s;
             }
         }

@@ -33,7 +33,7 @@ class Live {
         std::int64_t bytes = 0;         ///< of that
         std::string shape;
         core::select::SizeClass sizes;
-        core::trial::Trial trial;
+        core::trial::Trial trial = core::trial::Trial::seeking();
         const Dispatcher::Decision* incumbent = nullptr;
         const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
         bool was_planned = false;  ///< the first incumbent is a recipe that the plan has

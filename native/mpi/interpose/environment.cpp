@@ -44,6 +44,7 @@ void each_object(Visit&& visit) {
 
 Inputs read_inputs() {
     Inputs inputs;
+    inputs.unsurveyed = is_on("ISOCHRONE_UNSURVEYED");
     inputs.explain = is_on("ISOCHRONE_EXPLAIN");
     inputs.check = is_on("ISOCHRONE_CHECK");
     inputs.reproducible = is_on("ISOCHRONE_REPRODUCIBLE");
@@ -105,6 +106,8 @@ bool gpu_runtime_is_loaded() {
     return found;
 }
 
-bool plan_is_asked_for() { return !or_else(plan_file, "ISOCHRONE_PLAN").empty(); }
+bool plan_is_asked_for() { 
+    return !or_else(plan_file, "ISOCHRONE_PLAN").empty() || is_on("ISOCHRONE_UNSURVEYED");
+}
 
 }  // namespace isochrone::mpi::interpose

@@ -27,6 +27,7 @@ struct Inputs {
     std::string only;       ///< which recipes are to run, see select/only.hpp; empty: all
     std::string
         fabric;  ///< the address of its server, see core/place/fabric_server.hpp; empty: none is asked
+    bool unsurveyed = false;  ///< without a plan, the tree is that of the hardware
     bool explain = false;
     bool check = false;         ///< whether ranks compare what they ask for before each collective
     bool reproducible = false;  ///< whether reductions run in one order
@@ -48,7 +49,7 @@ void check_belongs(const core::select::Plan& plan, const core::topology::Topolog
 /// cannot touch.
 [[nodiscard]] bool gpu_runtime_is_loaded();
 
-/// Whether ISOCHRONE_PLAN is set, or a plan was named.
+/// Whether ISOCHRONE_PLAN is set, or a plan was named, or none is needed.
 [[nodiscard]] bool plan_is_asked_for();
 
 }  // namespace isochrone::mpi::interpose

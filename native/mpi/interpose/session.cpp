@@ -2,6 +2,7 @@
 #include "interpose/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/runtime.hpp"
+#include "place/hardware.hpp"
 #include "preload/word.hpp"
 #include "select/fit.hpp"
 #include "select/only.hpp"
@@ -32,6 +34,14 @@ std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_si
 
 /// Why the plan does not hold, or nothing.
 std::string Session::take_plan(const Agreement& agreement) {
+    if (agreement.unsurveyed) {
+        std::vector<core::place::Seat> seats;
+        for (std::size_t rank = 0; rank < agreement.places.size(); ++rank)
+            seats.push_back({agreement.places[rank].host, agreement.inner[rank]});
+        world_ = core::place::of_hardware(seats);
+        plan_.reproducible = agreement.reproducible;
+        return {};
+    }
     try {
         plan_ = core::select::parse_plan(agreement.plan);
         auto topology = core::topology::parse(agreement.topology);
@@ -99,10 +109,11 @@ std::unique_ptr<Session> Session::open() {
     session->check_ = agreement->check;
     session->summary_ = agreement->summary;
     session->threads_ = agreement->threads;
+    if (session->rank_ == 0 && !agreement->unsurveyed) session->learn_ = read_inputs().learn;
     // Who wants some recipes only, to find which of them changed a result, wants no others.
     session->trials_ = agreement->only.empty() ? agreement->trials : Trials::off;
     // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
-    if (session->rank_ == 0) {
+    if (session->rank_ == 0 && !agreement->unsurveyed) {
         const auto misfit = core::select::misfit(session->plan_, session->world_);
         if (!misfit.empty()) {
             const char* yet = agreement->reproducible ? "; reductions run in one order all the same" : "";
@@ -112,6 +123,7 @@ std::unique_ptr<Session> Session::open() {
     int is_ready = 1;
     try {
         session->make_communicators();
+        if (agreement->unsurveyed) session->measure_links();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: %s\n", error.what());
         is_ready = 0;
@@ -123,6 +135,38 @@ std::unique_ptr<Session> Session::open() {
                      "isochrone: a rank could not be made ready: the MPI library's own collectives run\n");
     }
     return nullptr;
+}
+
+/// Without a survey: a few round trips between rank 0 and the first rank of the last host tell more of the links
+/// between nodes than their class does. Collective.
+void Session::measure_links() {
+    constexpr int trips = 5;  // of each size; the first sets up the connection
+    constexpr std::array<int, 2> sizes{0, 65536};
+    if (world_.levels.front() != "machine") return;
+    const auto& nodes = world_.group_of[static_cast<std::size_t>(world_.level("node"))];
+    const int last = *std::max_element(nodes.begin(), nodes.end());
+    const auto partner = static_cast<int>(std::find(nodes.begin(), nodes.end(), last) - nodes.begin());
+    std::array<double, 2> rtt_s{};
+    if (rank_ == 0 || rank_ == partner) {
+        std::vector<char> data(static_cast<std::size_t>(sizes.back()));
+        const int peer = rank_ == 0 ? partner : 0;
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            for (int trip = 0; trip < trips; ++trip) {
+                const auto begin = now();
+                const auto send = [&] {
+                    check(PMPI_Send(data.data(), sizes[size], MPI_BYTE, peer, 0, comm_), "MPI_Send");
+                };
+                if (rank_ == 0) send();
+                check(PMPI_Recv(data.data(), sizes[size], MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+                if (rank_ != 0) send();
+                const double time_s = std::chrono::duration<double>(now() - begin).count();
+                rtt_s[size] = trip == 0 ? time_s : std::min(rtt_s[size], time_s);
+            }
+        }
+    }
+    check(PMPI_Bcast(rtt_s.data(), static_cast<int>(rtt_s.size()), MPI_DOUBLE, 0, comm_), "MPI_Bcast");
+    world_.links.front() = core::place::links_of(rtt_s[0], sizes.back(), rtt_s[1]);
 }
 
 void Session::make_communicators() {
@@ -165,6 +209,7 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
 
 Session::~Session() {
     if (rank_ == 0) say_what_ran();
+    if (!learn_.empty()) learned_.write(learn_, plan_);
     for (Handle* handle : handles_) delete handle;
 }
 
@@ -389,7 +434,8 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
         });
     if (trials_ != Trials::off) {
         handle->live = std::make_unique<executor::Live>(
-            *handle->dispatcher, [this](const auto& kind, auto event) { tell(kind, event); });
+            *handle->dispatcher, [this, &order = handle->dispatcher->order()](
+                                          const auto& kind, auto event) { tell(kind, event, order); });
     }
     return handle;
 }
@@ -458,13 +504,15 @@ Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector
         ""};
 }
 
-void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event) {
+void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event,
+                   const std::string& order) {
     using Event = executor::Live::Event;
     const std::lock_guard lock(mutex_);
     if (event == Event::begun) {
         ++trying_.begun;
         return;
     }
+    if (!learn_.empty()) learned_.note(kind, order);
     ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
     const bool is_wrong = kind.was_planned && event == Event::native_is_better;
     if (!is_wrong || rank_ != 0 || std::exchange(has_said_that_machine_differs_, true)) return;

@@ -28,6 +28,7 @@
 #include "interpose/call.hpp"
 #include "interpose/datatype.hpp"
 #include "interpose/lanes.hpp"
+#include "interpose/learned.hpp"
 #include "interpose/operation.hpp"
 #include "interpose/tally.hpp"
 #include "place/layout.hpp"
@@ -114,6 +115,7 @@ class Session {
     [[nodiscard]] std::string ask_for_delays(const Agreement& agreement) const;
     void take_delays(const Agreement& agreement);
     void make_communicators();
+    void measure_links();
     [[nodiscard]] Request examine(const Call& call, const Handle& handle);
     void examine_blocks(const Call& call, const Handle& handle, Request& request);
     void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
@@ -127,7 +129,7 @@ class Session {
     [[nodiscard]] std::optional<std::vector<int>> in_world(MPI_Comm comm) const;
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
-    void tell(const executor::Live::Kind& kind, executor::Live::Event event);
+    void tell(const executor::Live::Kind& kind, executor::Live::Event event, const std::string& order);
     void count(Handle& handle, const executor::Dispatcher::Decision& decision, const Request& request);
 
     core::select::Plan plan_;
@@ -137,6 +139,7 @@ class Session {
     bool summary_ = false;
     bool threads_ = false;
     Trials trials_ = Trials::off;
+    std::string learn_;  // on rank 0: the folder for what is found live; empty: it is not kept
     int rank_ = 0;
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
     MPI_Group world_group_ = MPI_GROUP_NULL;
@@ -151,6 +154,7 @@ class Session {
     std::unordered_set<Handle*> handles_;
     std::map<const core::collectives::Collective*, Counts> counts_;
     Trying trying_;
+    Learned learned_;
     bool has_said_that_machine_differs_ = false;
 };
 

@@ -129,6 +129,10 @@ def run_mpi(
         Path | None,
         typer.Option("--map", metavar="FILE", help="Ranks where `isochrone map` put them: its mapping.json."),
     ] = None,
+    unsurveyed: Annotated[
+        bool,
+        typer.Option("--unsurveyed", help="Without a plan: recipes are tried, as `isochrone run` does then."),
+    ] = False,
 ) -> None:
     """Run an MPI program in a lab; without --lab, in the one that is up.
 
@@ -139,7 +143,8 @@ def run_mpi(
     with open_lab_target(options, options.lab or the_lab(None).name) as target:
         if mapping is not None:
             target = _mapped(target, mapping, options)
-        variables = {} if plan is None else _settings_or_complaint(target.library, plan, program[0])
+        with_preload = plan is not None or unsurveyed
+        variables = _settings_or_complaint(target.library, plan, program[0]) if with_preload else {}
         code = target.execute(program, variables)
     raise typer.Exit(code)
 
@@ -161,14 +166,15 @@ def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
     return LabTarget(target.lab, target.library, ranks, options.idle_wait)
 
 
-def _settings_or_complaint(library: MpiLibrary, plan: Path, program: str) -> dict[str, str]:
+def _settings_or_complaint(library: MpiLibrary, plan: Path | None, program: str) -> dict[str, str]:
     from isochrone.errors import IsochroneError
     from isochrone.launch.preload import refusal_for, settings_for
     from isochrone.steps.folder import PLAN, in_folder
 
     try:
         # As isochrone run does, a run on a plan ends with what it did.
-        return {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, in_folder(plan, PLAN), [program])
+        file = None if plan is None else in_folder(plan, PLAN)
+        return {"ISOCHRONE_SUMMARY": "1"} | settings_for(library, file, [program])
     except IsochroneError as error:
         _log.warning("%s", refusal_for(error))
         return {}

@@ -18,7 +18,7 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping", "fabric")
+KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping", "fabric", "learned")
 
 _MADE_BY = {
     "measurements": "isochrone probe",
@@ -30,6 +30,7 @@ _MADE_BY = {
     "graph": "isochrone record",
     "mapping": "isochrone map",
     "fabric": "isochrone fabric dump",
+    "learned": "isochrone run --learn",
 }
 
 
