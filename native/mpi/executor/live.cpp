@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include "comm/check.hpp"
 
@@ -20,7 +20,7 @@ using core::trial::Way;
 namespace {
 
 /// Of the time of all calls of a kind, that rank 0 may spend on prices. The other ranks wait meanwhile.
-constexpr double pricing_share = 0.005;
+constexpr double pricing_share = 0.0075;
 /// Recipes after which the cheapest so far is taken: the more likely ones come first.
 constexpr std::size_t enough_priced = 12;
 /// About what pricing takes for each message; a recipe sends one for each rank and segment.
@@ -41,6 +41,13 @@ struct Proposal {
     double seconds = 0;
     std::array<char, 512> text{};
 };
+
+/// Of this thread: where ranks share cores, what others take meanwhile is no cost of pricing.
+double cpu_time_s() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 std::string in_words(double value) {
     std::array<char, 32> text{};
@@ -141,21 +148,19 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
         double next_s =
             price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
         if (kind.priced_s + next_s <= allowed_s) {
-            using Clock = std::chrono::steady_clock;
-            const auto begin = Clock::now();
-            const double before_s = kind.priced_s;
+            const double begin_s = cpu_time_s() - kind.priced_s;
+            const std::size_t priced_before = kind.pricing ? kind.pricing->priced() : 0;
+            const double priced_before_s = kind.priced_s;
             if (!kind.pricing) {
                 kind.pricing = std::make_unique<core::select::Pricing>(
                     core::select::candidates(dispatcher_.plan(), *question.collective, layout, kind.bytes,
                                              question.in_order),
                     *question.collective, layout, question.root, kind.bytes);
             }
-            double longest_s = 0;
             while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
-                const double now_s = before_s + std::chrono::duration<double>(Clock::now() - begin).count();
-                longest_s = std::max(longest_s, now_s - kind.priced_s);
-                next_s = longest_s;
-                kind.priced_s = now_s;
+                kind.priced_s = cpu_time_s() - begin_s;
+                next_s = (kind.priced_s - priced_before_s) /
+                         static_cast<double>(kind.pricing->priced() - priced_before);
             }
         }
         if (kind.pricing && (kind.pricing->is_done() || kind.pricing->priced() >= enough_priced)) {
