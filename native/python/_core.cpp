@@ -263,7 +263,8 @@ NB_MODULE(_core, m) {
                 return layout.has_runs(index);
             },
             "level"_a, "Whether every group of a level is a run of consecutive ranks.")
-        .def("order", &place::order, "In which order the ranks go through the groups, as rules of plans name it.")
+        .def("order", &place::order,
+             "In which order the ranks go through the groups, as rules of plans name it.")
         .def("way_s_per_byte", &simulate::way_s_per_byte,
              "[level], the seconds that a byte keeps a way out of or into one of its groups.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
@@ -287,10 +288,11 @@ NB_MODULE(_core, m) {
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "How that is known: measured, live, interpolated, predicted or none.");
-    m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
-          nb::call_guard<nb::gil_scoped_release>(),
-          "The recipe that a program would try where a plan has no rule, with the model's seconds; None: there "
-          "is none.");
+    m.def(
+        "predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The recipe that a program would try where a plan has no rule, with the model's seconds; None: there "
+        "is none.");
     bind_fabric(m);
     bind_mapping(m);
 }

@@ -78,17 +78,18 @@ TEST(AShape, IsReadAsItIsWritten) {
 }
 
 TEST(WhatIsNoShape, IsNotReadAsOne) {
-    for (const char* text : {"", "4", "x ranks in one node", "4 ranks in one ", "4 ranks in one m; node",
-                             "4 ranks in one m; node 2x", "-4 ranks in one m",
-                             "4 ranks in one m; node 2x2; root in x", "4 ranks in one m; node 0x2",
-                             "99999999999999999999 ranks in one m"}) {
+    for (const char* text :
+         {"", "4", "x ranks in one node", "4 ranks in one ", "4 ranks in one m; node",
+          "4 ranks in one m; node 2x", "-4 ranks in one m", "4 ranks in one m; node 2x2; root in x",
+          "4 ranks in one m; node 0x2", "99999999999999999999 ranks in one m"}) {
         EXPECT_FALSE(select::parse_shape(text)) << text;
     }
 }
 
 TEST(AShapeBetweenTwo, RunsTheRecipeInWhichTheyAgree) {
     const std::string recipe = "hierarchical(machine=chain,node=binomial)";
-    const auto plan = plan_of({rule(shape(2, 4), recipe, 1, 5000, 3), rule(shape(8, 4), recipe, 500, 1 << 20)});
+    const auto plan =
+        plan_of({rule(shape(2, 4), recipe, 1, 5000, 3), rule(shape(8, 4), recipe, 500, 1 << 20)});
     const auto found = choice(plan, nodes(5, 4));
     EXPECT_EQ(compose::to_text(found.recipe), recipe);
     EXPECT_EQ(found.basis, Basis::interpolated);
@@ -210,7 +211,8 @@ TEST(AClassOfSizes, HoldsAllSizesOnce) {
 
 TEST(TheTreeOfTheHardware, HasTheLevelsThatDivideTheRanks) {
     using place::Seat;
-    const auto two = place::of_hardware({{"a", {0, 0, 0}}, {"a", {0, 0, 1}}, {"a", {1, 1, 2}}, {"b", {0, 0, 0}}});
+    const auto two =
+        place::of_hardware({{"a", {0, 0, 0}}, {"a", {0, 0, 1}}, {"a", {1, 1, 2}}, {"b", {0, 0, 0}}});
     EXPECT_EQ(two.levels, (std::vector<std::string>{"machine", "node", "socket", "l3"}));
     EXPECT_EQ(two.links.size(), two.levels.size());
     EXPECT_EQ(place::shape(two), "4 ranks in one machine; node 1x3+1x1; socket 1x2+2x1; l3 4x1");

@@ -164,7 +164,8 @@ TEST(ATrial, DependsOnTheNumberOfCallsAndOnWhatWasAgreedAlone) {
                 slowest_s[i] = std::max(slowest_s[i], rank.recorded()[i]);
         }
         const News first = ranks.front().agreed(slowest_s);
-        for (std::size_t rank = 1; rank < ranks.size(); ++rank) ASSERT_EQ(ranks[rank].agreed(slowest_s), first);
+        for (std::size_t rank = 1; rank < ranks.size(); ++rank)
+            ASSERT_EQ(ranks[rank].agreed(slowest_s), first);
         if (first == News::seeks) {
             for (Trial& rank : ranks) rank.challenge(1e-3);
         }

@@ -61,7 +61,8 @@ Layout of_hardware(const std::vector<Seat>& seats) {
             return Label{seat.host, {seat.inner.begin(), seat.inner.begin() + static_cast<long>(level) + 1}};
         };
         const bool is_new = add(inner_levels[level], label);
-        if (is_new) layout.links.push_back(parameters(level + 1 < inner_levels.size() ? in_memory : in_cache));
+        if (is_new)
+            layout.links.push_back(parameters(level + 1 < inner_levels.size() ? in_memory : in_cache));
     }
     return layout;
 }

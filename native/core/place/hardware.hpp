@@ -24,8 +24,8 @@ struct Seat {
     std::array<int, inner_levels.size()> inner{-1, -1, -1};
 };
 
-/// The levels are "machine" (where there are several hosts), "node", and those inside that divide the ranks of
-/// some node further.
+/// The levels are "machine" (where there are several hosts), "node", and those inside that divide the ranks
+/// of some node further.
 ///
 /// Links are of classes, and right within a factor of ten at best: messages between processes of one node go
 /// through a shared cache (0.3 us, 10 GB/s), a socket's memory (0.5 us, 8 GB/s) or between sockets (1 us, 5

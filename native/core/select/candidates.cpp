@@ -55,7 +55,8 @@ std::string inside(algorithms::Table table, std::string_view name, bool large) {
 std::vector<std::int64_t> segments_of(const Collective& collective, std::int64_t bytes) {
     if (bytes < smallest_segmented || collective.has_blocks()) return {0};
     const auto near = [&](std::int64_t parts) {
-        const auto segment = std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, bytes / parts)));
+        const auto segment =
+            std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, bytes / parts)));
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(segment), 4096, 262144);
     };
     std::vector<std::int64_t> segments;
@@ -144,8 +145,7 @@ bool Pricing::step() {
     if (is_done()) return false;
     const Recipe& recipe = recipes_[next_++];
     try {
-        const double seconds =
-            simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
+        const double seconds = simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
         if (!cheapest_ || seconds < cheapest_->seconds) cheapest_ = {recipe, seconds};
     } catch (const std::invalid_argument&) {
         // It has no price on this layout.

@@ -16,8 +16,8 @@
 namespace isochrone::core::select {
 
 /// Those that the plan has proven for the collective at a similar size on any shape, then some of each row of
-/// its tables: on all levels that divide the ranks, and in the order of the tree; large messages in segments of
-/// several sizes. All fit the layout; the more likely ones come first.
+/// its tables: on all levels that divide the ranks, and in the order of the tree; large messages in segments
+/// of several sizes. All fit the layout; the more likely ones come first.
 [[nodiscard]] std::vector<compose::Recipe> candidates(const Plan& plan,
                                                       const collectives::Collective& collective,
                                                       const place::Layout& layout, std::int64_t size_bytes,

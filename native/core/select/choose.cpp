@@ -89,21 +89,21 @@ Around around(const Plan& plan, std::string_view collective, const std::string& 
 }
 
 /// What holds where the plan has no rule for this shape, order and size.
-Choice without_rule(const Plan& plan, const collectives::Collective& collective,
-                    const place::Layout& layout, const std::string& shape, const std::string& order,
-                    std::int64_t size, bool in_order) {
+Choice without_rule(const Plan& plan, const collectives::Collective& collective, const place::Layout& layout,
+                    const std::string& shape, const std::string& order, std::int64_t size, bool in_order) {
     const auto [one, other] = around(plan, collective.name, shape, order, size);
     if (one != nullptr && one->recipe == other->recipe &&
         misfit_of(collective, one->recipe, layout, in_order).empty()) {
         const double speedup = std::min(one->speedup, other->speedup);
         const bool is_native = one->recipe.kind == compose::Recipe::Kind::native;
-        Choice choice{.recipe = one->recipe,
-                      .reason = "interpolated: " +
-                                (is_native ? "nothing tried was faster than native"
-                                           : "measured " + in_words(speedup) + "x faster than native or more") +
-                                " for '" + one->shape + "' and '" + other->shape + "', around " + shape,
-                      .basis = Basis::interpolated,
-                      .speedup = speedup};
+        Choice choice{
+            .recipe = one->recipe,
+            .reason = "interpolated: " +
+                      (is_native ? "nothing tried was faster than native"
+                                 : "measured " + in_words(speedup) + "x faster than native or more") +
+                      " for '" + one->shape + "' and '" + other->shape + "', around " + shape,
+            .basis = Basis::interpolated,
+            .speedup = speedup};
         choice.min_bytes = std::max(one->min_bytes, other->min_bytes);
         choice.max_bytes = std::min(one->max_bytes, other->max_bytes);
         return choice;

@@ -42,12 +42,13 @@ Rule read_rule(const Document& document) {
 }
 
 void sort_and_check(std::vector<Rule>& rules) {
-    const auto key = [](const Rule& rule) { return std::tie(rule.collective, rule.shape, rule.order, rule.min_bytes); };
+    const auto key = [](const Rule& rule) {
+        return std::tie(rule.collective, rule.shape, rule.order, rule.min_bytes);
+    };
     std::sort(rules.begin(), rules.end(), [&](const Rule& a, const Rule& b) { return key(a) < key(b); });
     const auto overlap =
         std::adjacent_find(rules.begin(), rules.end(), [](const Rule& low, const Rule& high) {
-            return low.collective == high.collective && low.shape == high.shape &&
-                   low.order == high.order &&
+            return low.collective == high.collective && low.shape == high.shape && low.order == high.order &&
                    high.min_bytes <= low.max_bytes;
         });
     if (overlap != rules.end()) {

@@ -30,10 +30,10 @@ struct Rule {
     std::int64_t min_bytes = 0;
     std::int64_t max_bytes = 0;  ///< inclusive
     compose::Recipe recipe;
-    double speedup = 0;     ///< measured, over the library's own
+    double speedup = 0;             ///< measured, over the library's own
     Basis basis = Basis::measured;  ///< or live
     std::string order = {};         ///< of ranks, as place::order writes it; empty: of any
-    bool left_out = false;  ///< it had a recipe, and the user wants the library's own here
+    bool left_out = false;          ///< it had a recipe, and the user wants the library's own here
 };
 
 struct Plan {

@@ -30,7 +30,7 @@
 namespace isochrone::core::trial {
 
 inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, that an unproven way may lose
-inline constexpr double check_share = 0.01;   ///< ... and that seeing whether a proven one holds may
+inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
 
 /// Blocks after which a round is decided. Then the least and the largest of their ratios hold the median of
 /// all such ratios between them with a probability of 1 - 2^(1-6), 97 %, whatever their distribution.

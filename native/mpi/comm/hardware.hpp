@@ -15,8 +15,8 @@ namespace isochrone::mpi::comm {
 /// none.
 [[nodiscard]] std::string hardware_signature();
 
-/// The socket, the NUMA node and the last-level cache that hold all of these CPUs, by number within this host; -1
-/// where several do, or the system does not tell.
+/// The socket, the NUMA node and the last-level cache that hold all of these CPUs, by number within this
+/// host; -1 where several do, or the system does not tell.
 [[nodiscard]] std::array<int, 3> hardware_groups(const std::vector<int>& cpus);
 
 }  // namespace isochrone::mpi::comm

@@ -12,10 +12,7 @@ using core::compose::Recipe;
 using core::select::Rule;
 
 Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open)
-    : layout_(std::move(layout)),
-      order_(core::place::order(layout_)),
-      plan_(plan),
-      open_(std::move(open)) {
+    : layout_(std::move(layout)), order_(core::place::order(layout_)), plan_(plan), open_(std::move(open)) {
     too_many_segments_.reason = "the message has more segments than can be counted";
     failed_.reason = "a recipe has failed on this communicator";
 }
@@ -28,8 +25,8 @@ Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
         made.has_recipes = true;
     } else {
         const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
-        const auto rules = core::select::for_order(
-            core::select::rules_for(plan_, question.collective->name, shape), order_);
+        const auto rules =
+            core::select::for_order(core::select::rules_for(plan_, question.collective->name, shape), order_);
         made.has_recipes = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
             return rule.recipe.kind != Recipe::Kind::native;
         });
@@ -48,8 +45,7 @@ const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::in
     });
     if (found == known.end()) found = known.insert(known.end(), make_decision(question, bytes));
     const Decision& decision = *found;
-    if (decision.resolved == nullptr ||
-        !has_too_many_segments(question, decision.resolved->recipe, bytes))
+    if (decision.resolved == nullptr || !has_too_many_segments(question, decision.resolved->recipe, bytes))
         return decision;
     too_many_segments_.rule = decision.rule;
     return too_many_segments_;

@@ -27,7 +27,7 @@ class Dispatcher {
         std::string reason;
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
         core::select::Basis basis = core::select::Basis::none;
-        double speedup = 0;  ///< over the library's own, as far as it is known
+        double speedup = 0;          ///< over the library's own, as far as it is known
         std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
         std::int64_t max_bytes = 0;  ///< ... to this, inclusive
     };

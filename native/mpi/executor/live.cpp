@@ -80,8 +80,7 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
     if (!is_planned && decision.basis != Basis::predicted) return nullptr;
     // A rule may end within a class.
     sizes = {std::max(sizes.min_bytes, decision.min_bytes), std::min(sizes.max_bytes, decision.max_bytes)};
-    std::string shape =
-        core::select::shape_for(*question.collective, dispatcher_.layout(), question.root);
+    std::string shape = core::select::shape_for(*question.collective, dispatcher_.layout(), question.root);
     const auto [kind, is_first] =
         kinds_.try_emplace({question.collective, question.in_order, std::move(shape), sizes.min_bytes});
     if (is_first) {
@@ -116,8 +115,8 @@ void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
             turn_over(kind);
             [[fallthrough]];
         case News::holds:
-            tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_better
-                                                            : Event::native_is_better);
+            tell_(kind,
+                  kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
     }
 }
 

@@ -44,7 +44,7 @@ class Live {
     };
 
     enum class Event : std::uint8_t {
-        begun,          ///< a recipe was predicted, and is tried
+        begun,  ///< a recipe was predicted, and is tried
         recipe_is_better,
         native_is_better,
     };
@@ -59,8 +59,7 @@ class Live {
         Kind* kind = nullptr;
     };
     /// `decision`: the dispatcher's. Local.
-    Turn next(const Dispatcher::Question& question, std::int64_t bytes,
-              const Dispatcher::Decision& decision);
+    Turn next(const Dispatcher::Question& question, std::int64_t bytes, const Dispatcher::Decision& decision);
 
     /// After such a call: how long it took on this rank, which is number `rank` of `comm`. Collective, as the
     /// number of calls has it. Throws comm::Error.

@@ -106,7 +106,7 @@ bool gpu_runtime_is_loaded() {
     return found;
 }
 
-bool plan_is_asked_for() { 
+bool plan_is_asked_for() {
     return !or_else(plan_file, "ISOCHRONE_PLAN").empty() || is_on("ISOCHRONE_UNSURVEYED");
 }
 

@@ -18,8 +18,8 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
     const auto& round = kind.trial.round();
     if (round.ratios.empty()) return;
     const auto* recipe = kind.incumbent->resolved;
-    // The round compares what was the challenger then with what was the incumbent, which have changed places if
-    // it was won.
+    // The round compares what was the challenger then with what was the incumbent, which have changed places
+    // if it was won.
     const bool was_won = kind.incumbent->basis == core::select::Basis::live && round.ratio() < 1;
     const double incumbent_s = round.incumbent_s;
     const double challenger_s = incumbent_s * round.ratio();
@@ -46,7 +46,8 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
           {"speedup", speedup},
           {"speedup_ci", {least, largest}},
           {"repetitions", round.ratios.size()},
-          {"predicted_s", kind.predicted_s > 0 && recipe != nullptr ? Document(kind.predicted_s) : Document()}}}};
+          {"predicted_s",
+           kind.predicted_s > 0 && recipe != nullptr ? Document(kind.predicted_s) : Document()}}}};
     rules_[key] = rule.dump();
 }
 

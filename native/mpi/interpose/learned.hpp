@@ -17,8 +17,8 @@ class Learned {
     /// Of a round that was decided; it takes the place of what was found before for such calls.
     void note(const executor::Live::Kind& kind, const std::string& order);
 
-    /// Writes a new file into a folder, which is made if it is missing; nothing where nothing was found. The file
-    /// is there as a whole or not at all. Says in one line on stderr if that fails.
+    /// Writes a new file into a folder, which is made if it is missing; nothing where nothing was found. The
+    /// file is there as a whole or not at all. Says in one line on stderr if that fails.
     void write(const std::string& folder, const core::select::Plan& plan) const;
 
   private:

@@ -114,7 +114,8 @@ std::unique_ptr<Session> Session::open() {
     session->trials_ = agreement->only.empty() ? agreement->trials : Trials::off;
     // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
     if (session->rank_ == 0 && !agreement->unsurveyed) {
-        const auto misfit = core::select::misfit(session->plan_, session->world_);
+        const auto misfit =
+            core::select::misfit(session->plan_, session->world_, session->trials_ != Trials::off);
         if (!misfit.empty()) {
             const char* yet = agreement->reproducible ? "; reductions run in one order all the same" : "";
             std::fprintf(stderr, "isochrone: %s%s\n", misfit.c_str(), yet);
@@ -137,8 +138,8 @@ std::unique_ptr<Session> Session::open() {
     return nullptr;
 }
 
-/// Without a survey: a few round trips between rank 0 and the first rank of the last host tell more of the links
-/// between nodes than their class does. Collective.
+/// Without a survey: a few round trips between rank 0 and the first rank of the last host tell more of the
+/// links between nodes than their class does. Collective.
 void Session::measure_links() {
     constexpr int trips = 5;  // of each size; the first sets up the connection
     constexpr std::array<int, 2> sizes{0, 65536};
@@ -199,8 +200,7 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
     }
     if (counts.tried > 0)
         result += ", " + std::to_string(counts.tried) + " by recipes on trial or found live";
-    if (counts.checked > 0)
-        result += ", " + std::to_string(counts.checked) + own + "on trial or found live";
+    if (counts.checked > 0) result += ", " + std::to_string(counts.checked) + own + "on trial or found live";
     if (counts.refused > 0) {
         result += ", " + std::to_string(counts.refused) + own + "as the recipe cannot run here";
     }
@@ -228,12 +228,12 @@ void Session::say_what_ran() {
     for (const auto& line : tallies_.lines()) std::fprintf(stderr, "isochrone: %s\n", line.c_str());
     const auto ended = trying_.recipes + trying_.natives;
     if (trying_.begun + ended == 0) return;
-    std::fprintf(stderr,
-                 "isochrone: live trials on rank 0: %llu of recipes that the model found; %llu times a recipe "
-                 "was faster, %llu times the MPI library's own\n",
-                 static_cast<unsigned long long>(trying_.begun),
-                 static_cast<unsigned long long>(trying_.recipes),
-                 static_cast<unsigned long long>(trying_.natives));
+    std::fprintf(
+        stderr,
+        "isochrone: live trials on rank 0: %llu of recipes that the model found; %llu times a recipe "
+        "was faster, %llu times the MPI library's own\n",
+        static_cast<unsigned long long>(trying_.begun), static_cast<unsigned long long>(trying_.recipes),
+        static_cast<unsigned long long>(trying_.natives));
 }
 
 Session::Done Session::run(const Call& call, Unfinished& unfinished) {
@@ -434,8 +434,9 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
         });
     if (trials_ != Trials::off) {
         handle->live = std::make_unique<executor::Live>(
-            *handle->dispatcher, [this, &order = handle->dispatcher->order()](
-                                          const auto& kind, auto event) { tell(kind, event, order); });
+            *handle->dispatcher, [this, &order = handle->dispatcher->order()](const auto& kind, auto event) {
+                tell(kind, event, order);
+            });
     }
     return handle;
 }
@@ -504,8 +505,7 @@ Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector
         ""};
 }
 
-void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event,
-                   const std::string& order) {
+void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event, const std::string& order) {
     using Event = executor::Live::Event;
     const std::lock_guard lock(mutex_);
     if (event == Event::begun) {
@@ -516,11 +516,12 @@ void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event
     ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
     const bool is_wrong = kind.was_planned && event == Event::native_is_better;
     if (!is_wrong || rank_ != 0 || std::exchange(has_said_that_machine_differs_, true)) return;
-    std::fprintf(stderr,
-                 "isochrone: the machine differs from what was surveyed: %s of about %lld bytes: %s; this and "
-                 "the like run so from now on, and a new survey would say more\n",
-                 std::string(kind.question.collective->name).c_str(), static_cast<long long>(kind.bytes),
-                 kind.incumbent->reason.c_str());
+    std::fprintf(
+        stderr,
+        "isochrone: the machine differs from what was surveyed: %s of about %lld bytes: %s; this and "
+        "the like run so from now on, and a new survey would say more\n",
+        std::string(kind.question.collective->name).c_str(), static_cast<long long>(kind.bytes),
+        kind.incumbent->reason.c_str());
 }
 
 void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Request& request) {
@@ -531,7 +532,8 @@ void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Re
         Counts& counts = counts_[&collective];
         using core::select::Basis;
         if (decision.resolved != nullptr) {
-            ++(decision.basis == Basis::predicted || (decision.basis == Basis::live && decision.rule == nullptr)
+            ++(decision.basis == Basis::predicted ||
+                       (decision.basis == Basis::live && decision.rule == nullptr)
                    ? counts.tried
                    : counts.recipes);
         } else if (decision.basis == Basis::live && decision.rule == nullptr) {

@@ -88,7 +88,7 @@ class Session {
         std::int64_t bytes = 0;
         const Type* type = nullptr;
         bool in_place = false;
-        bool is_exact = true;  ///< what runs makes no difference to the last bit
+        bool is_exact = true;                   ///< what runs makes no difference to the last bit
         std::optional<BlocksCall> blocks = {};  ///< of collectives of blocks
     };
 
