@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is tried in a program's own calls: results stay right, all ranks agree, nothing hangs, and a plan that is
-wrong is left.
+"""What is tried in a program's own calls: results stay right, all ranks agree, nothing hangs, and a plan
+that is wrong is left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from isochrone.steps.learn import fold_learned
 KINDS = ("world", "roots", "split", "freed", "threads", "reduce", "blocks")
 # In segments of a few bytes, each from rank to rank: any library is several times as fast.
 SLOW = "chain@16"
-SLOW_RECIPES = {"bcast": SLOW, "allreduce": "pipeline@64", "reduce": "pipeline@64", "allgather": "ring", "alltoall": "pairwise"}
+SLOW_RECIPES = {
+    "bcast": SLOW,
+    "allreduce": "pipeline@64",
+    "reduce": "pipeline@64",
+    "allgather": "ring",
+    "alltoall": "pairwise",
+}
 FAST = "binomial"
 
 _TRIALS = re.compile(
@@ -30,8 +36,8 @@ _TRIALS = re.compile(
     r"(\d+) times a recipe was faster, (\d+) times the MPI library's own"
 )
 _BROADCASTS = re.compile(
-    r"isochrone: broadcasts on rank 0: (\d+) by the plan's recipes, (\d+) by .* as the plan says, (\d+) by .* as "
-    r"nothing was measured(?:, (\d+) by recipes on trial or found live)?"
+    r"isochrone: broadcasts on rank 0: (\d+) by the plan's recipes, (\d+) by .* as the plan says, "
+    r"(\d+) by .* as nothing was measured(?:, (\d+) by recipes on trial or found live)?"
     r"(?:, (\d+) by the MPI library's own on trial or found live)?"
 )
 
@@ -39,9 +45,7 @@ _BROADCASTS = re.compile(
 @pytest.fixture(scope="module")
 def trials(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program of many calls of one kind, whose results it checks."""
-    return compiled(
-        bench, tmp_path_factory.mktemp("trials") / "trials", PROGRAMS / "trials.c", "-pthread"
-    )
+    return compiled(bench, tmp_path_factory.mktemp("trials") / "trials", PROGRAMS / "trials.c", "-pthread")
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +121,9 @@ def test_a_program_may_end_in_the_middle_of_a_trial(
     assert planned + found_live == calls
 
 
-def test_without_a_survey_the_model_finds_something_to_try(bench: Bench, trials: Path, tmp_path: Path) -> None:
+def test_without_a_survey_the_model_finds_something_to_try(
+    bench: Bench, trials: Path, tmp_path: Path
+) -> None:
     lines = _run(bench, trials, _unsurveyed(tmp_path), "large", 4, 600)
     planned, native, unmeasured, tried, found_live = _found(lines, _BROADCASTS)
     assert (planned, native) == (0, 0)
@@ -161,7 +167,12 @@ def test_what_was_learned_is_in_the_next_run(bench: Bench, trials: Path, tmp_pat
     _run(bench, trials, learn, "world", 4, 250)
     (left,) = (tmp_path / "learned").glob("*.json")
     (rule,) = read_learned(left).rules
-    assert (rule.collective, rule.shape, rule.recipe, rule.basis) == ("bcast", "4 ranks in one node", "native", "live")
+    assert (rule.collective, rule.shape, rule.recipe, rule.basis) == (
+        "bcast",
+        "4 ranks in one node",
+        "native",
+        "live",
+    )
     assert (rule.min_bytes, rule.max_bytes, rule.order) == (4096, 8191, "block")
     lines = _run(bench, trials, learn, "world", 4, 100)
     assert any("native: found live: nothing tried was faster" in line for line in lines), lines
@@ -174,9 +185,7 @@ def test_what_was_learned_is_in_the_next_run(bench: Bench, trials: Path, tmp_pat
 
 def test_a_right_plan_stays(bench: Bench, trials: Path, tmp_path: Path) -> None:
     plan = full_plan(bench, tmp_path, {3: "binomial"})
-    done = launched(
-        bench, ("-n", "3", trials, "30"), before=on_plan(plan), ISOCHRONE_EXPLAIN="1"
-    )
+    done = launched(bench, ("-n", "3", trials, "30"), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
     # Before the first look nothing but the plan's recipe runs.
     assert by_recipes(done) == 30
 

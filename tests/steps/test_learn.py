@@ -25,7 +25,9 @@ def test_a_live_rule_takes_the_place_of_what_was_measured_for_its_sizes_alone() 
     before = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE, order="block")
     other = replace(before, collective="reduce")
     found = with_rules(_plan(before, other), [LIVE]).rules
-    assert [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in found if rule.collective == "bcast"] == [
+    assert [
+        (rule.min_bytes, rule.max_bytes, rule.recipe) for rule in found if rule.collective == "bcast"
+    ] == [
         (1, 99, "chain"),
         (100, 199, "native"),
         (200, 1000, "chain"),

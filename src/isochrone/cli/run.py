@@ -46,8 +46,8 @@ def run(
         typer.Option(
             "--trials",
             metavar="on|off|all",
-            help="Whether what is faster is tried in the program's own calls (default: on, but for reductions "
-            "of floating-point numbers; all: for these too).",
+            help="Whether what is faster is tried in the program's own calls (default: on, but for "
+            "reductions of floating-point numbers; all: for these too).",
         ),
     ] = None,
     learn: Annotated[

@@ -18,7 +18,18 @@ from isochrone.files.text import Json
 
 SCHEMA_VERSION = 1
 
-KINDS = ("measurements", "topology", "plan", "work", "bench", "survey", "graph", "mapping", "fabric", "learned")
+KINDS = (
+    "measurements",
+    "topology",
+    "plan",
+    "work",
+    "bench",
+    "survey",
+    "graph",
+    "mapping",
+    "fabric",
+    "learned",
+)
 
 _MADE_BY = {
     "measurements": "isochrone probe",

@@ -29,8 +29,8 @@ class Explanation:
         shape: that rules would have to be for.
         recipe: what runs, or ``native``.
         reason: in words, as ``ISOCHRONE_EXPLAIN`` has it.
-        basis: how that is known: ``measured``, ``live``, ``interpolated`` between two shapes, ``predicted``, or
-            ``none`` where nothing is to be known.
+        basis: how that is known: ``measured``, ``live``, ``interpolated`` between two shapes, ``predicted``,
+            or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
         model: where it is predicted, the recipe that a program would try, with the model's time in seconds.
