@@ -137,6 +137,21 @@ TEST(ATrial, OfNoisyWaysEndsWithTheFasterOneAlmostAlways) {
     EXPECT_LE(wrong, 4);
 }
 
+TEST(ATrial, DoesNotWaitForASlowFirstCallToBeMadeUpForWhereTheOthersGain) {
+    Trial trial = Trial::seeking();
+    bool is_swapped = false;
+    int of_recipe = 0;
+    for (int call = 0; call < 60; ++call) {
+        const bool recipe = (trial.next() == Way::challenger) != is_swapped;
+        const double seconds = !recipe ? 1e-3 : of_recipe++ == 0 ? 20e-3 : 0.4e-3;
+        if (!trial.record(seconds)) continue;
+        const News news = trial.agreed(trial.recorded());
+        if (news == News::seeks) trial.challenge(0.3e-3);
+        if (news == News::lost) is_swapped = true;
+    }
+    EXPECT_TRUE(is_swapped);
+}
+
 TEST(ATrial, AgreesSeldom) {
     World world{.ratio = 3};
     Trial trial = Trial::seeking();

@@ -114,8 +114,8 @@ class Layout:
         """The shape as the rules of plans name it; without ``root`` that of collectives that have none."""
 
     def order(self) -> str:
-        """In which order the ranks go through the groups, as rules of plans name it: ``block``, ``cyclic``, or
-        a digest.
+        """In which order the ranks go through the groups, as rules of plans name it: ``block``,
+        ``cyclic``, or a digest.
         """
 
     def has_runs(self, level: str) -> bool:

@@ -128,10 +128,13 @@ void Trial::end_round(std::int64_t next_at, double expected_ratio) {
 }
 
 void Trial::next_block(std::int64_t earliest, double expected_ratio) {
+    stage_ = Stage::waiting;
+    block_at_ = earliest;
+    // What gains needs not be afforded: a first call that set up connections is made up for soonest so.
+    if (expected_ratio <= better) return;
     const double affordable = (lost_s_ + loss(expected_ratio, incumbent_s_)) / (share() * incumbent_s_);
     constexpr double never = 1e18;
     block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
-    stage_ = Stage::waiting;
 }
 
 void Trial::challenge(double expected_s) {

@@ -18,9 +18,9 @@
 // behind is the wait of the other. So only calls that follow one of their own way are compared, each block
 // with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
 //
-// A block is begun only when what the challenger has lost so far, and what the block is expected to lose, is
-// within a share of the time of all calls so far. What a challenger costs beyond that is the surprise of its
-// first block, which the calls after it make up for.
+// A block is begun when it is expected to gain, or else only when what the challenger has lost so far, and
+// what the block is expected to lose, is within a share of the time of all calls so far. What a challenger
+// costs beyond that is the surprise of its first block, which the calls after it make up for.
 #pragma once
 
 #include <cstdint>

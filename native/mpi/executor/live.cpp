@@ -59,6 +59,7 @@ std::string in_words(double value) {
 
 Live::Live(Dispatcher& dispatcher, Tell tell) : dispatcher_(dispatcher), tell_(std::move(tell)) {
     native_.basis = Basis::live;
+    native_.reason = "it runs now and then in place of a recipe, to see whether that is still faster";
 }
 
 Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
