@@ -24,6 +24,7 @@
 #include "fabric.hpp"
 #include "mapping.hpp"
 #include "place/layout.hpp"
+#include "select/candidates.hpp"
 #include "select/choose.hpp"
 #include "simulate/exchange.hpp"
 #include "simulate/network.hpp"
@@ -210,6 +211,28 @@ std::pair<std::string, std::string> choose(std::string_view plan_json, std::stri
     return {compose::to_text(choice.recipe), choice.reason};
 }
 
+std::string basis(std::string_view plan_json, std::string_view collective, const place::Layout& layout,
+                  int root, std::int64_t size_bytes) {
+    static constexpr const char* names[] = {"none", "measured", "live", "interpolated", "predicted"};
+    const auto choice = select::choose(select::parse_plan(plan_json), collectives::named(collective), layout,
+                                       root, size_bytes);
+    return names[static_cast<std::size_t>(choice.basis)];
+}
+
+/// What a trial in a program's calls would begin with.
+std::optional<std::pair<std::string, double>> predicted(std::string_view plan_json,
+                                                        std::string_view collective,
+                                                        const place::Layout& layout, int root,
+                                                        std::int64_t size_bytes) {
+    const auto plan = select::parse_plan(plan_json);
+    const auto& row = collectives::named(collective);
+    select::Pricing pricing(select::candidates(plan, row, layout, size_bytes), row, layout, root, size_bytes);
+    while (pricing.step()) {
+    }
+    if (!pricing.cheapest()) return {};
+    return {{compose::to_text(pricing.cheapest()->recipe), pricing.cheapest()->seconds}};
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -254,6 +277,8 @@ NB_MODULE(_core, m) {
                 return layout.has_runs(index);
             },
             "level"_a, "Whether every group of a level is a run of consecutive ranks.")
+        .def("order", &place::order,
+             "In which order the ranks go through the groups, as rules of plans name it.")
         .def("way_s_per_byte", &simulate::way_s_per_byte,
              "[level], the seconds that a byte keeps a way out of or into one of its groups.")
         .def("restricted_to", &restricted, "ranks"_a, "The layout of some of the ranks, in this order.");
@@ -274,6 +299,14 @@ NB_MODULE(_core, m) {
           "Simulated times of messages that ranks exchange again and again, in seconds.");
     m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
+    m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "How that is known: measured, live, interpolated, predicted or none.");
+    m.def(
+        "predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The recipe that a program would try where a plan has no rule, with the model's seconds; None: there "
+        "is none.");
     bind_fabric(m);
     bind_mapping(m);
 }

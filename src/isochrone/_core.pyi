@@ -118,6 +118,11 @@ class Layout:
     def shape(self, root: int | None = None) -> str:
         """The shape as the rules of plans name it; without ``root`` that of collectives that have none."""
 
+    def order(self) -> str:
+        """In which order the ranks go through the groups, as rules of plans name it: ``block``,
+        ``cyclic``, or a digest.
+        """
+
     def has_runs(self, level: str) -> bool:
         """Whether every group of a level is a run of consecutive ranks."""
 
@@ -188,6 +193,18 @@ def exchange_s(
 
 def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
     """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""
+
+def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> str:
+    """How it is known what `choose` says: ``measured``, ``live``, ``interpolated``, ``predicted`` (the
+    library's own runs until a trial in the program's calls shows what is faster), or ``none``.
+    """
+
+def predicted(
+    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int
+) -> tuple[str, float] | None:
+    """The recipe that a program would try where a plan has no rule, and the model's time for it in seconds;
+    None: no recipe has a price.
+    """
 
 def optimisers() -> list[Optimiser]:
     """The rows of the table of optimisers of mappings, the default first."""

@@ -45,8 +45,8 @@ def test_a_job_that_the_plan_has_no_rule_for_is_told_so_in_one_line(
     assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
     assert said(planned) == [
         f"isochrone: the plan holds for 8 ranks in one node; this job has {ranks} ranks in one node, so "
-        "collectives among all of them are the MPI library's own; survey with ranks like these: isochrone "
-        "survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER"
+        "recipes for collectives among all of them are only predicted, and tried; survey with ranks like "
+        "these: isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER"
     ]
 
 

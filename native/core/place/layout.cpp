@@ -2,6 +2,9 @@
 #include "place/layout.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <set>
@@ -224,6 +227,41 @@ std::string shape(const Layout& layout, int root) {
         of_root += std::to_string(std::count(group_of.begin(), group_of.end(), group_of[at(root)]));
     }
     return shape(layout) + of_root;
+}
+
+std::string order(const Layout& layout) {
+    const std::vector<std::size_t> levels = divisions(layout).levels;
+    const auto is_block = [&](std::size_t level) { return layout.has_runs(static_cast<int>(level)); };
+    if (std::all_of(levels.begin(), levels.end(), is_block)) return "block";
+    std::vector<std::vector<int>> numbered;  // [level][rank], by first appearance
+    for (const std::size_t level : levels) {
+        std::map<int, int> numbers;
+        auto& groups = numbered.emplace_back();
+        for (const int group : layout.group_of[level])
+            groups.push_back(numbers.try_emplace(group, static_cast<int>(numbers.size())).first->second);
+    }
+    const auto& innermost = numbered.back();
+    const int groups = *std::max_element(innermost.begin(), innermost.end()) + 1;
+    bool is_cyclic = true;
+    std::vector<int> first(at(groups));
+    for (int rank = 0; rank < layout.size; ++rank) {
+        is_cyclic = is_cyclic && innermost[at(rank)] == rank % groups;
+        if (rank < groups) first[at(rank)] = rank;
+    }
+    if (is_cyclic) {
+        const Layout leaders = layout.restricted_to(first);
+        if (std::all_of(levels.begin(), levels.end(),
+                        [&](std::size_t level) { return leaders.has_runs(static_cast<int>(level)); }))
+            return "cyclic";
+    }
+    std::uint64_t digest = 0xcbf29ce484222325;  // FNV-1a
+    for (const auto& level : numbered) {
+        for (const int group : level) digest = (digest ^ static_cast<std::uint64_t>(group)) * 0x100000001b3;
+        digest = (digest ^ 0xff) * 0x100000001b3;
+    }
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "order-%016llx", static_cast<unsigned long long>(digest));
+    return text.data();
 }
 
 std::string_view without_root(std::string_view shape) { return shape.substr(0, shape.find(root_part)); }

@@ -49,6 +49,12 @@ struct Layout {
 /// What the shapes of all roots begin with: the shape without the root's groups.
 [[nodiscard]] std::string shape(const Layout& layout);
 
+/// In which order the ranks go through the groups of the levels that divide them, as text, equal for layouts
+/// that differ in names of groups only: "block", every group a run of consecutive ranks; "cyclic", dealt out
+/// to the innermost groups in turn, whose outer groups are runs; of any other order a digest. What an MPI
+/// library's own collectives take depends on it.
+[[nodiscard]] std::string order(const Layout& layout);
+
 /// A shape's text without its part on the root.
 [[nodiscard]] std::string_view without_root(std::string_view shape);
 

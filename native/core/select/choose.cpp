@@ -1,22 +1,116 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "select/choose.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "compose/compose.hpp"
+#include "select/shapes.hpp"
 
 namespace isochrone::core::select {
 namespace {
 
-Choice native(std::string reason) { return {compose::Recipe{}, std::move(reason)}; }
+constexpr std::int64_t largest_size = std::numeric_limits<std::int64_t>::max();
+
+Choice native(std::string reason, Basis basis = Basis::none, const Rule* rule = nullptr) {
+    return {.recipe = {}, .reason = std::move(reason), .basis = basis, .rule = rule};
+}
+
+std::string in_words(double speedup) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", speedup);
+    return text.data();
+}
 
 std::string why_no_rule(const Plan& plan, std::string_view collective, const std::string& shape,
-                        std::int64_t size_bytes) {
-    if (!rules_for(plan, collective, shape).empty())
-        return std::to_string(size_bytes) + " bytes were not measured for " + shape;
-    return "this shape was not measured: " + shape;
+                        const std::string& order, std::int64_t size_bytes) {
+    const auto of_shape = rules_for(plan, collective, shape);
+    if (of_shape.empty()) return "this shape was not measured: " + shape;
+    if (for_order(of_shape, order).empty())
+        return "ranks in this order (" + order + ") were not measured: " + shape;
+    return std::to_string(size_bytes) + " bytes were not measured for " + shape;
+}
+
+/// Whether a recipe can run here; else why not.
+std::string misfit_of(const collectives::Collective& collective, const compose::Recipe& recipe,
+                      const place::Layout& layout, bool in_order) {
+    if (recipe.kind == compose::Recipe::Kind::native) return {};
+    try {
+        static_cast<void>(compose::resolve(collective, recipe, layout, in_order));
+    } catch (const std::invalid_argument& error) {
+        return compose::to_text(recipe) + " does not fit: " + error.what();
+    }
+    return {};
+}
+
+/// Rules of two shapes around this one.
+struct Around {
+    const Rule* one = nullptr;
+    const Rule* other = nullptr;
+};
+
+/// Those of the nearest two shapes around that were measured at this size.
+Around around(const Plan& plan, std::string_view collective, const std::string& shape,
+              const std::string& order, std::int64_t size) {
+    struct Known {
+        Shape shape;
+        const Rule* rule;
+    };
+    const auto here = parse_shape(shape);
+    if (!here) return {};
+    std::vector<Known> all;
+    const auto rules = rules_for(plan, collective);
+    for (auto first = rules.begin(); first != rules.end();) {
+        const auto last =
+            std::find_if(first, rules.end(), [&](const Rule& rule) { return rule.shape != first->shape; });
+        const Rule* rule = find_rule(for_order({first, last}, order), size);
+        if (rule != nullptr && !rule->left_out && rule->shape != shape) {
+            if (auto known = parse_shape(rule->shape)) all.push_back({std::move(*known), rule});
+        }
+        first = last;
+    }
+    Around nearest;
+    std::int64_t least = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        for (std::size_t j = i + 1; j < all.size(); ++j) {
+            const auto width = width_around(*here, all[i].shape, all[j].shape);
+            if (!width || (nearest.one != nullptr && *width >= least)) continue;
+            nearest = {all[i].rule, all[j].rule};
+            least = *width;
+        }
+    }
+    return nearest;
+}
+
+/// What holds where the plan has no rule for this shape, order and size.
+Choice without_rule(const Plan& plan, const collectives::Collective& collective, const place::Layout& layout,
+                    const std::string& shape, const std::string& order, std::int64_t size, bool in_order) {
+    const auto [one, other] = around(plan, collective.name, shape, order, size);
+    if (one != nullptr && one->recipe == other->recipe &&
+        misfit_of(collective, one->recipe, layout, in_order).empty()) {
+        const double speedup = std::min(one->speedup, other->speedup);
+        const bool is_native = one->recipe.kind == compose::Recipe::Kind::native;
+        Choice choice{
+            .recipe = one->recipe,
+            .reason = "interpolated: " +
+                      (is_native ? "nothing tried was faster than native"
+                                 : "measured " + in_words(speedup) + "x faster than native or more") +
+                      " for '" + one->shape + "' and '" + other->shape + "', around " + shape,
+            .basis = Basis::interpolated,
+            .speedup = speedup};
+        choice.min_bytes = std::max(one->min_bytes, other->min_bytes);
+        choice.max_bytes = std::min(one->max_bytes, other->max_bytes);
+        return choice;
+    }
+    Choice choice = native(why_no_rule(plan, collective.name, shape, order, size), Basis::predicted);
+    choice.max_bytes = largest_size;
+    return choice;
 }
 
 /// A binomial tree in rank order: which operands come together follows from the number of ranks alone, not
@@ -30,10 +124,34 @@ Choice in_one_order(const collectives::Collective& collective, const place::Layo
     } catch (const std::invalid_argument& error) {
         return native(std::string("it has no recipe of one order: ") + error.what());
     }
-    return {recipe, "reductions are to run in one order, whatever the plan says"};
+    return {.recipe = recipe, .reason = "reductions are to run in one order, whatever the plan says"};
+}
+
+Choice by_rule(const Rule& rule, const collectives::Collective& collective, const place::Layout& layout,
+               const std::string& shape, bool in_order) {
+    if (rule.left_out) return native("ISOCHRONE_ONLY leaves it out for " + shape);
+    const std::string how = rule.basis == Basis::live ? "found live: " : "measured";
+    if (rule.recipe.kind == compose::Recipe::Kind::native) {
+        return native((rule.basis == Basis::live ? how : how + ": ") +
+                          "nothing tried was faster than native for " + shape,
+                      rule.basis);
+    }
+    std::string misfit = misfit_of(collective, rule.recipe, layout, in_order);
+    if (!misfit.empty()) return native(std::move(misfit));
+    return {.recipe = rule.recipe,
+            .reason = (rule.basis == Basis::live ? how : how + " ") + in_words(rule.speedup) +
+                      "x faster than native for " + shape,
+            .basis = rule.basis};
 }
 
 }  // namespace
+
+SizeClass size_class(std::int64_t bytes) {
+    if (bytes < 1) return {0, 0};
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+    return {std::int64_t{1} << (bits - 1),
+            bits < 63 ? (std::int64_t{1} << bits) - 1 : std::numeric_limits<std::int64_t>::max()};
+}
 
 bool has_one_order(const Plan& plan, const collectives::Collective& collective) {
     return plan.reproducible && collective.reduces;
@@ -49,23 +167,33 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
                                     std::to_string(layout.size) + " ranks");
     }
-    if (has_one_order(plan, collective)) return in_one_order(collective, layout);
+    if (has_one_order(plan, collective)) {
+        Choice choice = in_one_order(collective, layout);
+        choice.max_bytes = largest_size;
+        return choice;
+    }
     const std::string shape = shape_for(collective, layout, root);
-    const Rule* rule =
-        find_rule(rules_for(plan, collective.name, shape), collective.agreed_bytes(size_bytes));
-    if (rule == nullptr) return native(why_no_rule(plan, collective.name, shape, size_bytes));
-    if (rule->left_out) return native("ISOCHRONE_ONLY leaves it out for " + shape);
-    if (rule->recipe.kind == compose::Recipe::Kind::native) {
-        return native("measured: nothing tried was faster than native for " + shape);
+    const std::string order = place::order(layout);
+    const std::int64_t size = collective.agreed_bytes(size_bytes);
+    const auto rules = for_order(rules_for(plan, collective.name, shape), order);
+    const Rule* rule = find_rule(rules, size);
+    if (rule == nullptr) {
+        Choice choice = without_rule(plan, collective, layout, shape, order, size, in_order);
+        const SizeClass near = size_class(size);
+        choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
+        choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
+        for (const Rule& beside : rules) {
+            if (beside.max_bytes < size) choice.min_bytes = std::max(choice.min_bytes, beside.max_bytes + 1);
+            if (beside.min_bytes > size) choice.max_bytes = std::min(choice.max_bytes, beside.min_bytes - 1);
+        }
+        return choice;
     }
-    try {
-        static_cast<void>(compose::resolve(collective, rule->recipe, layout, in_order));
-    } catch (const std::invalid_argument& error) {
-        return native(compose::to_text(rule->recipe) + " does not fit: " + error.what());
-    }
-    std::array<char, 32> speedup{};
-    std::snprintf(speedup.data(), speedup.size(), "%.2f", rule->speedup);
-    return {rule->recipe, std::string("measured ") + speedup.data() + "x faster than native for " + shape};
+    Choice choice = by_rule(*rule, collective, layout, shape, in_order);
+    choice.rule = rule;
+    choice.speedup = rule->speedup;
+    choice.min_bytes = rule->min_bytes;
+    choice.max_bytes = rule->max_bytes;
+    return choice;
 }
 
 }  // namespace isochrone::core::select

@@ -30,7 +30,7 @@ std::string named(const std::vector<std::string_view>& shapes) {
 
 }  // namespace
 
-std::string misfit(const Plan& plan, const place::Layout& job) {
+std::string misfit(const Plan& plan, const place::Layout& job, bool tried) {
     if (job.size == 1) return {};
     const std::string here = place::shape(job);
     std::vector<std::string_view> shapes;
@@ -43,9 +43,12 @@ std::string misfit(const Plan& plan, const place::Layout& job) {
         return "the plan has no rule for any collective, so the MPI library's own run; survey again: "
                "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
     }
-    return "the plan holds for " + named(shapes) + "; this job has " + in_words(here) +
-           ", so collectives among all of them are the MPI library's own; survey with ranks like these: "
-           "isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run --plan OTHER";
+    const std::string meanwhile =
+        tried ? "so recipes for collectives among all of them are only predicted, and tried"
+              : "so collectives among all of them are the MPI library's own";
+    return "the plan holds for " + named(shapes) + "; this job has " + in_words(here) + ", " + meanwhile +
+           "; survey with ranks like these: isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run "
+           "--plan OTHER";
 }
 
 }  // namespace isochrone::core::select

@@ -31,15 +31,24 @@ Rule read_rule(const Document& document) {
     if (rule.max_bytes < rule.min_bytes) throw std::invalid_argument("max_bytes is below min_bytes");
     rule.recipe = compose::parse_recipe(document.at("recipe").get_ref<const std::string&>());
     rule.speedup = json::quantity(document.at("evidence").at("speedup"), "speedup");
+    if (const auto basis = document.find("basis"); basis != document.end()) {
+        if (*basis != "measured" && *basis != "live")
+            throw std::invalid_argument("basis is neither measured nor live");
+        if (*basis == "live") rule.basis = Basis::live;
+    }
+    if (const auto order = document.find("order"); order != document.end())
+        rule.order = one_line(*order, "order");
     return rule;
 }
 
 void sort_and_check(std::vector<Rule>& rules) {
-    const auto key = [](const Rule& rule) { return std::tie(rule.collective, rule.shape, rule.min_bytes); };
+    const auto key = [](const Rule& rule) {
+        return std::tie(rule.collective, rule.shape, rule.order, rule.min_bytes);
+    };
     std::sort(rules.begin(), rules.end(), [&](const Rule& a, const Rule& b) { return key(a) < key(b); });
     const auto overlap =
         std::adjacent_find(rules.begin(), rules.end(), [](const Rule& low, const Rule& high) {
-            return low.collective == high.collective && low.shape == high.shape &&
+            return low.collective == high.collective && low.shape == high.shape && low.order == high.order &&
                    high.min_bytes <= low.max_bytes;
         });
     if (overlap != rules.end()) {
@@ -82,15 +91,36 @@ Plan parse_plan(std::string_view text) {
     }
 }
 
-std::span<const Rule> rules_for(const Plan& plan, std::string_view collective, std::string_view shape) {
-    using Key = std::pair<std::string_view, std::string_view>;
-    const auto key = [](const Rule& rule) { return Key{rule.collective, rule.shape}; };
-    const Key wanted{collective, shape};
-    const auto first = std::partition_point(plan.rules.begin(), plan.rules.end(),
+namespace {
+
+/// Those of ascending rules whose key is the wanted one.
+template <class Key, class Of>
+std::span<const Rule> range(std::span<const Rule> rules, const Key& wanted, Of&& key) {
+    const auto first = std::partition_point(rules.begin(), rules.end(),
                                             [&](const Rule& rule) { return key(rule) < wanted; });
     const auto last =
-        std::partition_point(first, plan.rules.end(), [&](const Rule& rule) { return key(rule) == wanted; });
+        std::partition_point(first, rules.end(), [&](const Rule& rule) { return key(rule) == wanted; });
     return {first, last};
+}
+
+}  // namespace
+
+std::span<const Rule> rules_for(const Plan& plan, std::string_view collective) {
+    return range(std::span<const Rule>(plan.rules), collective,
+                 [](const Rule& rule) -> std::string_view { return rule.collective; });
+}
+
+std::span<const Rule> rules_for(const Plan& plan, std::string_view collective, std::string_view shape) {
+    return range(rules_for(plan, collective), shape,
+                 [](const Rule& rule) -> std::string_view { return rule.shape; });
+}
+
+std::span<const Rule> for_order(std::span<const Rule> rules, std::string_view order) {
+    const auto of = [&](std::string_view wanted) {
+        return range(rules, wanted, [](const Rule& rule) -> std::string_view { return rule.order; });
+    };
+    const auto found = of(order);
+    return found.empty() ? of("") : found;
 }
 
 const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes) {

@@ -15,14 +15,25 @@
 
 namespace isochrone::core::select {
 
+/// How it is known what to run.
+enum class Basis : std::uint8_t {
+    none,          ///< nothing was to be known: the user decides, or a recipe does not fit
+    measured,      ///< by a survey, on this shape
+    live,          ///< in a program's own calls, on this shape
+    interpolated,  ///< two measured shapes around this one agree
+    predicted,     ///< priced by the model, or measured in another order of ranks
+};
+
 struct Rule {
     std::string collective;  ///< "bcast"
     std::string shape;       ///< as place::shape writes it
     std::int64_t min_bytes = 0;
     std::int64_t max_bytes = 0;  ///< inclusive
     compose::Recipe recipe;
-    double speedup = 0;     ///< measured, over the library's own
-    bool left_out = false;  ///< it had a recipe, and the user wants the library's own here
+    double speedup = 0;             ///< measured, over the library's own
+    Basis basis = Basis::measured;  ///< or live
+    std::string order = {};         ///< of ranks, as place::order writes it; empty: of any
+    bool left_out = false;          ///< it had a recipe, and the user wants the library's own here
 };
 
 struct Plan {
@@ -30,7 +41,8 @@ struct Plan {
     std::string mpi_library;
     std::string mpi_abi;
     std::vector<std::string> level_names;  ///< that the rules use, outermost first; empty: the topology's
-    std::vector<Rule> rules;  ///< by collective, shape and size, ascending; no two hold for one message
+    /// By collective, shape, order and size, ascending; no two hold for one message.
+    std::vector<Rule> rules;
     /// All reductions run in one order that depends on the number of ranks only, whatever the rules say.
     bool reproducible = false;
 };
@@ -40,11 +52,16 @@ struct Plan {
 /// message.
 [[nodiscard]] Plan parse_plan(std::string_view text);
 
-/// The rules for a collective on a shape, by ascending size. Takes O(log rules).
+/// All rules for a collective, or, with a shape, for that; by ascending shape, order and size. Takes O(log
+/// rules).
+[[nodiscard]] std::span<const Rule> rules_for(const Plan& plan, std::string_view collective);
 [[nodiscard]] std::span<const Rule> rules_for(const Plan& plan, std::string_view collective,
                                               std::string_view shape);
 
-/// Which of such rules holds for a message of `size_bytes`; nullptr: none.
+/// Of the rules for one shape those that are for an order of ranks; where there are none, those for any.
+[[nodiscard]] std::span<const Rule> for_order(std::span<const Rule> rules, std::string_view order);
+
+/// Which of the rules for one shape and order holds for a message of `size_bytes`; nullptr: none.
 [[nodiscard]] const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes);
 
 /// Gives the levels of a plan's topology the names that the plan knows them by: they may have been renamed

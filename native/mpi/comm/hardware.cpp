@@ -2,10 +2,13 @@
 #include "comm/hardware.hpp"
 
 #include <cctype>
+#include <charconv>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -79,7 +82,43 @@ std::string shape(const std::vector<int>& cpus) {
     return text;
 }
 
+/// A number at the beginning of a file, such as of the first CPU in a list; -1: there is none.
+int first_number(const std::string& path) {
+    const std::string line = first_line(path);
+    int value = -1;
+    std::from_chars(line.data(), line.data() + line.size(), value);
+    return value;
+}
+
+/// The NUMA node of a CPU: its folder has a link of that name.
+int numa_node(const std::string& folder) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename();
+        int value = -1;
+        if (!name.starts_with("node")) continue;
+        const auto [rest, code] = std::from_chars(name.data() + 4, name.data() + name.size(), value);
+        if (code == std::errc{} && rest == name.data() + name.size()) return value;
+    }
+    return -1;
+}
+
 }  // namespace
+
+std::array<int, 3> hardware_groups(const std::vector<int>& cpus) {
+    std::array<int, 3> result{-1, -1, -1};
+    for (std::size_t i = 0; i < cpus.size(); ++i) {
+        const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpus[i]);
+        const std::array<int, 3> here{first_number(folder + "/topology/physical_package_id"),
+                                      numa_node(folder),
+                                      first_number(folder + "/cache/index3/shared_cpu_list")};
+        for (std::size_t level = 0; level < here.size(); ++level) {
+            if (i == 0) result[level] = here[level];
+            if (here[level] != result[level]) result[level] = -1;  // and stays so: no other is -1
+        }
+    }
+    return result;
+}
 
 std::string hardware_signature() {
     std::string signature = shape(online_cpus());

@@ -3,7 +3,9 @@
 // What this host is made of, in one line that equal hosts share.
 #pragma once
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace isochrone::mpi::comm {
 
@@ -12,5 +14,9 @@ namespace isochrone::mpi::comm {
 /// written as sums: "2p 96c 192t". Parts that the system does not tell are left out; "unknown" if it tells
 /// none.
 [[nodiscard]] std::string hardware_signature();
+
+/// The socket, the NUMA node and the last-level cache that hold all of these CPUs, by number within this
+/// host; -1 where several do, or the system does not tell.
+[[nodiscard]] std::array<int, 3> hardware_groups(const std::vector<int>& cpus);
 
 }  // namespace isochrone::mpi::comm

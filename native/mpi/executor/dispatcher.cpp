@@ -12,7 +12,7 @@ using core::compose::Recipe;
 using core::select::Rule;
 
 Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open)
-    : layout_(std::move(layout)), plan_(plan), open_(std::move(open)) {
+    : layout_(std::move(layout)), order_(core::place::order(layout_)), plan_(plan), open_(std::move(open)) {
     too_many_segments_.reason = "the message has more segments than can be counted";
     failed_.reason = "a recipe has failed on this communicator";
 }
@@ -23,14 +23,14 @@ Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
     Answers made;
     if (core::select::has_one_order(plan_, *question.collective)) {
         made.has_recipes = true;
-        made.decisions.resize(1);
-        return answers_.emplace(question, std::move(made)).first->second;
+    } else {
+        const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
+        const auto rules =
+            core::select::for_order(core::select::rules_for(plan_, question.collective->name, shape), order_);
+        made.has_recipes = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
+            return rule.recipe.kind != Recipe::Kind::native;
+        });
     }
-    const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
-    made.rules = core::select::rules_for(plan_, question.collective->name, shape);
-    made.has_recipes = std::any_of(made.rules.begin(), made.rules.end(),
-                                   [](const Rule& rule) { return rule.recipe.kind != Recipe::Kind::native; });
-    made.decisions.resize(made.rules.size() + 1);
     return answers_.emplace(question, std::move(made)).first->second;
 }
 
@@ -38,41 +38,59 @@ bool Dispatcher::has_recipes(const Question& question) { return answers_to(quest
 
 const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
     if (has_failed_) return failed_;
-    Answers& answers = answers_to(question);
-    const Rule* rule = core::select::find_rule(answers.rules, question.collective->agreed_bytes(bytes));
-    auto& known = rule != nullptr ? answers.decisions[static_cast<std::size_t>(rule - answers.rules.data())]
-                                  : answers.decisions.back();
-    if (!known) {
-        known = make_decision(question, bytes);
-        known->rule = rule;
-    }
-    const Decision& decision = *known;
-    if (decision.resolved == nullptr) return decision;
-    const std::int64_t segment = decision.resolved->recipe.segment_bytes;
+    auto& known = answers_to(question).known;
+    const std::int64_t size = question.collective->agreed_bytes(bytes);
+    auto found = std::find_if(known.begin(), known.end(), [&](const Decision& one) {
+        return one.min_bytes <= size && size <= one.max_bytes;
+    });
+    if (found == known.end()) found = known.insert(known.end(), make_decision(question, bytes));
+    const Decision& decision = *found;
+    if (decision.resolved == nullptr || !has_too_many_segments(question, decision.resolved->recipe, bytes))
+        return decision;
+    too_many_segments_.rule = decision.rule;
+    return too_many_segments_;
+}
+
+bool Dispatcher::has_too_many_segments(const Question& question, const Recipe& recipe,
+                                       std::int64_t bytes) const {
+    const std::int64_t segment = recipe.segment_bytes;
     const std::int64_t message = question.collective->has_blocks() ? bytes * layout_.size : bytes;
-    if (segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count) {
-        too_many_segments_.rule = rule;
-        return too_many_segments_;
-    }
-    return decision;
+    return segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count;
 }
 
 Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::int64_t bytes) {
-    const auto choice =
+    auto choice =
         core::select::choose(plan_, *question.collective, layout_, question.root, bytes, question.in_order);
-    if (choice.recipe.kind == Recipe::Kind::native) return {nullptr, choice.reason};
+    const bool is_native = choice.recipe.kind == Recipe::Kind::native;
+    Decision decision;
+    if (!is_native) decision = decide_on(question, choice.recipe, 0);  // segments are counted call by call
+    if (is_native || decision.resolved != nullptr) {
+        decision.reason = std::move(choice.reason);
+        decision.basis = choice.basis;
+        decision.speedup = choice.speedup;
+    }
+    decision.rule = choice.rule;
+    decision.min_bytes = choice.min_bytes;
+    decision.max_bytes = choice.max_bytes;
+    return decision;
+}
+
+Dispatcher::Decision Dispatcher::decide_on(const Question& question, const Recipe& recipe,
+                                           std::int64_t bytes) {
+    if (has_too_many_segments(question, recipe, bytes)) return too_many_segments_;
     if (!communicator_ && refusal_.empty()) {
         auto opened = open_();
         communicator_ = std::move(opened.communicator);
         refusal_ = std::move(opened.refusal);
     }
-    if (!communicator_) return {nullptr, refusal_};
-    const auto& resolved = communicator_->resolve(*question.collective, choice.recipe, question.in_order);
+    if (!communicator_) return {.resolved = nullptr, .reason = refusal_};
+    const auto& resolved = communicator_->resolve(*question.collective, recipe, question.in_order);
     if (!communicator_->has_groups_for(resolved)) {
-        return {nullptr, "its groups have no communicators for the library's own inside them"};
+        return {.resolved = nullptr,
+                .reason = "its groups have no communicators for the library's own inside them"};
     }
     communicator_->prepare(resolved, question.root);
-    return {&resolved, choice.reason};
+    return {.resolved = &resolved, .reason = ""};
 }
 
 void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers,

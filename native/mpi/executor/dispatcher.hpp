@@ -6,11 +6,10 @@
 
 #include <mpi.h>
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +26,10 @@ class Dispatcher {
         const core::compose::Resolved* resolved = nullptr;  ///< nullptr: the library's own
         std::string reason;
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
+        core::select::Basis basis = core::select::Basis::none;
+        double speedup = 0;          ///< over the library's own, as far as it is known
+        std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
+        std::int64_t max_bytes = 0;  ///< ... to this, inclusive
     };
 
     /// Collective: what recipes are to run on, or nullptr, on all ranks alike, and why.
@@ -40,6 +43,9 @@ class Dispatcher {
     Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open);
 
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
+    [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
+    /// Of the ranks, as place::order has it.
+    [[nodiscard]] const std::string& order() const { return order_; }
 
     /// What is asked, but for its size: equal on all ranks. `root`: 0 where the collective has none.
     struct Question {
@@ -56,6 +62,10 @@ class Dispatcher {
     /// Collective whenever a recipe is first chosen.
     const Decision& decide(const Question& question, std::int64_t bytes);
 
+    /// Collective whenever a recipe is first chosen. What is to be done with a recipe that no rule names, for
+    /// calls up to `bytes`.
+    Decision decide_on(const Question& question, const core::compose::Recipe& recipe, std::int64_t bytes);
+
     /// Collective. Runs a decision that is not the library's own, as Communicator::run. If that fails on this
     /// rank, all decisions are the library's own from then on.
     void run(const Decision& decision, int root, const Buffers& buffers, core::schedule::Extents sizes);
@@ -63,16 +73,18 @@ class Dispatcher {
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:
-    /// The decisions for one question: by the rules for its shape, and last that for where none holds.
+    /// The decisions for one question, where they stay.
     struct Answers {
-        std::span<const core::select::Rule> rules;
         bool has_recipes = false;
-        std::vector<std::optional<Decision>> decisions;
+        std::deque<Decision> known;  ///< those that were asked for
     };
     Answers& answers_to(const Question& question);
     Decision make_decision(const Question& question, std::int64_t bytes);
+    [[nodiscard]] bool has_too_many_segments(const Question& question, const core::compose::Recipe& recipe,
+                                             std::int64_t bytes) const;
 
     core::place::Layout layout_;
+    const std::string order_;
     const core::select::Plan& plan_;
     Open open_;
     std::map<Question, Answers> answers_;

@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "comm/check.hpp"
+#include "comm/cpu_list.hpp"
+#include "comm/hardware.hpp"
 #include "comm/library.hpp"
 #include "comm/version.hpp"
 #include "executor/tags.hpp"
@@ -34,9 +36,10 @@ struct Here {
     std::uint64_t library = 0;  ///< digest of what must be equal on all ranks
     std::int32_t threads = 0;
     std::int32_t gpu = 0;  ///< whether a GPU's runtime is loaded
+    std::array<int, 3> inner{};
     std::int32_t place_length = 0;
     /// The list of CPUs is what may be long: every second one of a thousand takes 2.5 kB.
-    std::array<char, 4068> place{};
+    std::array<char, 4056> place{};
 };
 
 /// From rank 0 to each.
@@ -59,6 +62,8 @@ Here introduce() {
     check(PMPI_Query_thread(&level), "MPI_Query_thread");
     here.threads = level == MPI_THREAD_MULTIPLE ? 1 : 0;
     here.gpu = gpu_runtime_is_loaded() ? 1 : 0;
+    const std::vector<int> cpus = comm::allowed_cpus();
+    here.inner = comm::hardware_groups(cpus.size() < comm::online_cpus().size() ? cpus : std::vector<int>());
     std::string place = comm::place_text();
     place.resize(std::min(place.size(), here.place.size()));
     here.place_length = static_cast<std::int32_t>(place.size());
@@ -103,7 +108,11 @@ std::string as_text(const Agreement& agreement, const std::vector<std::string>& 
          {agreement.explain, agreement.check, agreement.threads, agreement.reproducible, agreement.summary}) {
         flags += flag ? '1' : '0';
     }
+    flags += static_cast<char>('0' + static_cast<int>(agreement.trials));
+    flags += agreement.unsurveyed ? '1' : '0';
     append(all, flags);
+    append(all, {reinterpret_cast<const char*>(agreement.inner.data()),
+                 agreement.inner.size() * sizeof agreement.inner.front()});
     for (const auto& place : places) append(all, place);
     return all;
 }
@@ -120,6 +129,11 @@ Agreement from_text(std::string_view all) {
     agreement.threads = flags[2] == '1';
     agreement.reproducible = flags[3] == '1';
     agreement.summary = flags[4] == '1';
+    agreement.trials = static_cast<Trials>(flags[5] - '0');
+    agreement.unsurveyed = flags[6] == '1';
+    const std::string inner = take(all);
+    agreement.inner.resize(inner.size() / sizeof agreement.inner.front());
+    if (!inner.empty()) std::memcpy(agreement.inner.data(), inner.data(), inner.size());
     std::vector<std::string> places;
     while (!all.empty()) places.push_back(take(all));
     agreement.places = comm::places_of(places);
@@ -136,7 +150,8 @@ class Chair {
         heard_[0] = introduce();
         const bool all = hear();
         Inputs inputs = read_inputs();
-        if (inputs.plan.empty() && inputs.complaint.empty()) return {};
+        const bool unsurveyed = inputs.plan.empty() && inputs.unsurveyed;
+        if (inputs.plan.empty() && inputs.complaint.empty() && !unsurveyed) return {};
         std::string complaint = all ? compare() : absent_;
         if (complaint.empty()) complaint = inputs.complaint;
         std::string result;
@@ -147,12 +162,16 @@ class Chair {
                                 .only = std::move(inputs.only),
                                 .delays = {},
                                 .places = {},
+                                .inner = {},
+                                .unsurveyed = unsurveyed,
                                 .explain = inputs.explain,
                                 .check = inputs.check,
                                 .reproducible = inputs.reproducible,
-                                .summary = inputs.summary};
+                                .summary = inputs.summary,
+                                .trials = inputs.trials};
             for (const Here& here : heard_) {
                 places.emplace_back(here.place.data(), static_cast<std::size_t>(here.place_length));
+                agreement.inner.push_back(here.inner);
                 agreement.threads = agreement.threads || here.threads != 0;
             }
             agreement.places = comm::places_of(places);

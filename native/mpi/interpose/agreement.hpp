@@ -16,12 +16,14 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/place.hpp"
+#include "interpose/environment.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -31,10 +33,14 @@ struct Agreement {
     std::string only;                 ///< which recipes are to run; empty: all
     std::string delays;               ///< what a fabric's server has said; empty: none was asked
     std::vector<comm::Place> places;  ///< of all ranks
+    std::vector<std::array<int, 3>>
+        inner;                ///< ... at core::place::inner_levels of its host; see hardware_groups
+    bool unsurveyed = false;  ///< there is no plan, and the tree is that of the hardware
     bool explain = false;
     bool check = false;
     bool reproducible = false;
     bool summary = false;
+    Trials trials = Trials::on;
     bool threads = false;  ///< whether several threads of any rank may be in collectives at once
 };
 

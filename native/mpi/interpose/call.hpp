@@ -37,4 +37,11 @@ struct Call {
     bool large = false;  ///< arrays are of 64 bits
 };
 
+/// A call that the library's own does, and of which something is to be known afterwards.
+struct Unfinished {
+    void* kind = nullptr;  ///< of the session's; nullptr: nothing is to be known
+    void* handle = nullptr;
+    std::int64_t begin_ns = 0;
+};
+
 }  // namespace isochrone::mpi::interpose

@@ -48,7 +48,10 @@ START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
         int code = 0;                                                                    \
         Call call{.collective = &collective, __VA_ARGS__};                               \
         call.large = sizeof(COUNT) > sizeof(int);                                        \
-        return improve(call, code) ? code : next() arguments;                            \
+        Unfinished unfinished;                                                           \
+        if (improve(call, code, unfinished)) return code;                                \
+        code = next() arguments;                                                         \
+        return unfinished.kind == nullptr ? code : finish(call, unfinished, code);       \
     }                                                                                    \
     EXPORT int NAMED(MPI_, name, SUFFIX)                                                 \
     parameters __attribute__((alias(TEXT(NAMED(PMPI_, name, SUFFIX)))));

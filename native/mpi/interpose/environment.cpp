@@ -44,11 +44,21 @@ void each_object(Visit&& visit) {
 
 Inputs read_inputs() {
     Inputs inputs;
+    inputs.unsurveyed = is_on("ISOCHRONE_UNSURVEYED");
     inputs.explain = is_on("ISOCHRONE_EXPLAIN");
     inputs.check = is_on("ISOCHRONE_CHECK");
     inputs.reproducible = is_on("ISOCHRONE_REPRODUCIBLE");
     inputs.summary = is_on("ISOCHRONE_SUMMARY");
     inputs.only = variable("ISOCHRONE_ONLY");
+    inputs.learn = variable("ISOCHRONE_LEARN");
+    const std::string trials = variable("ISOCHRONE_TRIALS");
+    if (trials == "off" || trials == "0") {
+        inputs.trials = Trials::off;
+    } else if (trials == "all") {
+        inputs.trials = Trials::all;
+    } else if (!trials.empty() && trials != "on" && trials != "1") {
+        inputs.complaint = "ISOCHRONE_TRIALS is '" + trials.substr(0, 60) + "', and none of on, off and all";
+    }
     inputs.fabric = variable("ISOCHRONE_FABRIC");
     if (const std::string path = or_else(plan_file, "ISOCHRONE_PLAN"); !path.empty()) {
         const std::string whether = variable("ISOCHRONE");
@@ -96,6 +106,8 @@ bool gpu_runtime_is_loaded() {
     return found;
 }
 
-bool plan_is_asked_for() { return !or_else(plan_file, "ISOCHRONE_PLAN").empty(); }
+bool plan_is_asked_for() {
+    return !or_else(plan_file, "ISOCHRONE_PLAN").empty() || is_on("ISOCHRONE_UNSURVEYED");
+}
 
 }  // namespace isochrone::mpi::interpose

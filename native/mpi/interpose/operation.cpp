@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpose/operation.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "comm/check.hpp"
@@ -62,6 +63,36 @@ bool Operations::fit(MPI_Op op, MPI_Datatype type, bool is_basic, Self& self) {
         known_.insert({op, type});
     }
     return true;
+}
+
+bool Operations::is_exact(MPI_Op op, MPI_Datatype type) {
+    if (operation_number(op) == own_operation) return false;
+    if (op != MPI_SUM && op != MPI_PROD) return true;
+    static const std::array whole{MPI_CHAR,
+                                  MPI_SIGNED_CHAR,
+                                  MPI_UNSIGNED_CHAR,
+                                  MPI_SHORT,
+                                  MPI_INT,
+                                  MPI_LONG,
+                                  MPI_LONG_LONG,
+                                  MPI_UNSIGNED_SHORT,
+                                  MPI_UNSIGNED,
+                                  MPI_UNSIGNED_LONG,
+                                  MPI_UNSIGNED_LONG_LONG,
+                                  MPI_INT8_T,
+                                  MPI_INT16_T,
+                                  MPI_INT32_T,
+                                  MPI_INT64_T,
+                                  MPI_UINT8_T,
+                                  MPI_UINT16_T,
+                                  MPI_UINT32_T,
+                                  MPI_UINT64_T,
+                                  MPI_AINT,
+                                  MPI_COUNT,
+                                  MPI_OFFSET,
+                                  MPI_BYTE,
+                                  MPI_INTEGER};
+    return std::find(whole.begin(), whole.end(), type) != whole.end();
 }
 
 bool Operations::commutes(MPI_Op op) {

@@ -28,6 +28,10 @@ class Operations {
     /// that no program made.
     [[nodiscard]] bool fit(MPI_Op op, MPI_Datatype type, bool is_basic, Self& self);
 
+    /// Whether a result is the same to the last bit in whichever order operands are combined, as far as that
+    /// is known: a predefined operation, on whole numbers, or one that only picks one of its operands.
+    [[nodiscard]] static bool is_exact(MPI_Op op, MPI_Datatype type);
+
     /// Whether operands may be combined in any order. `op` must be valid. Throws comm::Error.
     [[nodiscard]] static bool commutes(MPI_Op op);
 

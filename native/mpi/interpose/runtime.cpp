@@ -110,7 +110,7 @@ void start_on(const char* plan, const char* topology) noexcept {
 
 bool is_open(const Session* which) noexcept { return session.load() == which; }
 
-bool improve(const Call& call, int& code) noexcept {
+bool improve(const Call& call, int& code, Unfinished& unfinished) noexcept {
     if (inside > 0) return false;
     Session* const here = session.load(std::memory_order_acquire);
     if (here == nullptr) {
@@ -120,12 +120,24 @@ bool improve(const Call& call, int& code) noexcept {
     const Inside guard;
     const auto comm = handle<MPI_Comm>(call.comm);
     try {
-        const auto done = here->run(call);
+        const auto done = here->run(call, unfinished);
         code = done.code;
         return done.done;
     } catch (const std::exception& error) {
         code = fail(comm, error);
         return true;
+    }
+}
+
+int finish(const Call& call, const Unfinished& unfinished, int code) noexcept {
+    Session* const here = session.load(std::memory_order_acquire);
+    if (here == nullptr) return code;
+    const Inside guard;
+    try {
+        here->finish(call, unfinished);
+        return code;
+    } catch (const std::exception& error) {
+        return fail(handle<MPI_Comm>(call.comm), error);
     }
 }
 

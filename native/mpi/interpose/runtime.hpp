@@ -24,6 +24,11 @@ bool is_open(const Session* session) noexcept;
 
 /// Does what is asked for, if the plan has a recipe. False: the caller is to call the library's own. `code`
 /// is what the program gets.
-bool improve(const Call& call, int& code) noexcept;
+/// `unfinished`: what is to be known after a call of the library's own.
+bool improve(const Call& call, int& code, Unfinished& unfinished) noexcept;
+
+/// After a call of the library's own that is to be known of, which returned `code`. Returns what the program
+/// gets.
+int finish(const Call& call, const Unfinished& unfinished, int code) noexcept;
 
 }  // namespace isochrone::mpi::interpose

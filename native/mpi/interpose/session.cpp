@@ -2,16 +2,19 @@
 #include "interpose/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "comm/check.hpp"
 #include "fabric/client.hpp"
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
 #include "interpose/runtime.hpp"
+#include "place/hardware.hpp"
 #include "preload/word.hpp"
 #include "select/fit.hpp"
 #include "select/only.hpp"
@@ -23,8 +26,22 @@ using preload::handle;
 using comm::check;
 using executor::Dispatcher;
 
+namespace {
+
+std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_since_epoch(); }
+
+}  // namespace
+
 /// Why the plan does not hold, or nothing.
 std::string Session::take_plan(const Agreement& agreement) {
+    if (agreement.unsurveyed) {
+        std::vector<core::place::Seat> seats;
+        for (std::size_t rank = 0; rank < agreement.places.size(); ++rank)
+            seats.push_back({agreement.places[rank].host, agreement.inner[rank]});
+        world_ = core::place::of_hardware(seats);
+        plan_.reproducible = agreement.reproducible;
+        return {};
+    }
     try {
         plan_ = core::select::parse_plan(agreement.plan);
         auto topology = core::topology::parse(agreement.topology);
@@ -92,9 +109,13 @@ std::unique_ptr<Session> Session::open() {
     session->check_ = agreement->check;
     session->summary_ = agreement->summary;
     session->threads_ = agreement->threads;
+    if (session->rank_ == 0 && !agreement->unsurveyed) session->learn_ = read_inputs().learn;
+    // Who wants some recipes only, to find which of them changed a result, wants no others.
+    session->trials_ = agreement->only.empty() ? agreement->trials : Trials::off;
     // Programs whose groups have as many ranks as the plan has are improved all the same, so we go on.
-    if (session->rank_ == 0) {
-        const auto misfit = core::select::misfit(session->plan_, session->world_);
+    if (session->rank_ == 0 && !agreement->unsurveyed) {
+        const auto misfit =
+            core::select::misfit(session->plan_, session->world_, session->trials_ != Trials::off);
         if (!misfit.empty()) {
             const char* yet = agreement->reproducible ? "; reductions run in one order all the same" : "";
             std::fprintf(stderr, "isochrone: %s%s\n", misfit.c_str(), yet);
@@ -103,6 +124,7 @@ std::unique_ptr<Session> Session::open() {
     int is_ready = 1;
     try {
         session->make_communicators();
+        if (agreement->unsurveyed) session->measure_links();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: %s\n", error.what());
         is_ready = 0;
@@ -114,6 +136,38 @@ std::unique_ptr<Session> Session::open() {
                      "isochrone: a rank could not be made ready: the MPI library's own collectives run\n");
     }
     return nullptr;
+}
+
+/// Without a survey: a few round trips between rank 0 and the first rank of the last host tell more of the
+/// links between nodes than their class does. Collective.
+void Session::measure_links() {
+    constexpr int trips = 5;  // of each size; the first sets up the connection
+    constexpr std::array<int, 2> sizes{0, 65536};
+    if (world_.levels.front() != "machine") return;
+    const auto& nodes = world_.group_of[static_cast<std::size_t>(world_.level("node"))];
+    const int last = *std::max_element(nodes.begin(), nodes.end());
+    const auto partner = static_cast<int>(std::find(nodes.begin(), nodes.end(), last) - nodes.begin());
+    std::array<double, 2> rtt_s{};
+    if (rank_ == 0 || rank_ == partner) {
+        std::vector<char> data(static_cast<std::size_t>(sizes.back()));
+        const int peer = rank_ == 0 ? partner : 0;
+        for (std::size_t size = 0; size < sizes.size(); ++size) {
+            for (int trip = 0; trip < trips; ++trip) {
+                const auto begin = now();
+                const auto send = [&] {
+                    check(PMPI_Send(data.data(), sizes[size], MPI_BYTE, peer, 0, comm_), "MPI_Send");
+                };
+                if (rank_ == 0) send();
+                check(PMPI_Recv(data.data(), sizes[size], MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+                if (rank_ != 0) send();
+                const double time_s = std::chrono::duration<double>(now() - begin).count();
+                rtt_s[size] = trip == 0 ? time_s : std::min(rtt_s[size], time_s);
+            }
+        }
+    }
+    check(PMPI_Bcast(rtt_s.data(), static_cast<int>(rtt_s.size()), MPI_DOUBLE, 0, comm_), "MPI_Bcast");
+    world_.links.front() = core::place::links_of(rtt_s[0], sizes.back(), rtt_s[1]);
 }
 
 void Session::make_communicators() {
@@ -144,6 +198,9 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
     if (counts.left_out > 0) {
         result += ", " + std::to_string(counts.left_out) + own + "as ISOCHRONE_ONLY leaves them out";
     }
+    if (counts.tried > 0)
+        result += ", " + std::to_string(counts.tried) + " by recipes on trial or found live";
+    if (counts.checked > 0) result += ", " + std::to_string(counts.checked) + own + "on trial or found live";
     if (counts.refused > 0) {
         result += ", " + std::to_string(counts.refused) + own + "as the recipe cannot run here";
     }
@@ -152,6 +209,7 @@ std::string Session::in_words(const core::collectives::Collective& collective, c
 
 Session::~Session() {
     if (rank_ == 0) say_what_ran();
+    if (!learn_.empty()) learned_.write(learn_, plan_);
     for (Handle* handle : handles_) delete handle;
 }
 
@@ -168,9 +226,17 @@ void Session::say_what_ran() {
     }
     if (!summary_) return;
     for (const auto& line : tallies_.lines()) std::fprintf(stderr, "isochrone: %s\n", line.c_str());
+    const auto ended = trying_.recipes + trying_.natives;
+    if (trying_.begun + ended == 0) return;
+    std::fprintf(
+        stderr,
+        "isochrone: live trials on rank 0: %llu of recipes that the model found; %llu times a recipe "
+        "was faster, %llu times the MPI library's own\n",
+        static_cast<unsigned long long>(trying_.begun), static_cast<unsigned long long>(trying_.recipes),
+        static_cast<unsigned long long>(trying_.natives));
 }
 
-Session::Done Session::run(const Call& call) {
+Session::Done Session::run(const Call& call, Unfinished& unfinished) {
     // What is wrong is for the library to find.
     const auto comm = handle<MPI_Comm>(call.comm);
     if (comm == MPI_COMM_NULL) return {};
@@ -181,7 +247,7 @@ Session::Done Session::run(const Call& call) {
     }
     const bool has_root = call.root >= 0 && call.root < kept.size;
     const bool may_have_recipe =
-        explain_ || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
+        explain_ || kept.live || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
     if (!check_ && !may_have_recipe) return {};
     const Request request = examine(call, kept);
     if (check_) {
@@ -205,17 +271,32 @@ Session::Done Session::run(const Call& call) {
         }
         return {};
     }
-    const auto& decision = kept.dispatcher->decide(request.question, request.bytes);
+    executor::Live::Turn turn{&kept.dispatcher->decide(request.question, request.bytes)};
+    if (kept.live && (request.is_exact || trials_ == Trials::all))
+        turn = kept.live->next(request.question, request.bytes, *turn.decision);
+    const auto& decision = *turn.decision;
     if (explain_) count(kept, decision, request);
     if (decision.resolved == nullptr) {
         if (plan_.reproducible) say_that_order_may_differ(kept, call, decision.reason);
+        if (turn.kind != nullptr)
+            unfinished = {.kind = turn.kind, .handle = &kept, .begin_ns = now().count()};
         return {};
     }
     Tally& tally = tally_of(kept, decision);
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = now();
     run_on(kept, decision, call, request);
-    tally.add(std::chrono::steady_clock::now() - begin);
+    const auto time = now() - begin;
+    tally.add(time);
+    if (turn.kind != nullptr)
+        kept.live->ended(*turn.kind, std::chrono::duration<double>(time).count(), comm, kept.rank);
     return {true, MPI_SUCCESS};
+}
+
+void Session::finish(const Call& call, const Unfinished& unfinished) {
+    const auto time = now() - std::chrono::nanoseconds(unfinished.begin_ns);
+    const auto& kept = *static_cast<Handle*>(unfinished.handle);
+    kept.live->ended(*static_cast<executor::Live::Kind*>(unfinished.kind),
+                     std::chrono::duration<double>(time).count(), handle<MPI_Comm>(call.comm), kept.rank);
 }
 
 Session::Request Session::examine(const Call& call, const Handle& kept) {
@@ -261,6 +342,7 @@ Session::Request Session::examine(const Call& call, const Handle& kept) {
     const Type& about = *request.type;
     request.is_possible = request.is_possible && request.is_valid && about.dense && about.begin == 0 &&
                           about.extent == about.size;
+    request.is_exact = Operations::is_exact(op, type);
     if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
     return request;
 }
@@ -278,6 +360,7 @@ void Session::examine_blocks(const Call& call, const Handle& kept, Request& requ
     const auto op = handle<MPI_Op>(call.op);
     request.is_valid = operations_.fit(op, type, types_->is_basic(type), *self_);
     request.is_possible = request.is_possible && request.is_valid && request.blocks->is_dense();
+    request.is_exact = Operations::is_exact(op, type);
     if (request.is_possible) request.question.in_order = plan_.reproducible || !Operations::commutes(op);
 }
 
@@ -349,6 +432,12 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
         std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)]() mutable {
             return open_lane(comm, handle, std::move(here));
         });
+    if (trials_ != Trials::off) {
+        handle->live = std::make_unique<executor::Live>(
+            *handle->dispatcher, [this, &order = handle->dispatcher->order()](const auto& kind, auto event) {
+                tell(kind, event, order);
+            });
+    }
     return handle;
 }
 
@@ -416,14 +505,41 @@ Dispatcher::Opened Session::open_lane(MPI_Comm comm, Handle& handle, std::vector
         ""};
 }
 
+void Session::tell(const executor::Live::Kind& kind, executor::Live::Event event, const std::string& order) {
+    using Event = executor::Live::Event;
+    const std::lock_guard lock(mutex_);
+    if (event == Event::begun) {
+        ++trying_.begun;
+        return;
+    }
+    if (!learn_.empty()) learned_.note(kind, order);
+    ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
+    const bool is_wrong = kind.was_planned && event == Event::native_is_better;
+    if (!is_wrong || rank_ != 0 || std::exchange(has_said_that_machine_differs_, true)) return;
+    std::fprintf(
+        stderr,
+        "isochrone: the machine differs from what was surveyed: %s of about %lld bytes: %s; this and "
+        "the like run so from now on, and a new survey would say more\n",
+        std::string(kind.question.collective->name).c_str(), static_cast<long long>(kind.bytes),
+        kind.incumbent->reason.c_str());
+}
+
 void Session::count(Handle& kept, const Dispatcher::Decision& decision, const Request& request) {
     const bool first = kept.rank == 0 && kept.explained.insert(&decision).second;
     const auto& collective = *request.question.collective;
     {
         const std::lock_guard lock(mutex_);
         Counts& counts = counts_[&collective];
+        using core::select::Basis;
         if (decision.resolved != nullptr) {
-            ++counts.recipes;
+            ++(decision.basis == Basis::predicted ||
+                       (decision.basis == Basis::live && decision.rule == nullptr)
+                   ? counts.tried
+                   : counts.recipes);
+        } else if (decision.basis == Basis::live && decision.rule == nullptr) {
+            ++counts.checked;
+        } else if (decision.basis == Basis::interpolated) {
+            ++counts.planned_native;
         } else if (decision.rule == nullptr) {
             ++counts.not_measured;
         } else if (decision.rule->left_out) {

@@ -22,11 +22,13 @@
 
 #include "executor/dispatcher.hpp"
 #include "executor/groups.hpp"
+#include "executor/live.hpp"
 #include "interpose/agreement.hpp"
 #include "interpose/blocks.hpp"
 #include "interpose/call.hpp"
 #include "interpose/datatype.hpp"
 #include "interpose/lanes.hpp"
+#include "interpose/learned.hpp"
 #include "interpose/operation.hpp"
 #include "interpose/tally.hpp"
 #include "place/layout.hpp"
@@ -53,7 +55,9 @@ class Session {
 
     /// Does what is asked, if the plan has a recipe for it. Not done: the caller is to call the library's
     /// own. Throws comm::Error.
-    Done run(const Call& call);
+    Done run(const Call& call, Unfinished& unfinished);
+    /// After the library's own. Throws comm::Error.
+    void finish(const Call& call, const Unfinished& unfinished);
 
     [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
     [[nodiscard]] const core::place::Layout& world() const { return world_; }
@@ -66,6 +70,7 @@ class Session {
     /// What is kept for a communicator.
     struct Handle {
         std::unique_ptr<executor::Dispatcher> dispatcher;  ///< nullptr: not a communicator that is improved
+        std::unique_ptr<executor::Live> live;              ///< nullptr: nothing is tried
         int rank = 0;
         int size = 1;
         int lane = Lanes::none;
@@ -83,6 +88,7 @@ class Session {
         std::int64_t bytes = 0;
         const Type* type = nullptr;
         bool in_place = false;
+        bool is_exact = true;                   ///< what runs makes no difference to the last bit
         std::optional<BlocksCall> blocks = {};  ///< of collectives of blocks
     };
 
@@ -93,6 +99,15 @@ class Session {
         std::uint64_t left_out = 0;  ///< of the plan's, by the user
         std::uint64_t not_measured = 0;
         std::uint64_t refused = 0;  ///< the plan has a recipe that cannot run here
+        std::uint64_t tried = 0;    ///< recipes that no plan has, on trial or found live
+        std::uint64_t checked = 0;  ///< the library's own, in place of a recipe, on trial or found live
+    };
+
+    /// How many kinds of calls were tried on communicators that this rank is in.
+    struct Trying {
+        std::uint64_t begun = 0;
+        std::uint64_t recipes = 0;  ///< found faster
+        std::uint64_t natives = 0;  ///< ... the library's own
     };
 
     Session() = default;
@@ -100,6 +115,7 @@ class Session {
     [[nodiscard]] std::string ask_for_delays(const Agreement& agreement) const;
     void take_delays(const Agreement& agreement);
     void make_communicators();
+    void measure_links();
     [[nodiscard]] Request examine(const Call& call, const Handle& handle);
     void examine_blocks(const Call& call, const Handle& handle, Request& request);
     void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
@@ -113,6 +129,7 @@ class Session {
     [[nodiscard]] std::optional<std::vector<int>> in_world(MPI_Comm comm) const;
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
+    void tell(const executor::Live::Kind& kind, executor::Live::Event event, const std::string& order);
     void count(Handle& handle, const executor::Dispatcher::Decision& decision, const Request& request);
 
     core::select::Plan plan_;
@@ -121,6 +138,8 @@ class Session {
     bool check_ = false;
     bool summary_ = false;
     bool threads_ = false;
+    Trials trials_ = Trials::off;
+    std::string learn_;  // on rank 0: the folder for what is found live; empty: it is not kept
     int rank_ = 0;
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
     MPI_Group world_group_ = MPI_GROUP_NULL;
@@ -134,6 +153,9 @@ class Session {
     std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
     std::unordered_set<Handle*> handles_;
     std::map<const core::collectives::Collective*, Counts> counts_;
+    Trying trying_;
+    Learned learned_;
+    bool has_said_that_machine_differs_ = false;
 };
 
 }  // namespace isochrone::mpi::interpose

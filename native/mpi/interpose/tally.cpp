@@ -37,15 +37,15 @@ std::string in_words(const Tallies::Sum& sum) {
 Tally& Tallies::of(const executor::Dispatcher::Decision& decision) {
     const std::lock_guard lock(mutex_);
     return tallies_[{decision.resolved->collective, core::compose::to_text(decision.resolved->recipe),
-                     decision.rule}];
+                     decision.speedup}];
 }
 
 void Tallies::add(Sum& sum, const Key& key, const Tally& tally) {
-    const auto* rule = std::get<const core::select::Rule*>(key);
+    const double speedup = std::get<double>(key);
     const double seconds = tally.seconds();
     sum.calls += tally.calls();
     sum.seconds += seconds;
-    if (rule != nullptr) sum.saved_s += seconds * (rule->speedup - 1);
+    if (speedup > 0) sum.saved_s += seconds * (speedup - 1);
 }
 
 Tallies::Sum Tallies::sum(const core::collectives::Collective* collective) const {

@@ -42,7 +42,7 @@ class Tallies {
     struct Sum {
         std::uint64_t calls = 0;
         double seconds = 0;  ///< in them, with the time in which they waited for other ranks
-        double saved_s = 0;  ///< seconds * (measured speedup - 1); nothing where none was measured
+        double saved_s = 0;  ///< seconds * (speedup - 1); nothing where none is known
     };
     /// Of one collective, or of all for nullptr.
     [[nodiscard]] Sum sum(const core::collectives::Collective* collective) const;
@@ -51,7 +51,7 @@ class Tallies {
     [[nodiscard]] std::vector<std::string> lines() const;
 
   private:
-    using Key = std::tuple<const core::collectives::Collective*, std::string, const core::select::Rule*>;
+    using Key = std::tuple<const core::collectives::Collective*, std::string, double>;
 
     static void add(Sum& sum, const Key& key, const Tally& tally);
 

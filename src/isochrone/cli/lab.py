@@ -128,6 +128,10 @@ def run_mpi(
         Path | None,
         typer.Option("--map", metavar="FILE", help="Ranks where `isochrone map` put them: its mapping.json."),
     ] = None,
+    unsurveyed: Annotated[
+        bool,
+        typer.Option("--unsurveyed", help="Without a plan: recipes are tried, as `isochrone run` does then."),
+    ] = False,
 ) -> None:
     """Run an MPI program in a lab; without --lab, in the one that is up.
 
@@ -138,7 +142,8 @@ def run_mpi(
     with open_lab_target(options, options.lab or the_lab(None).name) as target:
         if mapping is not None:
             target = _mapped(target, mapping, options)
-        variables = {} if plan is None else _settings_or_complaint(target, plan, program[0])
+        with_preload = plan is not None or unsurveyed
+        variables = _settings_or_complaint(target, plan, program[0]) if with_preload else {}
         code = target.execute(program, variables)
     raise typer.Exit(code)
 
@@ -160,23 +165,26 @@ def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
     return LabTarget(target.lab, target.library, ranks, options.idle_wait)
 
 
-def _settings_or_complaint(target: LabTarget, plan: Path, program: str) -> dict[str, str]:
+def _settings_or_complaint(target: LabTarget, plan: Path | None, program: str) -> dict[str, str]:
     from isochrone.errors import IsochroneError
     from isochrone.launch.preload import refusal_for, settings_for
     from isochrone.launch.told import told
     from isochrone.steps.folder import PLAN, in_folder
 
-    path = in_folder(plan, PLAN)
-    to_tell = told(path.parent, target.library, target.rank_count)
-    if to_tell.refusal is not None:
-        _log.warning("%s", to_tell.refusal)
+    path = None if plan is None else in_folder(plan, PLAN)
+    variables: dict[str, str] = {}
+    if path is not None:
+        to_tell = told(path.parent, target.library, target.rank_count)
+        variables |= to_tell.variables
+        if to_tell.refusal is not None:
+            _log.warning("%s", to_tell.refusal)
     try:
         # As isochrone run does, a run on a plan ends with what it did.
         settings = {"ISOCHRONE_SUMMARY": "1"} | settings_for(target.library, path, [program])
     except IsochroneError as error:
         _log.warning("%s", refusal_for(error))
         settings = {}
-    return {**to_tell.variables, **settings}
+    return {**variables, **settings}
 
 
 def _facts(lab: Lab) -> dict[str, Any]:

@@ -63,6 +63,8 @@ def _lines(found: Explanation) -> list[str]:
     from isochrone.units import format_time, number_of
 
     lines = [f"runs:  {found.recipe}", f"       {describe_recipe(found.recipe)}", f"why:   {found.reason}"]
+    if found.basis != "none":
+        lines.append(f"known: {found.basis}")
     if found.rule is not None:
         low, high = found.rule.evidence.speedup_ci
         lines.append(
@@ -73,9 +75,9 @@ def _lines(found: Explanation) -> list[str]:
     if found.model is not None:
         recipe, seconds = found.model
         lines.append(
-            f"model: {recipe} would be best, with {format_time(seconds)}; only what was measured runs"
+            f"trial: predicted: {recipe}, with {format_time(seconds)}; a program tries it in its own calls"
         )
-    if found.rule is None and found.elsewhere:
+    if found.basis == "predicted" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
         if len(found.elsewhere) > 3:
             lines[-1] += f"; and {number_of(len(found.elsewhere) - 3, 'other shape')}"

@@ -44,6 +44,19 @@ def run(
         ),
     ] = None,
     fabric: FabricServer = None,
+    trials: Annotated[
+        str | None,
+        typer.Option(
+            "--trials",
+            metavar="on|off|all",
+            help="Whether what is faster is tried in the program's own calls (default: on, but for "
+            "reductions of floating-point numbers; all: for these too).",
+        ),
+    ] = None,
+    learn: Annotated[
+        bool,
+        typer.Option("--learn", help="Keep what the trials found beside the plan: later runs begin with it."),
+    ] = False,
     quiet: Annotated[
         bool,
         typer.Option("--quiet", "-q", help="Do not say at the end what ran and what it saved."),
@@ -55,6 +68,10 @@ def run(
     The program runs as it is, under the launcher as it is: a preload in its ranks replaces the collectives
     that the plan has rules for. A plan that does not hold here is reported in one line, and the program runs
     without it. At the end rank 0 says what ran by recipes, and about how much time that saved.
+    What the plan has no rule for is tried: where the model finds a recipe that may be faster, the program's
+    own calls alternate between that and the MPI library's own, at a cost of 2 % of their time at most, and
+    the better one stays. Where there is no isochrone-survey all is found so, with the tree of the machine
+    from host names and hardware.
     ISOCHRONE_EXPLAIN=1 makes it say which recipe ran for what; ISOCHRONE=off takes the preload out.
     With --map no plan is needed: where there is no isochrone-survey, only ranks are put in order.
     With --json, print what would be run, and do not run it.
@@ -62,16 +79,27 @@ def run(
     unless you tell it yourself.
     In a lab: isochrone lab mpi --plan FOLDER -- PROGRAM
     """
+    from isochrone.errors import UsageError
     from isochrone.launch.launcher import read_launch_line, require_program
     from isochrone.launch.preload import execute, prepare
     from isochrone.steps.folder import DEFAULT, PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.learn import fold_learned, learned_beside
     from isochrone.steps.merge import one_plan
 
     understood = read_launch_line(line)
     require_program(understood)
+    if trials not in (None, "on", "off", "all"):
+        raise UsageError(f"{trials!r} is none of on, off and all", "--trials")
     on_plans = [in_folder(plan, PLAN) for plan in plans or [DEFAULT]]
-    if maps and not plans and not (DEFAULT / PLAN).exists():
+    if not plans and not (DEFAULT / PLAN if maps else DEFAULT).exists():
         on_plans = []
+    live = {} if trials is None else {"ISOCHRONE_TRIALS": trials}
+    if learn:
+        if len(on_plans) != 1:
+            raise UsageError("there is no one plan to keep it with", "--learn", "name one, or survey first")
+        live["ISOCHRONE_LEARN"] = str(learned_beside(on_plans[0]))
+    for each in on_plans:
+        fold_learned(each)
     on_plan, no_plan = one_plan(on_plans)
     start = prepare(
         understood,
@@ -79,6 +107,8 @@ def run(
         summary=not quiet,
         maps=[in_folder(path, TOPOLOGY) for path in maps or []],
         fabric=fabric,
+        unsurveyed=not on_plans and not maps and trials != "off",
+        live=live,
     )
     if no_plan is not None:
         start = replace(start, refusal=no_plan)

@@ -38,6 +38,10 @@ class Evidence:
 class Rule:
     """A recipe for one collective, one shape of communicator, and messages of ``min_bytes`` to
     ``max_bytes``.
+
+    Attributes:
+        basis: ``measured`` by a survey, or ``live``, in a program's own calls.
+        order: of the ranks over the groups, as `_core.Layout.order` names it; None: of any.
     """
 
     collective: str
@@ -46,6 +50,8 @@ class Rule:
     max_bytes: int
     recipe: str
     evidence: Evidence
+    basis: str = "measured"
+    order: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +114,7 @@ def plan_document(plan: Plan) -> Json:
 
 def _plan_from_document(document: Json, where: str) -> Plan:
     check(document, "plan", where)
-    rules = tuple(_read_rule(rule, f"{where}: rules[{i}]") for i, rule in enumerate(document["rules"]))
-    _check_disjoint(rules, where)
+    rules = read_rules(document, where)
     return Plan(
         fingerprint=document["topology"]["fingerprint"],
         topology_file=document["topology"]["file"],
@@ -121,11 +126,18 @@ def _plan_from_document(document: Json, where: str) -> Plan:
     )
 
 
+def read_rules(document: Json, where: str) -> tuple[Rule, ...]:
+    """The rules of a document that its schema was checked for. Raises IsochroneError for contradictions."""
+    rules = tuple(_read_rule(rule, f"{where}: rules[{i}]") for i, rule in enumerate(document["rules"]))
+    _check_disjoint(rules, where)
+    return rules
+
+
 def _check_disjoint(rules: tuple[Rule, ...], where: str) -> None:
-    by_shape: dict[tuple[str, str], list[Rule]] = defaultdict(list)
+    by_shape: dict[tuple[str, str, str | None], list[Rule]] = defaultdict(list)
     for rule in rules:
-        by_shape[rule.collective, rule.shape].append(rule)
-    for (collective, shape), group in by_shape.items():
+        by_shape[rule.collective, rule.shape, rule.order].append(rule)
+    for (collective, shape, _), group in by_shape.items():
         for low, high in pairwise(sorted(group, key=lambda rule: rule.min_bytes)):
             if high.min_bytes <= low.max_bytes:
                 raise IsochroneError(
@@ -143,6 +155,8 @@ def _rule_document(rule: Rule) -> Json:
         "min_bytes": rule.min_bytes,
         "max_bytes": rule.max_bytes,
         "recipe": rule.recipe,
+        **({} if rule.basis == "measured" else {"basis": rule.basis}),
+        **({} if rule.order is None else {"order": rule.order}),
         "evidence": {
             "native_s": evidence.native_s,
             "recipe_s": evidence.recipe_s,
@@ -173,6 +187,8 @@ def _read_rule(document: Json, where: str) -> Rule:
             predicted_s=evidence["predicted_s"],
             launches=tuple(evidence.get("launches", ())),
         ),
+        basis=document.get("basis", "measured"),
+        order=document.get("order"),
     )
     if rule.min_bytes > rule.max_bytes:
         raise IsochroneError(f"min_bytes {rule.min_bytes} is above max_bytes", where, make_again("plan"))

@@ -30,6 +30,7 @@ KINDS = (
     "mapping",
     "fabric",
     "profile",
+    "learned",
 )
 
 _MADE_BY = {
@@ -44,6 +45,7 @@ _MADE_BY = {
     "mapping": "isochrone map",
     "fabric": "isochrone fabric dump",
     "profile": "isochrone advise",
+    "learned": "isochrone run --learn",
 }
 
 

@@ -57,6 +57,8 @@ def prepare(
     summary: bool = True,
     maps: Sequence[Path] = (),
     fabric: str | None = None,
+    unsurveyed: bool = False,
+    live: Mapping[str, str] | None = None,
 ) -> Start:
     """The command line that runs a program on a plan and with its ranks in order, or without either where
     that cannot be.
@@ -66,15 +68,18 @@ def prepare(
         summary: rank 0 says at the end what ran on the plan, unless ISOCHRONE_SUMMARY says otherwise.
         maps: a mapping, a topology or both, in any order; empty: ranks keep their order.
         fabric: the address of a server of routes that rank 0 asks, for recipes of the plan.
+        unsurveyed: without a plan, recipes are tried on the tree that host names and hardware make.
+        live: variables of trials.
 
     Raises:
         UsageError: there are two mappings, or two topologies.
     """
     refusal = map_refusal = None
     settings: dict[str, str] = {}
-    if plan is not None:
+    if plan is not None or unsurveyed:
         try:
             settings = settings_for(_library(line), plan, line.programs)
+            settings |= live or {}
             settings.setdefault("ISOCHRONE_SUMMARY", "1" if summary else "0")
             if fabric is not None:
                 settings["ISOCHRONE_FABRIC"] = fabric
@@ -93,8 +98,8 @@ def prepare(
             start = start_with(line, {**settings, **to_tell.variables})
             return replace(start, refusal=refusal, map_refusal=map_refusal, told=to_tell)
         except IsochroneError as error:
-            refusal = refusal_for(error) if plan is not None else None
-            map_refusal = _map_refusal_for(error) if plan is None else None
+            refusal = refusal_for(error) if plan is not None or unsurveyed else None
+            map_refusal = _map_refusal_for(error) if maps and plan is None else None
     plain = (str(line.executable), *line.argv[1:])
     untold = Told() if to_tell.variables else to_tell
     return Start(plain, launch_environment(line), refusal, map_refusal=map_refusal, told=untold)
@@ -145,12 +150,26 @@ def _map_refusal_for(error: IsochroneError) -> str:
     return f"{error}; ranks keep the order in which they are launched"
 
 
-def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) -> dict[str, str]:
+def settings_for(library: MpiLibrary, plan_path: Path | None, programs: Sequence[str]) -> dict[str, str]:
     """The variables of the ranks that put programs of a library on a plan; builds the preload where needed.
+
+    Args:
+        plan_path: None: there is none, and the hardware tells where ranks are.
 
     Raises:
         IsochroneError: when the plan does not hold for them.
     """
+    files = {"ISOCHRONE_UNSURVEYED": "1"} if plan_path is None else _files_of(library, plan_path)
+    for program in programs:
+        check_program(program, library)
+    # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
+    return _given_settings() | {
+        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), build_for(library).preload),
+        **files,
+    }
+
+
+def _files_of(library: MpiLibrary, plan_path: Path) -> dict[str, str]:
     _check_is_file(plan_path)
     plan = read_plan(plan_path)
     topology_path = plan_path.parent / plan.topology_file
@@ -159,11 +178,7 @@ def settings_for(library: MpiLibrary, plan_path: Path, programs: Sequence[str]) 
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_path), "tune again")
     check_library(plan, library, str(plan_path))
-    for program in programs:
-        check_program(program, library)
-    # Ours comes last: a profiler in front of it sees the program's own calls, and passes them on to it.
-    return _given_settings() | {
-        "LD_PRELOAD": behind(os.environ.get("LD_PRELOAD", ""), build_for(library).preload),
+    return {
         "ISOCHRONE_PLAN": str(plan_path.absolute()),
         "ISOCHRONE_TOPOLOGY": str(topology_path.absolute()),
     }

@@ -14,7 +14,6 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.place import Place, parse_cpus
 from isochrone.files.plan import Rule, plan_document, read_plan
 from isochrone.files.topology import Topology, read_topology, topology_document
-from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.lookup import rule_for
 
@@ -30,9 +29,11 @@ class Explanation:
         shape: that rules would have to be for.
         recipe: what runs, or ``native``.
         reason: in words, as ``ISOCHRONE_EXPLAIN`` has it.
+        basis: how that is known: ``measured``, ``live``, ``interpolated`` between two shapes, ``predicted``,
+            or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
-        model: the best recipe by the model, with its time in seconds; None where a rule was measured.
+        model: where it is predicted, the recipe that a program would try, with the model's time in seconds.
         unseen: how many of the hosts were not surveyed.
     """
 
@@ -40,6 +41,7 @@ class Explanation:
     shape: str
     recipe: str
     reason: str
+    basis: str
     rule: Rule | None
     elsewhere: tuple[str, ...]
     model: tuple[str, float] | None
@@ -53,6 +55,7 @@ class Explanation:
             "shape": self.shape,
             "recipe": self.recipe,
             "reason": self.reason,
+            "basis": self.basis,
             "rule": None
             if self.rule is None or evidence is None
             else {
@@ -105,16 +108,15 @@ def explain(
         raise UsageError(f"{collective} has no root", "--root")
     if root >= layout.size:
         raise UsageError(f"rank {root} is not one of {layout.size}", "--root")
-    recipe, reason = _core.choose(json.dumps(plan_document(plan)), collective, layout, root, size_bytes)
+    question = (json.dumps(plan_document(plan)), collective, layout, root, size_bytes)
+    recipe, reason = _core.choose(*question)
+    basis = _core.basis(*question) if layout.size > 1 else "none"
     shape = layout.shape(root if rooted else None)
-    rule = rule_for(plan, collective, shape, size_bytes)
-    model = None
-    if rule is None and layout.size > 1:
-        best = candidates(collective, layout, (root,), size_bytes, 1)[0]
-        model = best, _core.predict(collective, layout, best, root, size_bytes)
+    rule = rule_for(plan, collective, shape, size_bytes, layout.order())
+    model = _core.predicted(*question) if basis == "predicted" else None
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
-    return Explanation(layout.size, shape, recipe, reason, rule, elsewhere, model, unseen)
+    return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, model, unseen)
 
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:

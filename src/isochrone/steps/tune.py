@@ -613,8 +613,11 @@ class _Tuning:
         if self._mpi is None:
             raise IsochroneError("nothing can be tuned among fewer than two ranks", str(self._topology_file))
         rows: dict[Row, list[Decision]] = {}
+        orders: dict[Row, str] = {}
         for spot, (recipe, evidence) in chosen.items():
             rows.setdefault(spot.row, []).append(Decision(spot.size_bytes, recipe, evidence))
+            # The library's own depends on it, and so does what is faster than that.
+            orders[spot.row] = self._layouts[spot.members].order()
         return Plan(
             fingerprint=self._topology.fingerprint,
             topology_file=self._topology_file.name,

@@ -7,12 +7,18 @@ from isochrone.files import Plan, Rule
 from isochrone.tune.collectives import has_agreed_size
 
 
-def rule_for(plan: Plan, collective: str, shape: str, size_bytes: int) -> Rule | None:
-    """The rule of a plan for messages of this size on this shape; None where there is none."""
+def rule_for(
+    plan: Plan, collective: str, shape: str, size_bytes: int, order: str | None = None
+) -> Rule | None:
+    """The rule of a plan for messages of this size on this shape; None where there is none.
+
+    Args:
+        order: of the ranks, as `_core.Layout.order` names it; None: whatever it is.
+    """
+    beside = [rule for rule in plan.rules if (rule.collective, rule.shape) == (collective, shape)]
+    if order is not None:
+        # Those of no order hold where there is none of this one.
+        beside = [rule for rule in beside if rule.order == order] or [r for r in beside if r.order is None]
     # Where ranks do not know the size alike, rules are for all.
     size = size_bytes if has_agreed_size(collective) else 0
-    for rule in plan.rules:
-        here = rule.collective == collective and rule.shape == shape
-        if here and rule.min_bytes <= size <= rule.max_bytes:
-            return rule
-    return None
+    return next((rule for rule in beside if rule.min_bytes <= size <= rule.max_bytes), None)

@@ -170,13 +170,15 @@ def borders(recipes: Mapping[int, str]) -> list[tuple[int, str]]:
     return found
 
 
-def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST) -> list[Rule]:
+def rules_for(
+    shape: str, decisions: Sequence[Decision], collective: str = BCAST, order: str | None = None
+) -> list[Rule]:
     """Rules that cover the measured sizes of one collective and shape, and what lies between two of them.
 
     Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean.
     Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
     rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either:
-    no program sends just that size.
+    no program sends just that size. `order` is that of the ranks it was measured in.
     """
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     alike = [(a.recipe == NATIVE) == (b.recipe == NATIVE) for a, b in pairwise(ordered)]
@@ -190,5 +192,5 @@ def rules_for(shape: str, decisions: Sequence[Decision], collective: str = BCAST
         recipe, evidence = decision.recipe, decision.evidence
         if lower == upper and recipe != NATIVE and len(ordered) > 1:
             recipe, evidence = NATIVE, native_evidence(evidence.native_s, evidence.repetitions)
-        rules.append(Rule(collective, shape, lower, upper, recipe, evidence))
+        rules.append(Rule(collective, shape, lower, upper, recipe, evidence, order=order))
     return rules

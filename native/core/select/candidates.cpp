@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "select/candidates.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "compose/resolve.hpp"
+#include "simulate/predict.hpp"
+
+namespace isochrone::core::select {
+namespace {
+
+using collectives::Collective;
+using compose::Recipe;
+
+constexpr std::int64_t similar = 4;                // times larger or smaller
+constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cut
+constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
+
+/// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
+/// further, but for single ranks.
+std::vector<std::string> levels_of(const place::Layout& layout, bool only_runs) {
+    std::vector<std::string> names;
+    std::size_t before = 1;
+    for (std::size_t level = 0; level < layout.levels.size(); ++level) {
+        const auto& group_of = layout.group_of[level];
+        const std::size_t groups = std::set<int>(group_of.begin(), group_of.end()).size();
+        if (groups == 1) {
+            names = {layout.levels[level]};
+        } else if (groups > before && groups < group_of.size() &&
+                   (!only_runs || layout.has_runs(static_cast<int>(level)))) {
+            names.push_back(layout.levels[level]);
+        }
+        before = std::max(before, groups);
+    }
+    return names;
+}
+
+/// What runs inside a level where the table across has a row of some name: that row, or the plainest.
+std::string inside(algorithms::Table table, std::string_view name, bool large) {
+    if (algorithms::find(table, name) != nullptr) return std::string(name);
+    const auto plain = large ? std::to_array<std::string_view>({"chain", "binomial"})
+                             : std::to_array<std::string_view>({"binomial", "chain"});
+    for (const std::string_view one : plain) {
+        if (algorithms::find(table, one) != nullptr) return std::string(one);
+    }
+    return std::string(table.front().name);
+}
+
+/// Segments of a message: none, then some; none at all where it is small, or blocks.
+std::vector<std::int64_t> segments_of(const Collective& collective, std::int64_t bytes) {
+    if (bytes < smallest_segmented || collective.has_blocks()) return {0};
+    const auto near = [&](std::int64_t parts) {
+        const auto segment =
+            std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, bytes / parts)));
+        return std::clamp<std::int64_t>(static_cast<std::int64_t>(segment), 4096, 262144);
+    };
+    std::vector<std::int64_t> segments;
+    for (const std::int64_t segment : {near(32), near(8), std::int64_t{0}}) {
+        if (std::find(segments.begin(), segments.end(), segment) == segments.end() && segment < bytes)
+            segments.push_back(segment);
+    }
+    return segments;
+}
+
+class Collector {
+  public:
+    Collector(const Collective& collective, const place::Layout& layout, bool in_order)
+        : collective_(collective), layout_(layout), in_order_(in_order) {}
+
+    void add(const Recipe& recipe) {
+        if (recipe.kind == Recipe::Kind::native ||
+            std::find(found.begin(), found.end(), recipe) != found.end())
+            return;
+        try {
+            static_cast<void>(compose::resolve(collective_, recipe, layout_, in_order_));
+            found.push_back(recipe);
+        } catch (const std::invalid_argument&) {
+            // It is for other layouts, or operations.
+        }
+    }
+
+    std::vector<Recipe> found;
+
+  private:
+    const Collective& collective_;
+    const place::Layout& layout_;
+    bool in_order_;
+};
+
+}  // namespace
+
+std::vector<Recipe> candidates(const Plan& plan, const Collective& collective, const place::Layout& layout,
+                               std::int64_t size_bytes, bool in_order) {
+    Collector collector(collective, layout, in_order);
+    const std::int64_t size = collective.agreed_bytes(size_bytes);
+    for (const Rule& rule : rules_for(plan, collective.name)) {
+        if (rule.min_bytes / similar <= size && size / similar <= rule.max_bytes) collector.add(rule.recipe);
+    }
+    const std::int64_t message = collective.has_blocks() ? size * layout.size : size;
+    const bool large = message >= smallest_segmented;
+    const std::vector<std::string> levels = levels_of(layout, collective.in_order);
+    for (const std::int64_t segment : segments_of(collective, size)) {
+        for (const bool by_levels : {true, false}) {
+            if (by_levels && levels.size() < 2) continue;
+            for (const auto& row : collective.across()) {
+                if (row.quadratic_messages && layout.size > largest_quadratic) continue;
+                Recipe recipe;
+                recipe.kind = by_levels ? Recipe::Kind::hierarchical : Recipe::Kind::flat;
+                recipe.segment_bytes = segment;
+                const compose::Order order = by_levels || levels.size() < 2 || collective.in_order
+                                                 ? compose::Order::ranks
+                                                 : compose::Order::tree;
+                recipe.parts.push_back({by_levels ? levels.front() : "", order, {std::string(row.name)}, {}});
+                for (std::size_t level = 1; by_levels && level < levels.size(); ++level) {
+                    compose::Part part;
+                    part.level = levels[level];
+                    const auto up = collective.up != nullptr ? inside(collective.up(), row.name, large) : "";
+                    const auto down =
+                        collective.down != nullptr ? inside(collective.down(), row.name, large) : "";
+                    part.choice.algorithm = up.empty() ? down : up;
+                    if (!up.empty() && !down.empty() && up != down) part.down.algorithm = down;
+                    recipe.parts.push_back(std::move(part));
+                }
+                collector.add(recipe);
+            }
+        }
+    }
+    return std::move(collector.found);
+}
+
+Pricing::Pricing(std::vector<Recipe> recipes, const Collective& collective, const place::Layout& layout,
+                 int root, std::int64_t size_bytes)
+    : recipes_(std::move(recipes)),
+      collective_(collective),
+      layout_(layout),
+      root_(root),
+      size_bytes_(size_bytes) {}
+
+bool Pricing::step() {
+    if (is_done()) return false;
+    const Recipe& recipe = recipes_[next_++];
+    try {
+        const double seconds = simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
+        if (!cheapest_ || seconds < cheapest_->seconds) cheapest_ = {recipe, seconds};
+    } catch (const std::invalid_argument&) {
+        // It has no price on this layout.
+    }
+    return true;
+}
+
+}  // namespace isochrone::core::select

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Recipes that may be faster than the library's own where nothing was measured, for the model to choose from
+// while a program runs: few, in contrast to those among which tuning searches.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "compose/recipe.hpp"
+#include "place/layout.hpp"
+#include "select/plan.hpp"
+
+namespace isochrone::core::select {
+
+/// Those that the plan has proven for the collective at a similar size on any shape, then some of each row of
+/// its tables: on all levels that divide the ranks, and in the order of the tree; large messages in segments
+/// of several sizes. All fit the layout; the more likely ones come first.
+[[nodiscard]] std::vector<compose::Recipe> candidates(const Plan& plan,
+                                                      const collectives::Collective& collective,
+                                                      const place::Layout& layout, std::int64_t size_bytes,
+                                                      bool in_order = false);
+
+/// The cheapest of some recipes by the model, worked out piece by piece.
+class Pricing {
+  public:
+    /// All but the recipes must outlive this.
+    Pricing(std::vector<compose::Recipe> recipes, const collectives::Collective& collective,
+            const place::Layout& layout, int root, std::int64_t size_bytes);
+
+    /// Prices the next one; false: there is none.
+    bool step();
+
+    struct Priced {
+        compose::Recipe recipe;
+        double seconds = 0;
+    };
+    /// So far; nothing if none has a price. Of equal ones the first.
+    [[nodiscard]] const std::optional<Priced>& cheapest() const { return cheapest_; }
+    [[nodiscard]] std::size_t priced() const { return next_; }
+    [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
+
+  private:
+    std::vector<compose::Recipe> recipes_;
+    const collectives::Collective& collective_;
+    const place::Layout& layout_;
+    int root_;
+    std::int64_t size_bytes_;
+    std::size_t next_ = 0;
+    std::optional<Priced> cheapest_;
+};
+
+}  // namespace isochrone::core::select

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trial/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isochrone::core::trial {
+namespace {
+
+constexpr std::int64_t first_agreement = 8;  // enough of them for a median
+constexpr std::size_t most_recorded = 8;
+constexpr int calls_of_a_block = 2;  // the first follows one of the other way, and is not compared
+constexpr std::int64_t between_blocks = 3;
+/// The first look at a plan's rule comes in its share of the time, but within these: a wrong one is to be
+/// noticed, and left, within 200 calls.
+constexpr double earliest_look = 32;
+constexpr double latest_look = 128;
+constexpr double surprise = 0.9;  // what a look has to show for the round to go on
+constexpr double hopeless = 2;    // twice, and the round is over
+constexpr double better = 0.95;
+constexpr int most_against = 1;  // blocks of a round that was won
+/// Rounds that nothing came of are the farther apart, the more calls there were.
+constexpr std::int64_t again = 2;
+constexpr std::int64_t again_if_hopeless = 8;
+constexpr double least_s = 1e-9;
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// Seconds that a block loses.
+double loss(double ratio, double incumbent_s) {
+    return calls_of_a_block * std::max(0.0, ratio - 1) * incumbent_s;
+}
+
+}  // namespace
+
+double Trial::Round::ratio() const { return ratios.empty() ? 0 : median(ratios); }
+
+Trial Trial::seeking() {
+    Trial trial;
+    trial.agree_at_ = first_agreement;
+    trial.recorded_.reserve(most_recorded + calls_of_a_block);
+    return trial;
+}
+
+Trial Trial::checking(double ratio) {
+    Trial trial;
+    trial.stage_ = Stage::waiting;
+    trial.is_check_ = true;
+    trial.recorded_.reserve(most_recorded + calls_of_a_block);
+    trial.block_at_ = static_cast<std::int64_t>(
+        std::clamp(std::ceil(loss(ratio, 1) / check_share), earliest_look, latest_look));
+    return trial;
+}
+
+Way Trial::next() const {
+    return stage_ == Stage::waiting && calls_ >= block_at_ ? Way::challenger : Way::incumbent;
+}
+
+bool Trial::record(double seconds) {
+    if (stage_ == Stage::settled) return false;
+    const Way way = next();
+    const bool follows = way == last_;
+    last_ = way;
+    ++calls_;
+    if (way == Way::challenger) {
+        recorded_.push_back(seconds);
+        return calls_ == block_at_ + calls_of_a_block;
+    }
+    if (follows) {
+        if (recorded_.size() == most_recorded) recorded_.erase(recorded_.begin());
+        recorded_.push_back(seconds);
+    }
+    return stage_ == Stage::seeking && calls_ == agree_at_;
+}
+
+News Trial::agreed(std::vector<double> slowest_s) {
+    recorded_.clear();
+    if (stage_ == Stage::seeking) {
+        incumbent_s_ = std::max(least_s, median(slowest_s));
+        agree_at_ = 2 * calls_;
+        return News::seeks;
+    }
+    const auto block = slowest_s.end() - calls_of_a_block;
+    incumbent_s_ = std::max(least_s, median({slowest_s.begin(), block}));
+    for (auto call = block; call != slowest_s.end(); ++call) lost_s_ += *call - incumbent_s_;
+    lost_s_ = std::max(0.0, lost_s_);
+    ratios_.push_back(slowest_s.back() / incumbent_s_);
+    return decide();
+}
+
+News Trial::decide() {
+    const double ratio = median(ratios_);
+    if (is_check_ && ratios_.size() == 1 && ratio >= surprise) {
+        end_round(again * calls_, ratio);
+        return News::nothing;
+    }
+    if (ratios_.size() > 1 && ratio > hopeless) {
+        std::sort(ratios_.begin(), ratios_.end());
+        round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
+        end_round(again_if_hopeless * calls_, ratio);
+        return News::holds;
+    }
+    if (ratios_.size() < blocks_of_a_round) {
+        next_block(calls_ + between_blocks, ratio);
+        return News::nothing;
+    }
+    std::sort(ratios_.begin(), ratios_.end());
+    round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
+    const auto against = std::count_if(ratios_.begin(), ratios_.end(), [](double one) { return one >= 1; });
+    if (ratio > better || against > most_against) {
+        end_round(again * calls_, ratio);
+        return News::holds;
+    }
+    incumbent_s_ *= ratio;
+    last_ = Way::incumbent;  // what was the challenger has just run
+    end_round(again * calls_, 1 / ratio);
+    return News::lost;
+}
+
+void Trial::end_round(std::int64_t next_at, double expected_ratio) {
+    ratios_.clear();
+    is_check_ = true;
+    next_block(next_at, expected_ratio);
+}
+
+void Trial::next_block(std::int64_t earliest, double expected_ratio) {
+    stage_ = Stage::waiting;
+    block_at_ = earliest;
+    // What gains needs not be afforded: a first call that set up connections is made up for soonest so.
+    if (expected_ratio <= better) return;
+    const double affordable = (lost_s_ + loss(expected_ratio, incumbent_s_)) / (share() * incumbent_s_);
+    constexpr double never = 1e18;
+    block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
+}
+
+void Trial::challenge(double expected_s) {
+    // The model is taken to err by a factor of two.
+    next_block(calls_ + between_blocks, 2 * expected_s / incumbent_s_);
+}
+
+}  // namespace isochrone::core::trial

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which of two ways is faster, found out in a program's own calls: the MPI library's, and a recipe that is
+// only predicted; or a recipe of a plan, and the library's again, to see whether the plan still holds.
+//
+// One way runs, the incumbent. The other, the challenger, gets blocks of two calls now and then:
+//
+//   I I I I I I I I C C I I I C C I I I C C ...       | agreement of all ranks, after the call before it
+//                 |     |         |         |
+//
+// All that is decided follows from the number of calls and from times that all ranks have agreed on, so all
+// decide alike, and none waits for another that does not come.
+//
+// The time of a call is that of its slowest rank, each rank's being from when it calls to when it returns: no
+// clocks are compared. Where ranks come late to a call, the others wait for them, and that wait is in the
+// time. It is there with either way, so it draws the ratio of the two towards 1, and makes neither the
+// faster. But ranks leave a call at different times, by which they come late to the next: what one way leaves
+// behind is the wait of the other. So only calls that follow one of their own way are compared, each block
+// with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
+//
+// A block is begun when it is expected to gain, or else only when what the challenger has lost so far, and
+// what the block is expected to lose, is within a share of the time of all calls so far. What a challenger
+// costs beyond that is the surprise of its first block, which the calls after it make up for.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace isochrone::core::trial {
+
+inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, that an unproven way may lose
+inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
+
+/// Blocks after which a round is decided. Then the least and the largest of their ratios hold the median of
+/// all such ratios between them with a probability of 1 - 2^(1-6), 97 %, whatever their distribution.
+inline constexpr int blocks_of_a_round = 6;
+
+enum class Way : std::uint8_t { incumbent, challenger };
+
+/// What an agreement has brought.
+enum class News : std::uint8_t {
+    nothing,
+    seeks,  ///< no challenger is known yet: challenge() or settle(), else it is asked again later
+    holds,  ///< the incumbent stays
+    lost,   ///< the challenger is the incumbent from now on, and the other way round
+};
+
+class Trial {
+  public:
+    /// The incumbent is unproven as well, but safe: a challenger is sought.
+    static Trial seeking();
+    /// The incumbent was measured, its challenger taking `ratio` times as long.
+    static Trial checking(double ratio);
+
+    /// What the next call is to run.
+    [[nodiscard]] Way next() const;
+    /// Whether no call will be looked at any more.
+    [[nodiscard]] bool is_settled() const { return stage_ == Stage::settled; }
+
+    /// After each call: how long it took on this rank. True: before the next call ranks are to agree, on the
+    /// largest of each of recorded().
+    [[nodiscard]] bool record(double seconds);
+    /// As many on all ranks.
+    [[nodiscard]] const std::vector<double>& recorded() const { return recorded_; }
+    News agreed(std::vector<double> slowest_s);
+
+    /// A challenger that is expected to take so long.
+    void challenge(double expected_s);
+    /// There is none.
+    void settle() { stage_ = Stage::settled; }
+
+    [[nodiscard]] std::int64_t calls() const { return calls_; }
+    /// As agreed last; 0: not yet.
+    [[nodiscard]] double incumbent_s() const { return incumbent_s_; }
+
+    /// The last round that was decided: the challenger's times over the incumbent's of then.
+    struct Round {
+        double incumbent_s = 0;
+        std::vector<double> ratios;  ///< ascending; empty: none was decided
+        [[nodiscard]] double ratio() const;
+    };
+    [[nodiscard]] const Round& round() const { return round_; }
+
+  private:
+    enum class Stage : std::uint8_t { seeking, waiting, settled };
+
+    News decide();
+    void end_round(std::int64_t next_at, double expected_ratio);
+    void next_block(std::int64_t earliest, double expected_ratio);
+    [[nodiscard]] double share() const { return is_check_ ? check_share : trial_share; }
+
+    Stage stage_ = Stage::seeking;
+    bool is_check_ = false;  ///< rounds begin with a look, and go on only if that is a surprise
+    std::int64_t calls_ = 0;
+    std::int64_t agree_at_ = 0;  ///< seeking: number of calls
+    std::int64_t block_at_ = std::numeric_limits<std::int64_t>::max();
+    Way last_ = Way::challenger;
+    std::vector<double> recorded_;  ///< the incumbent's, then those of the block
+    double incumbent_s_ = 0;
+    double lost_s_ = 0;  ///< by all challengers so far; what they gained counts against it
+    std::vector<double> ratios_;
+    Round round_;
+};
+
+}  // namespace isochrone::core::trial

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "executor/live.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "comm/check.hpp"
+
+namespace isochrone::mpi::executor {
+
+using comm::check;
+using core::select::Basis;
+using core::trial::News;
+using core::trial::Trial;
+using core::trial::Way;
+
+namespace {
+
+/// Of the time of all calls of a kind, that rank 0 may spend on prices. The other ranks wait meanwhile.
+constexpr double pricing_share = 0.0075;
+/// Recipes after which the cheapest so far is taken: the more likely ones come first.
+constexpr std::size_t enough_priced = 12;
+/// About what pricing takes for each message; a recipe sends one for each rank and segment.
+constexpr double price_of_message_s = 1e-6;
+/// Segments of a message, or blocks, as far as candidates have them.
+double messages_of(const core::collectives::Collective& collective, int ranks, std::int64_t bytes) {
+    constexpr double most_segments = 33;
+    if (collective.has_blocks()) return ranks;
+    return std::clamp(static_cast<double>(bytes) / 4096, 1.0, most_segments);
+}
+/// The model errs. What it finds this many times as slow is not tried all the same.
+constexpr double hopeless = 2;
+
+/// From rank 0: what to try.
+struct Proposal {
+    enum class What : std::uint8_t { wait, nothing, recipe };
+    What what = What::wait;
+    double seconds = 0;
+    std::array<char, 512> text{};
+};
+
+/// Of this thread: where ranks share cores, what others take meanwhile is no cost of pricing.
+double cpu_time_s() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+std::string in_words(double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", value);
+    return text.data();
+}
+
+}  // namespace
+
+Live::Live(Dispatcher& dispatcher, Tell tell) : dispatcher_(dispatcher), tell_(std::move(tell)) {
+    native_.basis = Basis::live;
+    native_.reason = "it runs now and then in place of a recipe, to see whether that is still faster";
+}
+
+Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
+                      const Dispatcher::Decision& decision) {
+    if (decision.basis == Basis::none) return {&decision, nullptr};
+    Kind* const kind = kind_of(question, bytes, decision);
+    if (kind == nullptr) return {&decision, nullptr};
+    if (kind->trial.next() == Way::challenger) return {kind->challenger, kind};
+    return {kind->incumbent, kind->trial.is_settled() ? nullptr : kind};
+}
+
+Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
+                          const Dispatcher::Decision& decision) {
+    auto sizes = core::select::size_class(question.collective->agreed_bytes(bytes));
+    const auto [known, is_new] = known_.try_emplace({&decision, sizes.min_bytes}, nullptr);
+    if (!is_new) return known->second;
+    // What was found to be the library's own needs no trial.
+    const bool is_planned = decision.resolved != nullptr;
+    if (!is_planned && decision.basis != Basis::predicted) return nullptr;
+    // A rule may end within a class.
+    sizes = {std::max(sizes.min_bytes, decision.min_bytes), std::min(sizes.max_bytes, decision.max_bytes)};
+    std::string shape = core::select::shape_for(*question.collective, dispatcher_.layout(), question.root);
+    const auto [kind, is_first] =
+        kinds_.try_emplace({question.collective, question.in_order, std::move(shape), sizes.min_bytes});
+    if (is_first) {
+        Kind& made = kind->second;
+        made.question = question;
+        made.bytes = bytes;
+        made.shape = std::get<std::string>(kind->first);
+        made.sizes = sizes;
+        made.incumbent = &decision;
+        made.was_planned = is_planned;
+        if (is_planned) {
+            made.trial = Trial::checking(std::max(1.0, decision.speedup));
+            made.challenger = &native_;
+        }
+    }
+    return known->second = &kind->second;
+}
+
+void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
+    if (!kind.trial.record(seconds)) return;
+    std::vector<double> slowest_s = kind.trial.recorded();
+    check(PMPI_Allreduce(MPI_IN_PLACE, slowest_s.data(), static_cast<int>(slowest_s.size()), MPI_DOUBLE,
+                         MPI_MAX, comm),
+          "MPI_Allreduce");
+    switch (kind.trial.agreed(std::move(slowest_s))) {
+        case News::nothing:
+            break;
+        case News::seeks:
+            seek(kind, comm, rank);
+            break;
+        case News::lost:
+            turn_over(kind);
+            [[fallthrough]];
+        case News::holds:
+            tell_(kind,
+                  kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
+    }
+}
+
+void Live::turn_over(Kind& kind) {
+    const double ratio = kind.trial.round().ratio();
+    Dispatcher::Decision better = *kind.challenger;
+    better.basis = Basis::live;
+    better.rule = nullptr;
+    if (better.resolved != nullptr) {
+        better.speedup = 1 / ratio;
+        better.reason = "found live: " + in_words(better.speedup) + "x faster than native for " + kind.shape;
+    } else {
+        better.reason = "found live: native is " + in_words(1 / ratio) + "x faster than " +
+                        core::compose::to_text(kind.incumbent->resolved->recipe) + " for " + kind.shape;
+    }
+    kind.challenger = kind.incumbent;
+    kind.incumbent = &kind.made.emplace_back(std::move(better));
+}
+
+/// Looks for a recipe that the model finds fast, as far as the time for that goes.
+void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
+    const auto& question = kind.question;
+    const auto& layout = dispatcher_.layout();
+    Proposal proposal;
+    if (rank == 0) {
+        const double native_s = kind.trial.incumbent_s();
+        const double allowed_s = pricing_share * native_s * static_cast<double>(kind.trial.calls());
+        double next_s =
+            price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
+        if (kind.priced_s + next_s <= allowed_s) {
+            const double begin_s = cpu_time_s() - kind.priced_s;
+            const std::size_t priced_before = kind.pricing ? kind.pricing->priced() : 0;
+            const double priced_before_s = kind.priced_s;
+            if (!kind.pricing) {
+                kind.pricing = std::make_unique<core::select::Pricing>(
+                    core::select::candidates(dispatcher_.plan(), *question.collective, layout, kind.bytes,
+                                             question.in_order),
+                    *question.collective, layout, question.root, kind.bytes);
+            }
+            while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
+                kind.priced_s = cpu_time_s() - begin_s;
+                next_s = (kind.priced_s - priced_before_s) /
+                         static_cast<double>(kind.pricing->priced() - priced_before);
+            }
+        }
+        if (kind.pricing && (kind.pricing->is_done() || kind.pricing->priced() >= enough_priced)) {
+            const auto& cheapest = kind.pricing->cheapest();
+            const std::string text = cheapest ? core::compose::to_text(cheapest->recipe) : "";
+            if (!cheapest || cheapest->seconds > hopeless * native_s || text.size() >= proposal.text.size()) {
+                proposal.what = Proposal::What::nothing;
+            } else {
+                proposal.what = Proposal::What::recipe;
+                proposal.seconds = cheapest->seconds;
+                std::memcpy(proposal.text.data(), text.data(), text.size());
+            }
+        }
+    }
+    check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");
+    if (proposal.what == Proposal::What::wait) return;
+    kind.pricing.reset();
+    if (proposal.what == Proposal::What::nothing) return kind.trial.settle();
+    auto decision =
+        dispatcher_.decide_on(question, core::compose::parse_recipe(proposal.text.data()), kind.bytes);
+    if (decision.resolved == nullptr) return kind.trial.settle();
+    decision.basis = Basis::predicted;
+    std::array<char, 64> times{};
+    std::snprintf(times.data(), times.size(), "predicted %.3g ms, native takes %.3g", 1e3 * proposal.seconds,
+                  1e3 * kind.trial.incumbent_s());
+    decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
+    kind.predicted_s = proposal.seconds;
+    kind.challenger = &kind.made.emplace_back(std::move(decision));
+    kind.trial.challenge(proposal.seconds);
+    tell_(kind, Event::begun);
+}
+
+}  // namespace isochrone::mpi::executor

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Trials in the calls of one communicator of a program: what core/trial decides, with times that its ranks
+// agree on.
+//
+// The ranks of a communicator make its collectives in one order, so that all count alike, and an agreement, a
+// small allreduce on the program's own communicator right after one of its calls, meets on all of them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "executor/dispatcher.hpp"
+#include "select/candidates.hpp"
+#include "select/choose.hpp"
+#include "trial/trial.hpp"
+
+namespace isochrone::mpi::executor {
+
+class Live {
+  public:
+    /// Of one kind of calls: a collective, the shape of communicator and root, sizes of one class.
+    struct Kind {
+        Dispatcher::Question question;  ///< of the first such call
+        std::int64_t bytes = 0;         ///< of that
+        std::string shape;
+        core::select::SizeClass sizes;
+        core::trial::Trial trial = core::trial::Trial::seeking();
+        const Dispatcher::Decision* incumbent = nullptr;
+        const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
+        bool was_planned = false;  ///< the first incumbent is a recipe that the plan has
+        double predicted_s = 0;    ///< of a recipe that was predicted
+        std::unique_ptr<core::select::Pricing> pricing;  ///< on rank 0
+        double priced_s = 0;                             ///< that rank 0 has spent on it
+        std::deque<Dispatcher::Decision> made;
+    };
+
+    enum class Event : std::uint8_t {
+        begun,  ///< a recipe was predicted, and is tried
+        recipe_is_better,
+        native_is_better,
+    };
+    using Tell = std::function<void(const Kind&, Event)>;
+
+    /// `dispatcher` must outlive this. `tell` is called on all ranks of the communicator alike.
+    Live(Dispatcher& dispatcher, Tell tell);
+
+    /// What a call is to run, and which kind of calls it is; nullptr: nothing is to be found out.
+    struct Turn {
+        const Dispatcher::Decision* decision = nullptr;
+        Kind* kind = nullptr;
+    };
+    /// `decision`: the dispatcher's. Local.
+    Turn next(const Dispatcher::Question& question, std::int64_t bytes, const Dispatcher::Decision& decision);
+
+    /// After such a call: how long it took on this rank, which is number `rank` of `comm`. Collective, as the
+    /// number of calls has it. Throws comm::Error.
+    void ended(Kind& kind, double seconds, MPI_Comm comm, int rank);
+
+  private:
+    Kind* kind_of(const Dispatcher::Question& question, std::int64_t bytes,
+                  const Dispatcher::Decision& decision);
+    void seek(Kind& kind, MPI_Comm comm, int rank);
+    void turn_over(Kind& kind);
+
+    Dispatcher& dispatcher_;
+    Tell tell_;
+    Dispatcher::Decision native_;
+    using Key = std::tuple<const core::collectives::Collective*, bool, std::string, std::int64_t>;
+    std::map<Key, Kind> kinds_;
+    std::map<std::pair<const Dispatcher::Decision*, std::int64_t>, Kind*> known_;
+};
+
+}  // namespace isochrone::mpi::executor

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "interpose/learned.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "compose/recipe.hpp"
+
+namespace isochrone::mpi::interpose {
+
+using Document = nlohmann::ordered_json;
+
+void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
+    const auto& round = kind.trial.round();
+    if (round.ratios.empty()) return;
+    const auto* recipe = kind.incumbent->resolved;
+    // The round compares what was the challenger then with what was the incumbent, which have changed places
+    // if it was won.
+    const bool was_won = kind.incumbent->basis == core::select::Basis::live && round.ratio() < 1;
+    const double incumbent_s = round.incumbent_s;
+    const double challenger_s = incumbent_s * round.ratio();
+    const double better_s = was_won ? challenger_s : incumbent_s;
+    const double other_s = was_won ? incumbent_s : challenger_s;
+    double least = was_won ? 1 / round.ratios.back() : round.ratios.front();
+    double largest = was_won ? 1 / round.ratios.front() : round.ratios.back();
+    double speedup = other_s / better_s;
+    // As everywhere in plans, a rule for the library's own compares that with itself.
+    if (recipe == nullptr) speedup = least = largest = 1;
+    const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +
+                     std::to_string(kind.sizes.min_bytes);
+    const Document rule{
+        {"collective", kind.question.collective->name},
+        {"shape", kind.shape},
+        {"min_bytes", kind.sizes.min_bytes},
+        {"max_bytes", kind.sizes.max_bytes},
+        {"recipe", recipe == nullptr ? "native" : core::compose::to_text(recipe->recipe)},
+        {"basis", "live"},
+        {"order", order},
+        {"evidence",
+         {{"native_s", recipe == nullptr ? better_s : other_s},
+          {"recipe_s", better_s},
+          {"speedup", speedup},
+          {"speedup_ci", {least, largest}},
+          {"repetitions", round.ratios.size()},
+          {"predicted_s",
+           kind.predicted_s > 0 && recipe != nullptr ? Document(kind.predicted_s) : Document()}}}};
+    rules_[key] = rule.dump();
+}
+
+void Learned::write(const std::string& folder, const core::select::Plan& plan) const {
+    if (rules_.empty()) return;
+    Document document{{"isochrone", "learned"},
+                      {"schema_version", 1},
+                      {"topology", {{"fingerprint", plan.topology_fingerprint}}},
+                      {"mpi", {{"library", plan.mpi_library}, {"abi", plan.mpi_abi}}},
+                      {"rules", Document::array()}};
+    for (const auto& [key, rule] : rules_) document["rules"].push_back(Document::parse(rule));
+    std::random_device random;
+    const std::string name = folder + "/" + std::to_string(random()) + std::to_string(random());
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    // Readers look for .json alone.
+    std::ofstream file(name + ".part");
+    file << document.dump(1) << '\n';
+    file.close();
+    if (file) std::filesystem::rename(name + ".part", name + ".json", error);
+    if (!file || error)
+        std::fprintf(stderr, "isochrone: what was found live cannot be kept in %s\n", folder.c_str());
+}
+
+}  // namespace isochrone::mpi::interpose

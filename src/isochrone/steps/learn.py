@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Learn: what programs found in their own calls becomes part of the plan.
+
+Each job leaves a file of its own beside the plan, so that jobs at the same time do not meet, and one that is
+killed leaves nothing. The next run folds them in.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from isochrone.errors import IsochroneError
+from isochrone.files.learned import read_learned
+from isochrone.files.plan import Plan, Rule, read_plan, write_plan
+from isochrone.launch.lock import locked
+
+FOLDER = "learned"
+
+_log = logging.getLogger(__name__)
+
+
+def learned_beside(plan_file: Path) -> Path:
+    """The folder for what is learned with a plan."""
+    return plan_file.absolute().with_name(FOLDER)
+
+
+def fold_learned(plan_file: Path) -> None:
+    """Puts what jobs have left into the plan, and removes their files. What cannot be done is said in a line:
+    programs run on the plan as it is.
+    """
+    folder = learned_beside(plan_file)
+    if not any(folder.glob("*.json")):
+        return
+    try:
+        with locked(folder / "lock", "waiting for another run, which puts what was learned into the plan"):
+            # It may have been done meanwhile.
+            _fold(plan_file, sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns))
+    except OSError as error:
+        _log.warning("%s: what was learned stays out of the plan: %s", folder, error.strerror)
+    except IsochroneError as error:
+        _log.warning("%s; what was learned stays out of the plan", error)
+
+
+def _fold(plan_file: Path, files: list[Path]) -> None:
+    plan = read_plan(plan_file)
+    before, done = plan, []
+    for path in files:
+        learned = read_learned(path)
+        done.append(path)
+        if (learned.fingerprint, learned.library, learned.abi) != (plan.fingerprint, plan.library, plan.abi):
+            _log.info("%s was learned with another plan, and is dropped", path)
+            continue
+        plan = with_rules(plan, learned.rules)
+    if plan != before:
+        write_plan(plan_file, plan)
+    for path in done:
+        path.unlink(missing_ok=True)
+
+
+def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
+    """The plan with rules that take the place of what it says of the same calls."""
+    rules = list(plan.rules)
+    for new in learned:
+        beside = [rule for rule in rules if (rule.collective, rule.shape) == (new.collective, new.shape)]
+        # Rules for any order no longer hold in one that has its own: so it is not given any.
+        if beside and all(rule.order is None for rule in beside):
+            new = replace(new, order=None)
+        kept = [
+            part for rule in rules for part in (_without(rule, new) if _same_calls(rule, new) else (rule,))
+        ]
+        rules = [*kept, new]
+    rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
+    return replace(plan, rules=tuple(rules))
+
+
+def _same_calls(rule: Rule, other: Rule) -> bool:
+    return (rule.collective, rule.shape, rule.order) == (other.collective, other.shape, other.order)
+
+
+def _without(rule: Rule, other: Rule) -> tuple[Rule, ...]:
+    """What a rule says of sizes that another does not."""
+    below = replace(rule, max_bytes=min(rule.max_bytes, other.min_bytes - 1))
+    above = replace(rule, min_bytes=max(rule.min_bytes, other.max_bytes + 1))
+    return tuple(part for part in (below, above) if part.min_bytes <= part.max_bytes)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs found in their own calls becomes part of the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from planned import EVIDENCE
+
+from isochrone.files import Plan, Rule
+from isochrone.files.plan import plan_document
+from isochrone.steps.learn import with_rules
+
+SHAPE = "8 ranks in one machine; node 2x4; root in 4"
+LIVE = Rule("bcast", SHAPE, 100, 199, "native", EVIDENCE, "live", "block")
+
+
+def _plan(*rules: Rule) -> Plan:
+    return Plan("0" * 64, "topology.json", "MPICH 4.0.2", "libmpi.so.12", rules)
+
+
+def test_a_live_rule_takes_the_place_of_what_was_measured_for_its_sizes_alone() -> None:
+    before = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE, order="block")
+    other = replace(before, collective="reduce")
+    found = with_rules(_plan(before, other), [LIVE]).rules
+    assert [
+        (rule.min_bytes, rule.max_bytes, rule.recipe) for rule in found if rule.collective == "bcast"
+    ] == [
+        (1, 99, "chain"),
+        (100, 199, "native"),
+        (200, 1000, "chain"),
+    ]
+    assert other in found
+
+
+def test_rules_of_another_order_stay() -> None:
+    before = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE, order="cyclic")
+    assert set(with_rules(_plan(before), [LIVE]).rules) == {before, LIVE}
+
+
+def test_among_rules_for_any_order_a_live_one_is_for_any_too() -> None:
+    before = Rule("bcast", SHAPE, 1, 150, "chain", EVIDENCE)
+    found = with_rules(_plan(before), [LIVE]).rules
+    assert [rule.order for rule in found] == [None, None]
+
+
+def test_what_a_plan_does_not_say_is_not_written() -> None:
+    (first, second) = plan_document(_plan(Rule("bcast", SHAPE, 1, 9, "chain", EVIDENCE), LIVE))["rules"]
+    assert "basis" not in first
+    assert "order" not in first
+    assert (second["basis"], second["order"]) == ("live", "block")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 50), st.integers(0, 50), st.sampled_from(["block", "cyclic", None]), st.booleans()
+        ),
+        max_size=12,
+    )
+)
+def test_rules_never_overlap_and_the_last_word_counts(found: list[tuple[int, int, str | None, bool]]) -> None:
+    plan = _plan()
+    for number, (one, other, order, is_other_shape) in enumerate(found):
+        shape = "2 ranks in one node" if is_other_shape else SHAPE
+        recipe = f"knomial/{number + 2}"
+        rule = Rule("bcast", shape, min(one, other), max(one, other), recipe, EVIDENCE, "live", order)
+        plan = with_rules(plan, [rule])
+        mine = [kept for kept in plan.rules if kept.recipe == recipe]
+        assert [(kept.min_bytes, kept.max_bytes) for kept in mine] == [(rule.min_bytes, rule.max_bytes)]
+    for a in plan.rules:
+        for b in plan.rules:
+            if a is not b and (a.shape, a.order) == (b.shape, b.order):
+                assert a.max_bytes < b.min_bytes or b.max_bytes < a.min_bytes
