@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "clock/clock.hpp"
 
+#ifdef ISOCHRONE_SMPI
+#include <simgrid/actor.h>
+#endif
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -42,6 +45,28 @@ Calibration calibrate() {
     return {std::isfinite(resolution_s) ? resolution_s : MPI_Wtick(), std::max(overhead_s, 0.0)};
 }
 
+bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy) {
+    int any = occupancy.oversubscribed() ? 1 : 0;
+    comm::check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    return any != 0;
+}
+
+#ifdef ISOCHRONE_SMPI
+
+void sleep_for(double duration_s) {
+    // SimGrid's nanosleep would round up to nanoseconds, and so start ranks at different times.
+    if (duration_s > 0) sg_actor_sleep_for(duration_s);
+}
+
+Occupancy occupancy(MPI_Comm) { return {}; }
+
+void sleep_until(double time_s, const Occupancy&) {
+    // Simulated time stands still while a rank computes: only sleeping makes it pass.
+    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) sleep_for(left_s);
+}
+
+#else
+
 void sleep_for(double duration_s) {
     if (!(duration_s > 0)) return;
     timespec duration{};
@@ -55,23 +80,6 @@ void sleep_for(double duration_s) {
     }
     nanosleep(&duration, nullptr);
 }
-
-bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy) {
-    int any = occupancy.oversubscribed() ? 1 : 0;
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-    return any != 0;
-}
-
-#ifdef ISOCHRONE_SMPI
-
-Occupancy occupancy(MPI_Comm) { return {}; }
-
-void sleep_until(double time_s, const Occupancy&) {
-    // Simulated time stands still while a rank computes: only sleeping makes it pass.
-    for (double left_s = time_s - now(); left_s > 0; left_s = time_s - now()) sleep_for(left_s);
-}
-
-#else
 
 MPI_Comm split_by_machine(MPI_Comm comm) {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
