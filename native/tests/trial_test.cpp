@@ -88,7 +88,6 @@ TEST_P(AChallenger, ThatIsFasterIsFoundAndStays) {
     const double ratio = 1 / GetParam();
     World world{.ratio = ratio};
     Trial trial = Trial::seeking();
-    // An expectation of twice the model's may have to be afforded first.
     world.calls(trial, 200);
     EXPECT_TRUE(world.is_swapped);
     EXPECT_NEAR(trial.incumbent_s(), ratio * world.incumbent_s, 1e-9);

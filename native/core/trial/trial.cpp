@@ -88,7 +88,10 @@ News Trial::agreed(std::vector<double> slowest_s) {
     incumbent_s_ = std::max(least_s, median({slowest_s.begin(), block}));
     for (auto call = block; call != slowest_s.end(); ++call) lost_s_ += *call - incumbent_s_;
     lost_s_ = std::max(0.0, lost_s_);
-    ratios_.push_back(slowest_s.back() / incumbent_s_);
+    // A look is there to be surprised, so that one call held up by something else does not end it.
+    const bool is_look = is_check_ && ratios_.empty();
+    const double block_s = is_look ? *std::min_element(block, slowest_s.end()) : slowest_s.back();
+    ratios_.push_back(block_s / incumbent_s_);
     return decide();
 }
 
@@ -137,9 +140,6 @@ void Trial::next_block(std::int64_t earliest, double expected_ratio) {
     block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
 }
 
-void Trial::challenge(double expected_s) {
-    // The model is taken to err by a factor of two.
-    next_block(calls_ + between_blocks, 2 * expected_s / incumbent_s_);
-}
+void Trial::challenge(double expected_s) { next_block(calls_ + between_blocks, expected_s / incumbent_s_); }
 
 }  // namespace isochrone::core::trial

@@ -22,7 +22,7 @@ namespace {
 /// Of the time of all calls of a kind, that rank 0 may spend on prices. The other ranks wait meanwhile.
 constexpr double pricing_share = 0.0075;
 /// Recipes after which the cheapest so far is taken: the more likely ones come first.
-constexpr std::size_t enough_priced = 12;
+constexpr std::size_t enough_priced = 8;
 /// About what pricing takes for each message; a recipe sends one for each rank and segment.
 constexpr double price_of_message_s = 1e-6;
 /// Segments of a message, or blocks, as far as candidates have them.
@@ -68,7 +68,9 @@ Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
     Kind* const kind = kind_of(question, bytes, decision);
     if (kind == nullptr) return {&decision, nullptr};
     if (kind->trial.next() == Way::challenger) return {kind->challenger, kind};
-    return {kind->incumbent, kind->trial.is_settled() ? nullptr : kind};
+    // Of its own root it may say more.
+    const auto* incumbent = kind->incumbent == kind->planned ? &decision : kind->incumbent;
+    return {incumbent, kind->trial.is_settled() ? nullptr : kind};
 }
 
 Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
@@ -90,7 +92,7 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.bytes = bytes;
         made.shape = std::get<std::string>(kind->first);
         made.sizes = sizes;
-        made.incumbent = &decision;
+        made.planned = made.incumbent = &decision;
         made.was_planned = is_planned;
         if (is_planned) {
             made.trial = Trial::checking(std::max(1.0, decision.speedup));

@@ -34,6 +34,7 @@ class Live {
         std::string shape;
         core::select::SizeClass sizes;
         core::trial::Trial trial = core::trial::Trial::seeking();
+        const Dispatcher::Decision* planned = nullptr;  ///< the dispatcher's, of the first such call
         const Dispatcher::Decision* incumbent = nullptr;
         const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
         bool was_planned = false;  ///< the first incumbent is a recipe that the plan has
