@@ -88,7 +88,9 @@ def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
         topology = Path(folder) / "topology.json"
         probe(target, Path(folder) / "measurements.jsonl")
         layout = layout_of(detect(Path(folder) / "measurements.jsonl", topology, target.truth), topology)
-        by_hand = {size: [f"{BY_HAND}@{s}" if s else BY_HAND for s in SEGMENTS_BYTES if s < size] for size in sizes}
+        by_hand = {
+            size: [f"{BY_HAND}@{s}" if s else BY_HAND for s in SEGMENTS_BYTES if s < size] for size in sizes
+        }
         model = {size: candidates(BCAST, layout, [0], size, MODEL_RECIPES) for size in sizes}
         cases = [
             Case(size, 0, tuple(dict.fromkeys((NATIVE, *by_hand[size], *model[size])))) for size in sizes
