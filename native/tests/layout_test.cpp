@@ -173,6 +173,16 @@ TEST(TheWindow, KeepsTheFarthestLinkBusy) {
     EXPECT_EQ(place::window(across, 0), place::least_window);
 }
 
+TEST(TheWindow, IsNoNarrowerWhereTheGapHoldsARendezvous) {
+    auto eager = far_apart({{"a", "0", "x"}, {"b", "0", "x"}});
+    auto asking = eager;
+    eager.links[0].gap_s.points = {{0, 0}, {32768, 3.2768e-4}, {65536, 6.5536e-4}, {1'000'000, 1e-2}};
+    asking.links[0].gap_s.points = {{0, 0}, {32768, 3.2768e-4}, {65536, 4.65536e-3}, {1'000'000, 1.4e-2}};
+    for (const std::int64_t segment_bytes : {1024, 32768, 65536, 131072, 1'000'000})
+        EXPECT_EQ(place::window(asking, segment_bytes), place::window(eager, segment_bytes));
+    EXPECT_EQ(place::window(asking, 65536), 14);
+}
+
 TEST(TheWindow, KnowsOnlyLinksBetweenItsRanks) {
     const auto inside = far_apart({{"a", "0", "x"}, {"a", "1", "x"}});
     EXPECT_EQ(place::window(inside, 32768), place::least_window);

@@ -102,6 +102,51 @@ TEST(TheChain, CostsAllOfItsHops) {
                 tolerance);
 }
 
+/// Links on which messages of 64 KiB and more are sent by rendezvous, or all at once.
+plogp::Parameters slow_links(bool rendezvous) {
+    constexpr double far_s = 2e-3;
+    plogp::Parameters slow = links(far_s, 8e-9);
+    slow.gap_s = {};
+    for (const std::int64_t bytes : {0, 1024, 32768, 65536, 1 << 20}) {
+        slow.gap_s.points.emplace_back(
+            bytes, 8e-9 * static_cast<double>(bytes) + (rendezvous && bytes >= 65536 ? 2 * far_s : 0));
+    }
+    return slow;
+}
+
+TEST(OneMessageByRendezvous, CostsItsRoundTrip) {
+    auto layout = one_group(2);
+    for (const std::int64_t size_bytes : {65536, 1 << 20, 5 << 20}) {
+        layout.links[0] = slow_links(false);
+        const double eager_s = price("flat", layout, size_bytes);
+        layout.links[0] = slow_links(true);
+        EXPECT_NEAR(price("flat", layout, size_bytes), eager_s + 4e-3, tolerance);
+    }
+}
+
+TEST(MessagesByRendezvous, WaitForTheirAnswersTogether) {
+    auto layout = one_group(2);
+    for (const std::int64_t size_bytes : {1 << 20, 4 << 20}) {
+        layout.links[0] = slow_links(false);
+        const double eager_s = price("pipeline@65536", layout, size_bytes);
+        layout.links[0] = slow_links(true);
+        EXPECT_NEAR(price("pipeline@65536", layout, size_bytes), eager_s + 4e-3, 1e-3);
+        EXPECT_NEAR(price("pipeline@32768", layout, size_bytes), eager_s, 1e-3);
+    }
+}
+
+TEST(MessagesByRendezvous, WaitInTurnsWhereTheWindowIsNarrow) {
+    auto layout = one_group(2);
+    layout.links[0] = slow_links(true);
+    const auto recipe = compose::parse_recipe("pipeline@65536");
+    for (const int window : {1, 2, 4}) {
+        const double found_s =
+            simulate::predict(bcast, recipe, layout, 0, 1 << 20, {.window = window}).slowest_s;
+        EXPECT_GE(found_s, 16.0 / window * 4e-3);
+        EXPECT_GT(found_s, price("pipeline@65536", layout, 1 << 20));
+    }
+}
+
 TEST(TheWaitInsideABlockingSend, IsNotChargedToSendsThatDoNotBlock) {
     auto layout = one_group(9);
     layout.links[0].send_overhead_s = {{{0, send_overhead_s}, {1000, 1.0}}};

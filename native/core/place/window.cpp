@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plogp/rendezvous.hpp"
+
 namespace isochrone::core::place {
 
 int window(const Layout& layout, std::int64_t segment_bytes) {
@@ -15,9 +17,9 @@ int window(const Layout& layout, std::int64_t segment_bytes) {
             level + 1 < layout.group_of.size() &&
             std::all_of(layout.group_of[level + 1].begin(), layout.group_of[level + 1].end(),
                         [&](int group) { return group == layout.group_of[level + 1][0]; });
-        const double gap_s = layout.links[level].gap_s.at(segment_bytes);
-        if (inner_holds_all || gap_s <= 0) continue;
-        needed = std::max(needed, std::ceil(1 + 4 * layout.links[level].latency_s / gap_s));
+        const double busy_s = plogp::Rendezvous(layout.links[level]).busy_s(segment_bytes);
+        if (inner_holds_all || busy_s <= 0) continue;
+        needed = std::max(needed, std::ceil(1 + 4 * layout.links[level].latency_s / busy_s));
     }
     return static_cast<int>(std::min<double>(needed, largest_window));
 }

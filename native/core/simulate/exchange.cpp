@@ -212,12 +212,14 @@ class Exchange {
         const Message& message = messages_[at(index)];
         const Path& path = paths_[at(message.path)];
         const plogp::Parameters& links = network_.links(path);
-        const double gap_s = links.gap_s.at(message.size_bytes);
+        const plogp::Rendezvous& rendezvous = network_.rendezvous(path);
+        const double way_s = rendezvous.busy_s(message.size_bytes);
         const double overhead_s = busy_s(path, message.size_bytes, &plogp::Parameters::send_overhead_s);
         const double begin_s =
-            std::max(work(r, std::min(overhead_s, links.send_overhead_s.at(0) + gap_s)), rank.way_out_free_s);
-        rank.way_out_free_s = begin_s + gap_s;
-        foresee(begin_s, Event::Kind::leave, sent_.keep({index, rank.round, {}}));
+            std::max(work(r, std::min(overhead_s, links.send_overhead_s.at(0) + way_s)), rank.way_out_free_s);
+        rank.way_out_free_s = begin_s + way_s;
+        foresee(begin_s + rendezvous.asking_s(message.size_bytes), Event::Kind::leave,
+                sent_.keep({index, rank.round, {}}));
         // Another rank may have the processor before this one sends again.
         foresee(rank.free_s, Event::Kind::send, r);
     }

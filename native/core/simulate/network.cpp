@@ -11,11 +11,14 @@ namespace {
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 /// Seconds that a pair needs for each further byte; 0 where the curve does not tell.
-double slope(const plogp::Curve& gap) {
-    if (gap.points.size() < 2) return 0;
-    const auto& [first_bytes, first_s] = gap.points.front();
-    const auto& [last_bytes, last_s] = gap.points.back();
-    return std::max(0.0, (last_s - first_s) / static_cast<double>(last_bytes - first_bytes));
+double slope(const plogp::Parameters& links) {
+    const auto& points = links.gap_s.points;
+    if (points.size() < 2) return 0;
+    const plogp::Rendezvous rendezvous(links);
+    const std::int64_t first_bytes = points.front().first;
+    const std::int64_t last_bytes = points.back().first;
+    return std::max(0.0, (rendezvous.busy_s(last_bytes) - rendezvous.busy_s(first_bytes)) /
+                             static_cast<double>(last_bytes - first_bytes));
 }
 
 }  // namespace
@@ -28,13 +31,14 @@ std::vector<double> way_s_per_byte(const place::Layout& layout) {
         if (links.capacity_bytes_per_s > 0) {
             found[at(level)] = 1 / links.capacity_bytes_per_s;
         } else if (level <= node) {
-            found[at(level)] = slope(links.gap_s);
+            found[at(level)] = slope(links);
         }
     }
     return found;
 }
 
 Network::Network(const place::Layout& layout) : layout_(layout), in_free_s_(at(layout.size), 0.0) {
+    for (const plogp::Parameters& links : layout.links) rendezvous_.emplace_back(links);
     way_of_.resize(layout.levels.size());
     const std::vector<double> s_per_byte = way_s_per_byte(layout);
     for (int level = 1; level < static_cast<int>(layout.levels.size()); ++level) {
@@ -72,9 +76,11 @@ Path Network::path(int from, int to) const {
 
 const plogp::Parameters& Network::links(const Path& path) const { return layout_.links[at(path.level)]; }
 
+const plogp::Rendezvous& Network::rendezvous(const Path& path) const { return rendezvous_[at(path.level)]; }
+
 double Network::occupied_s(const Way& way, std::int64_t size_bytes) const {
     const double time_s = static_cast<double>(size_bytes) * way.s_per_byte;
-    return way.measured ? time_s : std::min(time_s, layout_.links[at(way.level)].gap_s.at(size_bytes));
+    return way.measured ? time_s : std::min(time_s, rendezvous_[at(way.level)].busy_s(size_bytes));
 }
 
 double Network::take(const std::vector<int>& ways, std::int64_t size_bytes, double& head_s) {
@@ -89,18 +95,18 @@ double Network::take(const std::vector<int>& ways, std::int64_t size_bytes, doub
 }
 
 Passage Network::leave(const Path& path, std::int64_t size_bytes, double at_s) {
-    Passage passage{at_s, at_s + links(path).gap_s.at(size_bytes)};
+    Passage passage{at_s, at_s + rendezvous(path).busy_s(size_bytes)};
     passage.drained_s = std::max(passage.drained_s, take(path.ways_out, size_bytes, passage.head_s));
     return passage;
 }
 
 double Network::arrive(const Path& path, std::int64_t size_bytes, const Passage& passage) {
-    const plogp::Parameters& parameters = links(path);
-    double head_s = passage.head_s + parameters.latency_s;
+    const double latency_s = links(path).latency_s;
+    double head_s = passage.head_s + latency_s;
     const double through_s = take(path.ways_in, size_bytes, head_s);
     double& free_s = in_free_s_[at(path.to)];
-    free_s = std::max(head_s, free_s) + parameters.gap_s.at(size_bytes);
-    return std::max({free_s, through_s, passage.drained_s + parameters.latency_s});
+    free_s = std::max(head_s, free_s) + rendezvous(path).busy_s(size_bytes);
+    return std::max({free_s, through_s, passage.drained_s + latency_s});
 }
 
 }  // namespace isochrone::core::simulate

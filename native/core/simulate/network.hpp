@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "place/layout.hpp"
+#include "plogp/rendezvous.hpp"
 
 namespace isochrone::core::simulate {
 
@@ -36,9 +37,10 @@ class Network {
     /// Throws std::invalid_argument if the ranks meet at no level.
     [[nodiscard]] Path path(int from, int to) const;
     [[nodiscard]] const plogp::Parameters& links(const Path& path) const;
+    [[nodiscard]] const plogp::Rendezvous& rendezvous(const Path& path) const;
 
-    /// The head of a message of this size enters the shared ways out at `at_s`, having got through the
-    /// sender's own way.
+    /// The head of a message of this size enters the shared ways out at `at_s`, having been asked for and got
+    /// through the sender's own way.
     Passage leave(const Path& path, std::int64_t size_bytes, double at_s);
     /// The head has come to the receiver's side. Returns when the last byte has arrived.
     double arrive(const Path& path, std::int64_t size_bytes, const Passage& passage);
@@ -57,6 +59,7 @@ class Network {
     double take(const std::vector<int>& ways, std::int64_t size_bytes, double& head_s);
 
     const place::Layout& layout_;
+    std::vector<plogp::Rendezvous> rendezvous_;  // [level]
     std::vector<std::vector<int>>
         way_of_;  // [level][rank]: the way out of the rank's group; in is the next; -1: none
     std::vector<Way> ways_;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "place/window.hpp"
 #include "schedule/progress.hpp"
 #include "simulate/agenda.hpp"
 #include "simulate/network.hpp"
@@ -98,7 +99,10 @@ class World {
         ranks_.reserve(schedules.size());
         std::map<std::pair<int, int>, int> channels;
         for (std::size_t r = 0; r < schedules.size(); ++r) {
-            Rank& rank = ranks_.emplace_back(schedules[r], extents[r], options.window);
+            const int window = options.window > 0
+                                   ? options.window
+                                   : place::window(layout, extents[r].segment * options.unit_bytes);
+            Rank& rank = ranks_.emplace_back(schedules[r], extents[r], window);
             for (std::size_t i = 0; i < schedules[r].ops.size(); ++i) {
                 const Op& op = schedules[r].ops[i];
                 if (op.kind != OpKind::send && op.kind != OpKind::recv) continue;
@@ -214,14 +218,16 @@ class World {
         if (is_counts(rank, op.source)) {
             each_count(rank, op.source, [&](std::int64_t count) { message.counts.push_back(count); });
         }
-        const double gap_s = links.gap_s.at(message.size_bytes);
+        const plogp::Rendezvous& rendezvous = network_.rendezvous(path);
+        const double way_s = rendezvous.busy_s(message.size_bytes);
         const double busy_s =
-            std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + gap_s);
+            std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + way_s);
         const double begin_s = std::max(rank.work(agenda_.now_s(), busy_s), rank.way_out_free_s);
-        rank.way_out_free_s = begin_s + gap_s;
+        rank.way_out_free_s = begin_s + way_s;
+        const double leaves_s = begin_s + rendezvous.asking_s(message.size_bytes);
         ++outcome_.messages;
         outcome_.level_bytes[at(path.level)] += message.size_bytes;
-        foresee(begin_s, Event::Kind::leave, messages_.keep(std::move(message)));
+        foresee(leaves_s, Event::Kind::leave, messages_.keep(std::move(message)));
     }
 
     void leave(int index) {

@@ -32,9 +32,13 @@
 // group with the links of its level and the gap taken once, as if pipelined: ceil(log2 n) (L + g(0) + o_r(m))
 // + g(m) - g(0) from when the last rank enters. It loads no way, and ends everywhere at once.
 //
-// Limits: every send is eager (the receiver's lateness never delays the sender, and a rendezvous costs what
-// gap_s shows of it); buffers inside the network are unbounded; shared ways serve whole messages first come,
-// first served; no caches, no noise, no other jobs; all ranks start at time 0.
+// A message that is sent by rendezvous waits for its answer between the sender's processor and its way out,
+// and keeps no way busy meanwhile; of g(m) above the rest is meant (plogp/rendezvous.hpp). So several in a
+// row wait for their answers together, as many as the window lets.
+//
+// Limits: no send waits for its receiver (the receiver's lateness never delays the sender); buffers inside
+// the network are unbounded; shared ways serve whole messages first come, first served; no caches, no noise,
+// no other jobs; all ranks start at time 0.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +51,8 @@
 namespace isochrone::core::simulate {
 
 struct Options {
-    int window = 4;                   ///< of schedule::Progress: operations under way per peer and direction
+    int window = 0;                   ///< of schedule::Progress: operations under way per peer and direction;
+                                      ///< 0: as many as place::window says, which the executor asks too
     std::int64_t unit_bytes = 1;      ///< bytes of one unit of the extents: of an element, in reductions
     double gamma_s_per_byte = 1e-10;  ///< local copies and reductions
 };
