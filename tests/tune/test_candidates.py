@@ -17,6 +17,7 @@ from isochrone.tune.candidates import (
     laid_over_hosts,
     neighbours,
     of_next_sizes,
+    pipelines,
 )
 from isochrone.tune.collectives import grids, parse_collectives, sizes_of, timed
 
@@ -261,3 +262,25 @@ def test_the_outermost_tree_of_a_recipe_is_laid_over_the_hosts(recipe: str, laid
 
 def test_what_keeps_the_order_of_ranks_is_not_laid_over_hosts() -> None:
     assert laid_over_hosts("linear", "scan") == []
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce", "allreduce", "scan"])
+def test_large_messages_have_pipelines_whatever_the_model_says_of_them(collective: str) -> None:
+    # One level, two and three; scans keep the order of ranks, which these layouts do not.
+    for shape, levels in {(1, 1, 4): 1, (4, 1, 2): 2, (4, 2, 4): 3}.items():
+        layout = _layout(*shape)
+        found = pipelines(collective, layout, 1048576)
+        if collective == "scan" or levels == 1:
+            assert not found or Form.of(found[0], collective).levels
+            continue
+        if collective == "allreduce":
+            # Its table across has no chain.
+            assert not found
+            continue
+        assert [Form.of(recipe, collective).segment_bytes for recipe in found] == [32768, 131072, 262144]
+        for recipe in found:
+            form = Form.of(recipe, collective)
+            assert len(form.levels) == levels
+            assert form.algorithms[0] == ("chain",)
+            assert _core.predict(collective, layout, recipe, 0, 1048576) > 0
+    assert pipelines(collective, _layout(4, 2, 4), 64) == []

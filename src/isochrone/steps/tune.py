@@ -50,6 +50,7 @@ from isochrone.tune.candidates import (
     laid_over_hosts,
     neighbours,
     of_next_sizes,
+    pipelines,
     predicted_s,
 )
 from isochrone.tune.collectives import collective, grids, has_agreed_size, of_one_rule, sizes_of
@@ -252,6 +253,9 @@ class _Tuning:
         ]
         in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
         found = list(dict.fromkeys(in_turn))
+        if not self._target.simulated:
+            wanted = pipelines(spot.collective, layout, max(spot.measured_bytes), self._most_segments)
+            found = list(dict.fromkeys([*found[:1], *wanted, *found[1:]]))
         if not has_fabric:
             return found[:most]
         # The model knows no distances inside a level: so each order is tried.

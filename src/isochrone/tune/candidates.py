@@ -28,6 +28,8 @@ STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
 MAPPED = ("depth_first", "breadth_first", "longest_first")
 """How a tree is laid over the network, among all ranks or among those that lead at the outermost level."""
+PIPELINED_BYTES = (32768, 131072, 262144)
+"""Segments of what is a candidate on a real machine whatever the model says of it."""
 LARGEST_QUADRATIC = 128
 """Ranks beyond which what sends as many messages as their square, among all or in segments, is no
 candidate.
@@ -208,6 +210,29 @@ def candidates(
     others = sorted(prices.known(), key=prices.first)[: 4 * most]
     few = [*best, *resized[:3], *sorted(others, key=prices.dearest)]
     return _distinct(few, prices)[:most]
+
+
+def pipelines(
+    collective: str, layout: _core.Layout, size_bytes: int, most_segments: int = MOST_SEGMENTS
+) -> list[str]:
+    """For large messages on a machine that is not the model's own: chains of leaders at all levels, flat
+    inside the innermost. No link carries the message twice, and the time does not grow with the ranks.
+
+    In one segment that most libraries send without asking, and two that are long beside the asking. The model
+    may be off by a factor of two here: it knows the eager limit of a link only where sizes were probed around
+    it, and not how many messages a library asks for at once.
+    """
+    levels = _levels(collective, layout)
+    segments = segments_for(collective, size_bytes, most_segments)
+    ways = level_algorithms(collective, outermost=False)
+    if len(levels) < 2 or any("chain" not in names for names in level_algorithms(collective, True)):
+        return []
+    inner = tuple("chain" if "chain" in names else names[0] for names in ways)
+    last = tuple("flat" if "flat" in names else names[0] for names in ways)
+    algorithms = (("chain",), *(inner for _ in levels[1:-1]), last)
+    form = Form(tuple(levels), algorithms)
+    found = [replace(form, segment_bytes=segment) for segment in PIPELINED_BYTES if segment in segments]
+    return [each.text() for each in _meant(collective, found)]
 
 
 def neighbours(
