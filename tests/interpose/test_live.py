@@ -99,9 +99,7 @@ def test_results_are_right_with_any_number_of_ranks(
         _run(bench, trials, before, kind, ranks, 1000, ISOCHRONE_TRIALS="all")
 
 
-def test_a_wrong_plan_is_left_and_that_is_said_once(
-    bench: Bench, trials: Path, wrong_plan: Path
-) -> None:
+def test_a_wrong_plan_is_left_and_that_is_said_once(bench: Bench, trials: Path, wrong_plan: Path) -> None:
     lines = _run(bench, trials, on_plan(wrong_plan), "world", 4, 1000)
     planned, native, unmeasured, tried, found_live = _found(lines, _BROADCASTS)
     assert (native, unmeasured, tried) == (0, 0, 0)
