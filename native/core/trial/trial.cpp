@@ -15,6 +15,9 @@ constexpr std::int64_t between_blocks = 3;
 /// noticed, and left, within 200 calls.
 constexpr double earliest_look = 32;
 constexpr double latest_look = 128;
+/// At a plan's rule, before it is left for longer: one may be held up by something else.
+constexpr int looks_at_a_plan = 2;
+constexpr std::int64_t between_looks = 8;
 constexpr double surprise = 0.9;  // what a look has to show for the round to go on
 constexpr double hopeless = 2;    // twice, and the round is over
 constexpr double better = 0.95;
@@ -50,6 +53,7 @@ Trial Trial::checking(double ratio) {
     Trial trial;
     trial.stage_ = Stage::waiting;
     trial.is_check_ = true;
+    trial.looks_ = looks_at_a_plan;
     trial.recorded_.reserve(most_recorded + calls_of_a_block);
     trial.block_at_ = static_cast<std::int64_t>(
         std::clamp(std::ceil(loss(ratio, 1) / check_share), earliest_look, latest_look));
@@ -86,21 +90,31 @@ News Trial::agreed(std::vector<double> slowest_s) {
     }
     const auto block = slowest_s.end() - calls_of_a_block;
     incumbent_s_ = std::max(least_s, median({slowest_s.begin(), block}));
+    if (looks_ > 0) return look(*std::min_element(block, slowest_s.end()));
     for (auto call = block; call != slowest_s.end(); ++call) lost_s_ += *call - incumbent_s_;
     lost_s_ = std::max(0.0, lost_s_);
-    // A look is there to be surprised, so that one call held up by something else does not end it.
-    const bool is_look = is_check_ && ratios_.empty();
-    const double block_s = is_look ? *std::min_element(block, slowest_s.end()) : slowest_s.back();
-    ratios_.push_back(block_s / incumbent_s_);
+    ratios_.push_back(slowest_s.back() / incumbent_s_);
     return decide();
+}
+
+/// A look is there to be surprised: the faster of its calls counts, so that what held one up does not end it.
+News Trial::look(double seconds) {
+    const double ratio = seconds / incumbent_s_;
+    lost_s_ = std::max(0.0, lost_s_ + calls_of_a_block * (seconds - incumbent_s_));
+    if (ratio < surprise) {
+        looks_ = 0;
+        ratios_ = {ratio};
+        next_block(calls_ + between_blocks, ratio);
+    } else if (--looks_ > 0) {
+        block_at_ = calls_ + between_looks;
+    } else {
+        end_round(again * calls_, ratio);
+    }
+    return News::nothing;
 }
 
 News Trial::decide() {
     const double ratio = median(ratios_);
-    if (is_check_ && ratios_.size() == 1 && ratio >= surprise) {
-        end_round(again * calls_, ratio);
-        return News::nothing;
-    }
     if (ratios_.size() > 1 && ratio > hopeless) {
         std::sort(ratios_.begin(), ratios_.end());
         round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
@@ -127,6 +141,7 @@ News Trial::decide() {
 void Trial::end_round(std::int64_t next_at, double expected_ratio) {
     ratios_.clear();
     is_check_ = true;
+    looks_ = 1;
     next_block(next_at, expected_ratio);
 }
 

@@ -85,13 +85,15 @@ class Trial {
   private:
     enum class Stage : std::uint8_t { seeking, waiting, settled };
 
+    News look(double seconds);
     News decide();
     void end_round(std::int64_t next_at, double expected_ratio);
     void next_block(std::int64_t earliest, double expected_ratio);
     [[nodiscard]] double share() const { return is_check_ ? check_share : trial_share; }
 
     Stage stage_ = Stage::seeking;
-    bool is_check_ = false;  ///< rounds begin with a look, and go on only if that is a surprise
+    bool is_check_ = false;  ///< the incumbent is proven
+    int looks_ = 0;          ///< still to come; a round goes on only if one is a surprise
     std::int64_t calls_ = 0;
     std::int64_t agree_at_ = 0;  ///< seeking: number of calls
     std::int64_t block_at_ = std::numeric_limits<std::int64_t>::max();
