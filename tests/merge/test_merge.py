@@ -31,6 +31,7 @@ from isochrone.files import (
 from isochrone.merge import merged_topology
 from isochrone.steps.explain import explain
 from isochrone.steps.merge import merge, merged_plan
+from isochrone.tune.family import family
 
 RACKS = {"r0": ["n0", "n1"], "r1": ["n2", "n3"], "r2": ["n4", "n5"]}
 
@@ -208,6 +209,22 @@ def test_rules_for_parts_of_the_surveyed_ranks_are_kept(tmp_path: Path) -> None:
         recipe, reason = chosen(tmp_path / "all", ranks, "bcast", 4096)
         assert recipe == "binomial", reason
     assert "chain" in {rule.recipe for rule in found.plan.rules}
+
+
+def test_what_a_tuning_finds_for_parts_of_its_ranks_is_kept(tmp_path: Path) -> None:
+    job = Job(hosts(0, 1, 2, 3, 4, 5), 4)
+    of = topology(job.ranks, RACKS)
+    whole = layout(of, job.ranks)
+    some = [whole.restricted_to(ranks) for ranks in family(job.ranks, whole.group_of[1:])]
+    shapes = {part.shape(root) for part in some for root in range(part.size)}
+    first = write(tmp_path / "parts", of, [rule(shape, "binomial") for shape in shapes])
+    other = written(tmp_path, [Job(["m0", "m1"], 4)])
+    found = merge([first, *other], tmp_path / "all")
+    assert not any("left out" in note for note in found.notes)
+    there = {each.shape for each in found.plan.rules if each.collective == "bcast"}
+    merged = layout(found.topology, job.ranks)
+    for ranks in family(job.ranks, whole.group_of[1:]):
+        assert merged.restricted_to(ranks).shape(0) in there
 
 
 def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tmp_path: Path) -> None:

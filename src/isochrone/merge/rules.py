@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from isochrone import _core
-from isochrone.files import Plan, Rule, Topology, topology_document
+from isochrone.files import Place, Plan, Rule, Topology, topology_document
 from isochrone.tune.collectives import collective, timed
+from isochrone.tune.family import family
 
 _Shape = tuple[bool, str]
 """Whether it is of a collective with a root, and its text: where nothing divides ranks, the texts are
@@ -129,10 +130,9 @@ def _translated(source: Source, topology: Topology) -> _Translated:
     before = json.dumps(topology_document(replace(source.topology, levels=named)))
     after = json.dumps(topology_document(topology))
     places = [source.topology.places[place] for place in source.topology.ranks]
-    hosts = [place.host for place in places]
     wanted = {_shape_of(rule) for rule in source.plan.rules}
     words = [(place.host, place.cpus, place.signature) for place in places]
-    shapes = _shapes(wanted, _core.match(before, words), _core.match(after, words), hosts)
+    shapes = _shapes(wanted, _core.match(before, words), _core.match(after, words), places)
     new_names = [topology.levels[at].name for at in source.level_of]
     rules = _renamed(source.plan, shapes, dict(zip(names, new_names, strict=True)))
     strangers = [(f"like {host}", cpus, signature) for host, cpus, signature in words]
@@ -141,7 +141,7 @@ def _translated(source: Source, topology: Topology) -> _Translated:
         old, new = _core.match(before, strangers), _core.match(after, strangers)
         same = _same_levels(old, new, source.level_of)
         if same is not None:
-            there = _shapes(wanted, old, new, hosts)
+            there = _shapes(wanted, old, new, places)
             elsewhere = _renamed(
                 source.plan,
                 there,
@@ -179,11 +179,11 @@ def _shape_of(rule: Rule) -> _Shape:
 
 
 def _shapes(
-    wanted: set[_Shape], old: _core.Layout, new: _core.Layout, hosts: Sequence[str]
+    wanted: set[_Shape], old: _core.Layout, new: _core.Layout, places: Sequence[Place]
 ) -> dict[_Shape, str]:
     """What shapes by the one layout are by the other."""
     found: dict[_Shape, str] = {}
-    for number, ranks in enumerate(_jobs(old, hosts)):
+    for number, ranks in enumerate(_jobs(old, places)):
         if number == _MOST_JOBS or len(found) == len(wanted):
             break
         before, after = old.restricted_to(ranks), new.restricted_to(ranks)
@@ -200,14 +200,15 @@ def _shapes(
     return found
 
 
-def _jobs(layout: _core.Layout, hosts: Sequence[str]) -> Iterator[list[int]]:
-    """Parts of the ranks that plans are made for: all, then so many of each of the first hosts, by their
-    order and by turns from the groups around them.
+def _jobs(layout: _core.Layout, places: Sequence[Place]) -> Iterator[Sequence[int]]:
+    """Parts of the ranks that plans are made for: all, what a tuning takes of them, then any number of ranks
+    of each of the first hosts, by their order and by turns from the groups around them.
     """
-    yield list(range(layout.size))
+    yield range(layout.size)
     on: dict[str, list[int]] = defaultdict(list)
-    for rank, host in enumerate(hosts):
-        on[host].append(rank)
+    for rank, place in enumerate(places):
+        on[place.host].append(rank)
+    yield from family(places, layout.group_of[1:])
     orders = [list(on)]
     for group_of in layout.group_of:
         groups: dict[int, list[str]] = defaultdict(list)
