@@ -188,6 +188,8 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
     plan, bench = tune(target, topology_file, *files, TuneOptions(SIZES, names))
     assert set(bench.collectives) == set(names)
     text = files[0].read_text()
+    # What is faster than the library's own depends on the order of the ranks, as that does.
+    assert {rule.order for rule in plan.rules} == {layout.order()}
     for row in map(collective, names):
         name = row["name"]
         rules = [rule for rule in plan.rules if rule.collective == name]
@@ -227,7 +229,8 @@ def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) ->
     for target in (exact, noisy, real):
         _tune(topology_file, target, SIZES)
     assert noisy.calls < 25 * exact.calls
-    assert noisy.calls < real.calls / 3
+    # A race takes few calls on a real machine as well, which has twice the roots and three launches.
+    assert noisy.calls < real.calls / 2
 
 
 def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:

@@ -628,7 +628,11 @@ class _Tuning:
             level_names=tuple(level.name for level in self._topology.levels),
             library=self._mpi.library,
             abi=self._mpi.abi,
-            rules=tuple(rule for (name, shape), few in rows.items() for rule in rules_for(shape, few, name)),
+            rules=tuple(
+                rule
+                for (name, shape), few in rows.items()
+                for rule in rules_for(shape, few, name, orders[name, shape])
+            ),
             provenance=provenance(),
         )
 
