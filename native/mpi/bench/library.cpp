@@ -258,6 +258,8 @@ Library::Library(MPI_Comm comm) : comm_(comm) {
     // The first broadcast by nodes makes SimGrid's communicators for them, which takes 20 times as long as a
     // small broadcast, and is no part of any.
     char nothing = 0;
+    // All simulated ranks share the choice: none may be in a broadcast that another has begun otherwise.
+    check(PMPI_Barrier(comm_), "MPI_Barrier");
     simgrid::smpi::colls::set_bcast("SMP_binomial");
     check(PMPI_Bcast(&nothing, 1, MPI_BYTE, 0, comm_), "MPI_Bcast");
 }
