@@ -65,5 +65,11 @@ def test_two_nodes_are_taken_from_one_rack_and_from_two() -> None:
     assert (0, 1, 2, 3, 8, 9, 10, 11) in found
 
 
+def test_all_half_and_a_quarter_of_the_nodes_come_first() -> None:
+    found = family(_places([2] * 8), [])
+    nodes = [len({rank // 2 for rank in ranks}) for ranks in found]
+    assert list(dict.fromkeys(nodes)) == [8, 4, 2, 6, 3]
+
+
 def test_one_host_has_no_others() -> None:
     assert family(_places([8]), []) == []

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -80,8 +80,11 @@ LAID = 2
 """Trees that are tried in each order over the hosts of a fabric, for each size."""
 MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
-OF_FAMILY = 3
-"""Sizes of a communicator of another shape: the least, the largest, and one between."""
+OF_FAMILY = 4
+"""Sizes of a communicator of another shape, at most: the least, the largest, and two between."""
+LEAST_FAMILY = 4
+"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
+fewer ranks on each."""
 DIGITS = 4
 """Of the logarithm of a simulated time that do not depend on what was simulated before it."""
 NOTHING = native_evidence(0.0, 1)
@@ -212,7 +215,9 @@ class _Tuning:
     # Races
 
     def _first_spots(self) -> list[Spot]:
-        return [spot for row in self._rows("") for spot in self._spots(*row, first_of)]
+        return [
+            spot for row in self._rows("") for spot in self._spots(*row, first_of(self._sizes_bytes[row[0]]))
+        ]
 
     def _rows(self, members: str) -> list[tuple[str, ShapeRoots, str]]:
         return [
@@ -222,12 +227,9 @@ class _Tuning:
             for shape in shapes
         ]
 
-    def _spots(
-        self, name: str, shape: ShapeRoots, members: str, some: Callable[[Sequence[int]], Sequence[int]]
-    ) -> list[Spot]:
-        """What rules of one row may be for, at some of the sizes; at all where one rule is for all."""
-        sizes = self._sizes_bytes[name]
-        chosen = some(sizes) if has_agreed_size(name) else sizes
+    def _spots(self, name: str, shape: ShapeRoots, members: str, sizes: Sequence[int]) -> list[Spot]:
+        """What rules of one row may be for, at these sizes; at all where one rule is for all."""
+        chosen = sizes if has_agreed_size(name) else self._sizes_bytes[name]
         return [Spot(name, shape, few, members) for few in of_one_rule(name, chosen)]
 
     def _priced_at(self, spots: Sequence[Spot], most: int | None = None) -> dict[Spot, list[str]]:
@@ -418,14 +420,14 @@ class _Tuning:
         known = {shape for shapes in self._shapes.values() for shape in (each.shape for each in shapes)}
         places = [self._topology.places[place] for place in self._topology.ranks]
         recipes: dict[Spot, list[str]] = {}
-        room = self._room_for_family()
+        sizes, room = self._family_sizes()
         for ranks in family(places, whole.group_of[1:]):
             if room < 1:
                 break
             layout = whole.restricted_to(ranks)
             members = format_cpus(ranks)
             new = []
-            for name in self._sizes_bytes:
+            for name in sizes:
                 shape = shapes_of(layout, 1, collective(name)["rooted"])[0]
                 if shape.shape not in known:
                     new.append((name, shape))
@@ -437,7 +439,7 @@ class _Tuning:
                 self._shapes[name, members] = [shape]
                 known.add(shape.shape)
                 winners = self._winners(self._row_of_all(name))
-                for spot in self._spots(name, shape, members, lambda sizes: first_of(sizes, OF_FAMILY)):
+                for spot in self._spots(name, shape, members, sorted(sizes[name])):
                     recipes[spot] = [winner_at(winners, spot.size_bytes)]
         own = self._priced_at(list(recipes), MODEL_BETWEEN)
         self._race(
@@ -453,24 +455,32 @@ class _Tuning:
         """The first shape of a collective on all ranks."""
         return name, self._shapes[name, ""][0].shape
 
-    def _room_for_family(self) -> int:
-        """How many communicators can be tuned in the time there is, by what the library's own took on all
-        ranks.
+    def _family_sizes(self) -> tuple[dict[str, set[int]], int]:
+        """At which sizes communicators of other shapes are tuned, and how many of them: some in any case, at
+        as many sizes as there is time for, by what the library's own took on all ranks. Large messages go
+        first: what is not tuned is tried in a program's own calls.
         """
-        if self._budget_s is None:
-            return self._effort.family
-        once_s = 0.0
+        effort, budget_s = self._effort, self._budget_s
+        took: dict[tuple[str, int], float] = {}
         for name in self._sizes_bytes:
-            row = self._row_of_all(name)
-            spots = sorted((s for s in self._times if s.row == row), key=lambda s: s.size_bytes)
-            sizes = set(first_of([spot.size_bytes for spot in spots], OF_FAMILY))
-            once_s += sum(median_s(self._times[s][NATIVE]) for s in spots if s.size_bytes in sizes)
-        effort = self._effort
-        calls = (2 + MODEL_BETWEEN) * sum(effort.looks) + 2 * 2 * effort.launches * effort.verify
-        # Windows are twice as long as what is in them.
-        each_s = 2 * calls * once_s
-        time_s = (part_of(self._budget_s, "family") or 0) + (part_of(self._budget_s, "verify") or 0) / 2
-        return min(effort.family, int(time_s / each_s))
+            spots = {spot.size_bytes: spot for spot in self._times if spot.row == self._row_of_all(name)}
+            for size in first_of(list(spots), OF_FAMILY):
+                took[name, size] = median_s(self._times[spots[size]][NATIVE])
+        kept = dict.fromkeys(took, 0.0)
+        room = effort.family
+        if budget_s is not None:
+            calls = (2 + MODEL_BETWEEN) * (len(effort.looks) + sum(effort.looks))
+            calls += 2 * 2 * effort.launches * (1 + effort.least_verify)
+            time_s = (part_of(budget_s, "family") or 0) + (part_of(budget_s, "verify") or 0) / 2
+            kept = {}
+            for key, once_s in sorted(took.items(), key=lambda item: item[1]):
+                if sum(kept.values()) + calls * once_s <= time_s / LEAST_FAMILY:
+                    kept[key] = calls * once_s
+            room = min(room, int(time_s / sum(kept.values()))) if kept else 0
+        sizes: dict[str, set[int]] = {}
+        for name, size in kept:
+            sizes.setdefault(name, set()).add(size)
+        return sizes, room
 
     # Rules
 

@@ -21,15 +21,24 @@ def node_counts(nodes: int) -> list[int]:
     return sorted(counts)
 
 
+def _halving(counts: Sequence[int]) -> list[int]:
+    """The greatest, what is half of it or less, what is half of that, and so on; then the others."""
+    first: list[int] = []
+    for count in reversed(counts):
+        if not first or 2 * count <= first[-1]:
+            first.append(count)
+    return [*first, *(count for count in reversed(counts) if count not in first)]
+
+
 def node_shares(ranks: int) -> list[int]:
     """All, half and one of the ranks of a node."""
     return list(dict.fromkeys((ranks, max(1, ranks // 2), 1)))
 
 
 def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The ranks of each communicator, ascending; those that serve most jobs first: of many nodes before few,
-    of whole nodes before halves. Each is taken from neighbouring nodes, and from nodes that are spread over
-    the groups as evenly as they can: jobs get either.
+    """The ranks of each communicator, ascending. All nodes, half of them, a quarter and so on come first:
+    what lies between two of them may follow from both. Each is taken from neighbouring nodes, and from nodes
+    that are spread over the groups as evenly as they can: jobs get either.
 
     Args:
         places: of all ranks.
@@ -50,7 +59,7 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
     spread = [ranks for turn in zip_longest(*dealt.values()) for ranks in turn if ranks is not None]
     whole = tuple(range(len(places)))
     found: list[tuple[int, ...]] = []
-    for count in sorted(node_counts(len(hosts)), reverse=True):
+    for count in _halving(node_counts(len(hosts))):
         for share in node_shares(most):
             for order in (near, spread):
                 some = tuple(sorted(rank for host in order[:count] for rank in host[:share]))

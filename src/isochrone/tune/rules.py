@@ -88,26 +88,22 @@ def confirmed(found: Mapping[Key, Sequence[Verified]], exact: bool) -> set[Key]:
 
 
 def evidence_of(cases: Sequence[Verified]) -> Evidence:
-    """What a rule rests on: the times of all its sizes and roots, each in proportion to the library's own,
-    about their geometric mean. The interval is that of the median ratio over all repetitions.
+    """What a rule rests on: geometric means over its sizes and roots, of the library's median times, of the
+    speedups of all repetitions and of the ends of their intervals.
     """
-    natives = [float(np.median(np.concatenate(case.native))) for case in cases]
-    mean = geometric_mean(natives)
-
-    def together(of: Sequence[Sequence[FloatArray]]) -> FloatArray:
-        return np.concatenate(
-            [np.concatenate(each) * (mean / own) for each, own in zip(of, natives, strict=True)]
-        )
-
-    native, plan = together([case.native for case in cases]), together([case.plan for case in cases])
-    ratio = ratio_ci(native, plan)
+    ratios = [ratio_ci(np.concatenate(case.native), np.concatenate(case.plan)) for case in cases]
+    native_s = geometric_mean([float(np.median(np.concatenate(case.native))) for case in cases])
+    speedup = geometric_mean([ratio.estimate for ratio in ratios])
     launches = zip(*(case.speedups for case in cases), strict=True)
     return Evidence(
-        native_s=float(np.median(native)),
-        recipe_s=float(np.median(plan)),
-        speedup=ratio.estimate,
-        speedup_ci=(ratio.low, ratio.high),
-        repetitions=len(native),
+        native_s=native_s,
+        recipe_s=native_s / speedup,
+        speedup=speedup,
+        speedup_ci=(
+            geometric_mean([ratio.low for ratio in ratios]),
+            geometric_mean([ratio.high for ratio in ratios]),
+        ),
+        repetitions=sum(len(repetitions) for case in cases for repetitions in case.plan),
         launches=tuple(geometric_mean(each) for each in launches),
     )
 
