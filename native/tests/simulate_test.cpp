@@ -135,6 +135,17 @@ TEST(MessagesByRendezvous, WaitForTheirAnswersTogether) {
     }
 }
 
+TEST(MessagesByRendezvous, AreNotOvertakenByASmallerOneThatIsSentWithoutAsking) {
+    auto layout = one_group(3);
+    layout.links[0] = slow_links(true);
+    // The last segment is of one byte: it would be taken for the one before it.
+    for (const auto* recipe : {"pipeline@65536", "binomial@65536", "flat@65536"}) {
+        for (const std::int64_t size_bytes : {65537, 131073, 524289}) {
+            EXPECT_GE(price(recipe, layout, size_bytes), price(recipe, layout, size_bytes - 1));
+        }
+    }
+}
+
 TEST(MessagesByRendezvous, WaitInTurnsWhereTheWindowIsNarrow) {
     auto layout = one_group(2);
     layout.links[0] = slow_links(true);

@@ -68,6 +68,7 @@ struct Channel {
     Path path;
     std::queue<int> arrived;  // messages that no receive has been posted for
     std::queue<Posted> posted;
+    double last_leaves_s = 0;  // of what was sent last: messages between two ranks do not overtake
 };
 
 struct Event {
@@ -224,7 +225,8 @@ class World {
             std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + way_s);
         const double begin_s = std::max(rank.work(agenda_.now_s(), busy_s), rank.way_out_free_s);
         rank.way_out_free_s = begin_s + way_s;
-        const double leaves_s = begin_s + rendezvous.asking_s(message.size_bytes);
+        double& leaves_s = channels_[at(channel)].last_leaves_s;
+        leaves_s = std::max(leaves_s, begin_s + rendezvous.asking_s(message.size_bytes));
         ++outcome_.messages;
         outcome_.level_bytes[at(path.level)] += message.size_bytes;
         foresee(leaves_s, Event::Kind::leave, messages_.keep(std::move(message)));
