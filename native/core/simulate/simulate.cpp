@@ -68,7 +68,9 @@ struct Channel {
     Path path;
     std::queue<int> arrived;  // messages that no receive has been posted for
     std::queue<Posted> posted;
-    double last_leaves_s = 0;  // of what was sent last: messages between two ranks do not overtake
+    // Of what was sent last: messages between two ranks do not overtake.
+    double last_leaves_s = 0;
+    double last_delivered_s = 0;
 };
 
 struct Event {
@@ -242,8 +244,11 @@ class World {
 
     void arrive(int index) {
         const Message& message = messages_[index];
-        const Path& path = channels_[at(message.channel)].path;
-        foresee(network_.arrive(path, message.size_bytes, message.passage), Event::Kind::deliver, index);
+        Channel& channel = channels_[at(message.channel)];
+        double& delivered_s = channel.last_delivered_s;
+        delivered_s =
+            std::max(delivered_s, network_.arrive(channel.path, message.size_bytes, message.passage));
+        foresee(delivered_s, Event::Kind::deliver, index);
     }
 
     void deliver(int index) {
