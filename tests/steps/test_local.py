@@ -105,10 +105,10 @@ def test_what_is_far_slower_than_the_best_is_called_once(tmp_path: Path, library
     slow = "chain@4"
     case = Case(1 << 20, 0, ("native", slow, "chain"))
     limits = Limits(budget_s=1e-3, least_repetitions=2, drop=3.0)
-    bench = run_bench(target, work_for(target, [case], 9, limits=limits), tmp_path / "b", topology)
+    bench = run_bench(target, work_for(target, [case], 200, limits=limits), tmp_path / "b", topology)
     assert case.key.key(slow) not in bench.slowest_s
-    # The budget is gone by then, and so each has its least repetitions.
-    assert len(bench.slowest_s[case.key.key("native")]) == 2
+    # The budget is gone by then: one block, of 64 calls at most, has the least repetitions and is the last.
+    assert 2 <= len(bench.slowest_s[case.key.key("native")]) <= 64
 
 
 def test_allreduce_and_barrier_are_tuned_by_one_command(tmp_path: Path, library: str) -> None:
