@@ -292,3 +292,19 @@ def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topo
     assert plan.recipe(shape, sizes[1]) not in ("native", None)
     assert plan.recipe(shape, sizes[1] + 1) is None
     assert {case.size_bytes for case in bench.cases} == set(sizes)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first(
+    topology_file: Path, exact: bool
+) -> None:
+    sizes = tuple(8 << at for at in range(14))
+    slow, fast = (_by_model(topology_file, factor) for factor in (3.0, 0.3))
+    target = MadeUpTarget(
+        read_topology(topology_file),
+        lambda size, root, recipe: (slow if size >= sizes[9] else fast)(size, root, recipe),
+        exact,
+        0 if exact else 0.02,
+    )
+    chosen = _tune(topology_file, target, sizes)
+    assert [size for size in sizes if chosen[size] == "native"] == list(sizes[:9])

@@ -206,6 +206,9 @@ class _Tuning:
     def run(self) -> tuple[Plan, Bench]:
         """All rounds."""
         self._race("racing", "race", self._priced_at(self._first_spots()))
+        if self._mpi is None:
+            # Of a single rank there is nothing to race.
+            self._mpi = self._rounds.measure("tuning", [], 1, self._options.seed).mpi
         self._race_what_is_near()
         self._race_between()
         if self._effort.family:
@@ -270,9 +273,11 @@ class _Tuning:
         """
         racing: dict[Spot, list[str]] = {}
         for spot, few in recipes.items():
-            new = [recipe for recipe in few if recipe not in self._times.get(spot, {})]
+            beside = self._best(spot) if spot in self._times else NATIVE
+            known = {beside, *self._times.get(spot, {})}
+            new = [recipe for recipe in few if recipe not in known]
             if new:
-                racing[spot] = [*new, self._best(spot) if spot in self._times else NATIVE]
+                racing[spot] = [*new, beside]
         racing = self._that_can_be_timed(racing, share, rounds * len(self._effort.looks))
         samples: dict[Spot, dict[str, list[FloatArray]]] = {}
         looks = self._effort.looks
@@ -625,7 +630,7 @@ class _Tuning:
 
     def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
         if self._mpi is None:
-            raise IsochroneError("nothing can be tuned among fewer than two ranks", str(self._topology_file))
+            raise TypeError("a plan is of an MPI library")
         rows: dict[Row, list[Decision]] = {}
         orders: dict[Row, str] = {}
         for spot, (recipe, evidence) in chosen.items():
