@@ -90,7 +90,7 @@ def test_a_terminal_shows_what_is_done_how_far_it_is_and_the_time_left(
     whole: tuple[Path, float, str],
 ) -> None:
     _, _, shown = whole
-    for step in ("probing three", "tuning: proving", "tuning: verifying", "writing the report"):
+    for step in ("probing three", "tuning: racing", "tuning: verifying", "writing the report"):
         assert step in shown, shown
     percent = [int(found) for found in re.findall(r"(\d+)%", shown)]
     assert percent == sorted(percent)

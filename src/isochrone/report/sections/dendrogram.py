@@ -15,7 +15,7 @@ def dendrogram(facts: Facts) -> Html:
     title = "How the groups merge"
     if facts.tree is None:
         why = (
-            "some hosts have no measured way to the others"
+            "pairs are missing: some hosts have no measured way to the others"
             if facts.measurements.ended
             else "pairs are missing: the probe has not ended"
         )
