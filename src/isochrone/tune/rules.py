@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
 from typing import TypeVar
@@ -111,11 +111,6 @@ def evidence_of(cases: Sequence[Verified]) -> Evidence:
 def native_evidence(native_s: float, repetitions: int) -> Evidence:
     """The evidence where nothing was faster than the library's own."""
     return Evidence(native_s, native_s, 1.0, (1.0, 1.0), repetitions)
-
-
-def left_native(evidence: Evidence) -> Evidence:
-    """The evidence where the library's own is kept although a recipe looked faster."""
-    return replace(evidence, recipe_s=evidence.native_s, speedup=1.0, speedup_ci=(1.0, 1.0), predicted_s=None)
 
 
 def tied(times: Mapping[str, Sequence[FloatArray]], exact: bool) -> dict[str, float]:
