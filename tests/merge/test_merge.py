@@ -297,6 +297,23 @@ def test_what_is_together_in_one_survey_and_apart_in_another_is_named(
         merge([one, two], tmp_path / "all")
 
 
+def test_hosts_that_are_together_by_way_of_a_third_and_apart_in_a_level_around_are_named(
+    tmp_path: Path,
+) -> None:
+    jobs = [
+        (hosts(0, 2, 3), "rack", {"a": hosts(0, 3), "b": hosts(2)}),
+        (hosts(0, 1, 4), "switch", {"a": hosts(0, 1), "b": hosts(4)}),
+        (hosts(1, 2, 5), "switch", {"a": hosts(1, 2), "b": hosts(5)}),
+    ]
+    folders = []
+    for number, (here, name, groups) in enumerate(jobs):
+        of = topology(places(here, 2), groups)
+        levels = tuple(replace(level, name=name) if level.name == "rack" else level for level in of.levels)
+        folders.append(write(tmp_path / str(number), replace(of, levels=levels), []))
+    with pytest.raises(IsochroneError, match=r"n\d and n\d are .*apart in level 'rack'"):
+        merge(folders, tmp_path / "all")
+
+
 def test_a_host_with_other_hardware_is_refused(tmp_path: Path) -> None:
     ranks = places(hosts(0, 1), 2)
     other = tuple(replace(place, signature="another node") for place in ranks)

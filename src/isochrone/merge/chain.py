@@ -2,8 +2,9 @@
 """The levels of two surveys as one row of levels, each a refinement of the one before.
 
 Levels are known to be one and the same by how they divide what both surveys have in common, and, where that
-does not tell, by their names. What only one survey has a level for lies in it as the other one measured it:
-undivided.
+does not tell, by their names. What a survey says for sure of a level is what it has together and apart in it.
+The rest is filled in at the end: what no survey has together is apart, and what a survey has no level for
+lies in it as that survey measured it, undivided. A later survey may say otherwise.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Step:
     Attributes:
         name: what the first survey that has a name for it calls it; empty: none has.
         of: its index in the topology of each survey that has it, by the number of the survey.
-        group: of each host or place that these surveys, or others before them, have.
+        group: of each host or place that these surveys have.
     """
 
     name: str
@@ -46,13 +47,13 @@ def name_of_level(name: str) -> str:
 
 @dataclass(frozen=True)
 class Chain:
-    """Levels, outermost first, and the hosts or places that they are of."""
+    """Levels, outermost first, and the hosts or places that each survey has, by its number."""
 
     steps: Sequence[Step]
-    items: Collection[Item]
+    measured: Mapping[int, Collection[Item]]
 
 
-def joined(first: Chain, second: Chain, parent: Labels, says: Callable[[Step], str]) -> list[Step]:
+def joined(first: Chain, second: Chain, parent: Labels, says: Callable[[Step], str]) -> Chain:
     """One row of levels of two.
 
     Args:
@@ -63,95 +64,166 @@ def joined(first: Chain, second: Chain, parent: Labels, says: Callable[[Step], s
     Raises:
         IsochroneError: the surveys contradict each other.
     """
-    common = [item for item in parent if item in first.items and item in second.items]
+    there = {item for items in first.measured.values() for item in items}
+    common = [item for items in second.measured.values() for item in items if item in there]
+    rests = [
+        [
+            _Division(step, group, chain.measured, common)
+            for step, group in zip(chain.steps, filled(chain, parent), strict=True)
+        ]
+        for chain in (first, second)
+    ]
     found: list[Step] = []
     i = j = 0
     while i < len(first.steps) or j < len(second.steps):
-        rest, others = first.steps[i:], second.steps[j:]
-        whose = _next(rest, others, common, not found, says)
-        have = [*(rest[:1] if whose != SECOND else ()), *(others[:1] if whose != FIRST else ())]
-        lacking, inside = {
-            FIRST: (second.items, others),
-            SECOND: (first.items, rest),
-            BOTH: ((), ()),
-        }[whose]
-        group = _column([step.group for step in have], lacking, inside[0].group if inside else {}, parent)
+        whose = _next(rests[0][i:], rests[1][j:], not found, says)
+        have = [*(first.steps[i : i + 1] if whose != SECOND else ())]
+        have += second.steps[j : j + 1] if whose != FIRST else ()
         name = next((step.name for step in have if step.name), "")
-        found.append(Step(name, {s: level for step in have for s, level in step.of.items()}, group))
-        parent = group
+        of = {s: level for step in have for s, level in step.of.items()}
+        found.append(Step(name, of, _Sets(step.group for step in have).labels()))
         i += whose != SECOND
         j += whose != FIRST
+    return Chain(found, {**first.measured, **second.measured})
+
+
+def filled(chain: Chain, parent: Labels) -> list[Labels]:
+    """Groups of all items at each level.
+
+    Args:
+        chain: the levels.
+        parent: groups of the items, within which the first level divides.
+    """
+    found: list[Labels] = []
+    for at, step in enumerate(chain.steps):
+        inside = [each.group for each in chain.steps[at:]]
+        sets = _Sets([*inside, {item: number for number, item in enumerate(parent)}])
+        known = {sets.top(item) for item in step.group}
+        for survey, items in chain.measured.items():
+            if survey in step.of:
+                continue
+            # What the survey measured as alike: with those of it whose group is known, if that is one.
+            for alike in groups_of({item: parent[item] for item in items}):
+                tops = {sets.top(item) for item in alike}
+                one = len(tops & known) == 1
+                sets.unite(tops if one else tops - known)
+                if one:
+                    known = (known - tops) | {sets.top(alike[0])}
+        labels = sets.labels()
+        parent = {item: labels[item] for item in parent}
+        found.append(parent)
     return found
 
 
+class _Sets:
+    """Items in sets that are united."""
+
+    def __init__(self, divisions: Iterable[Labels]) -> None:
+        self._of: dict[Item, Item] = {}
+        for labels in divisions:
+            for group in groups_of(labels):
+                self.unite(group)
+
+    def top(self, item: Item) -> Item:
+        of = self._of
+        while of.setdefault(item, item) != item:
+            of[item] = of[of[item]]
+            item = of[item]
+        return item
+
+    def unite(self, items: Iterable[Item]) -> None:
+        first = None
+        for item in items:
+            first = self.top(item) if first is None else first
+            self._of[self.top(item)] = first
+
+    def labels(self) -> dict[Item, int]:
+        numbers: dict[Item, int] = {}
+        return {item: numbers.setdefault(self.top(item), len(numbers)) for item in self._of}
+
+
+class _Division:
+    """How a level divides what two rows of levels have in common.
+
+    Attributes:
+        step: the level.
+        sure: what its own surveys say of it.
+        likely: with what was filled in.
+    """
+
+    def __init__(
+        self,
+        step: Step,
+        group: Labels,
+        measured: Mapping[int, Collection[Item]],
+        common: Sequence[Item],
+    ) -> None:
+        self.step = step
+        self.name = step.name
+        own = {survey: items for survey, items in measured.items() if survey in step.of}
+        self.sure = _Known(step.group, own, [item for item in common if item in step.group])
+        self.likely = _Known(group, measured, common)
+
+
+class _Known:
+    """What is together, and what some survey has apart: the rest is unknown."""
+
+    def __init__(
+        self, group: Labels, measured: Mapping[int, Collection[Item]], common: Sequence[Item]
+    ) -> None:
+        self.group = group
+        self.common = common
+        self._surveys: dict[int, set[int]] = defaultdict(set)
+        for survey, items in measured.items():
+            for item in items:
+                self._surveys[group[item]].add(survey)
+
+    def apart(self, one: Item, other: Item) -> bool:
+        a, b = self.group.get(one), self.group.get(other)
+        if a is None or b is None or a == b:
+            return False
+        return not self._surveys[a].isdisjoint(self._surveys[b])
+
+    def inside(self, outer: _Known) -> Iterator[tuple[Item, Item]]:
+        """Items that are together here and apart there."""
+        seen: dict[int, dict[int | None, Item]] = defaultdict(dict)
+        for item in self.common:
+            others = seen[self.group[item]]
+            for other in others.values():
+                if outer.apart(other, item):
+                    yield other, item
+            others.setdefault(outer.group.get(item), item)
+
+
 def _next(
-    first: Sequence[Step],
-    second: Sequence[Step],
-    common: Sequence[Item],
-    outermost: bool,
-    says: Callable[[Step], str],
+    first: Sequence[_Division], second: Sequence[_Division], outermost: bool, says: Callable[[Step], str]
 ) -> str:
     """Whose level is the next one inside; BOTH: it is the same."""
     if not first or not second:
         return FIRST if first else SECOND
     a, b = first[0], second[0]
+    comes = []
     for one, others in ((a, second), (b, first)):
-        same_name = next((step for step in others if one.name and step.name == one.name), None)
-        if same_name is not None and not _equal(one.group, same_name.group, common):
-            raise _contradiction(one, same_name, common, says)
-    if _equal(a.group, b.group, common):
-        if a.name and a.name == b.name:
-            return BOTH
-        if a.name and any(step.name == a.name for step in second):
-            return SECOND
-        if b.name and any(step.name == b.name for step in first):
+        same_name = next((level for level in others if one.name and level.name == one.name), None)
+        if same_name is not None and not _equal(one.sure, same_name.sure):
+            raise _contradiction(one, same_name, says)
+        comes.append(same_name is not None)
+    if a.name and a.name == b.name:
+        return BOTH
+    if comes[0] != comes[1]:
+        outer, inner, whose = (b, a, SECOND) if comes[0] else (a, b, FIRST)
+        if not _refines(inner.sure, outer.sure):
+            raise _contradiction(a, b, says)
+        return whose
+    for mine, other in ((a.likely, b.likely), (a.sure, b.sure)):
+        if _equal(mine, other):
+            tells = 1 < len({mine.group[item] for item in mine.common}) < len(mine.common)
+            return BOTH if tells or outermost or not a.name or not b.name else FIRST
+        if _refines(other, mine):
             return FIRST
-        tells = 1 < len({a.group[item] for item in common}) < len(common)
-        return BOTH if tells or outermost or not a.name or not b.name else FIRST
-    if _refines(b.group, a.group, common):
-        return FIRST
-    if _refines(a.group, b.group, common):
-        return SECOND
-    raise _contradiction(a, b, common, says)
-
-
-def _column(
-    have: Sequence[Labels], lacking: Collection[Item], units: Labels, parent: Labels
-) -> dict[Item, int]:
-    """Groups of all items at a level that some have.
-
-    Args:
-        have: groups of those that have it.
-        lacking: items of a survey that does not have it.
-        units: groups of its next level inside, which stay whole; empty where there is none.
-        parent: groups of the level outside.
-    """
-    of = {item: item for item in parent}
-
-    def top(item: Item) -> Item:
-        while of[item] != item:
-            of[item] = of[of[item]]
-            item = of[item]
-        return item
-
-    def unite(items: Iterable[Item]) -> None:
-        first = None
-        for item in items:
-            first = top(item) if first is None else first
-            of[top(item)] = first
-
-    covered = {item for labels in have for item in labels}
-    for labels in [*have, units]:
-        for group in groups_of(labels):
-            unite(item for item in group if item in of)
-    # What the survey measured as alike: with those of it whose group is known, if that is one.
-    alike = groups_of({item: parent[item] for item in lacking})
-    for items in alike:
-        known = {top(item) for item in items if item in covered}
-        unknown = [item for item in items if top(item) not in known]
-        unite([*unknown, *known] if len(known) == 1 else unknown)
-    numbers: dict[Item, int] = {}
-    return {item: numbers.setdefault(top(item), len(numbers)) for item in parent}
+        if _refines(mine, other):
+            return SECOND
+    raise _contradiction(a, b, says)
 
 
 def groups_of(labels: Labels) -> list[list[Item]]:
@@ -162,29 +234,20 @@ def groups_of(labels: Labels) -> list[list[Item]]:
     return list(found.values())
 
 
-def _equal(a: Labels, b: Labels, common: Sequence[Item]) -> bool:
-    return _refines(a, b, common) and _refines(b, a, common)
+def _equal(a: _Known, b: _Known) -> bool:
+    return _refines(a, b) and _refines(b, a)
 
 
-def _refines(inner: Labels, outer: Labels, common: Sequence[Item]) -> bool:
-    return next(_apart(outer, inner, common), None) is None
+def _refines(inner: _Known, outer: _Known) -> bool:
+    return next(inner.inside(outer), None) is None
 
 
-def _apart(outer: Labels, inner: Labels, common: Sequence[Item]) -> Iterator[tuple[Item, Item]]:
-    """Items that are in one group of `inner` and in two of `outer`."""
-    seen: dict[int, Item] = {}
-    for item in common:
-        other = seen.setdefault(inner[item], item)
-        if outer[item] != outer[other]:
-            yield other, item
-
-
-def _contradiction(a: Step, b: Step, common: Sequence[Item], says: Callable[[Step], str]) -> IsochroneError:
-    together, apart = (a, b) if next(_apart(b.group, a.group, common), None) is not None else (b, a)
-    one, other = next(_apart(apart.group, together.group, common))
+def _contradiction(a: _Division, b: _Division, says: Callable[[Step], str]) -> IsochroneError:
+    together, apart = (b, a) if _refines(a.sure, b.sure) else (a, b)
+    one, other = next(together.sure.inside(apart.sure))
     what = (
-        f"{_text(one)} and {_text(other)} are in one group of level {says(together)}, "
-        f"and apart in level {says(apart)}"
+        f"{_text(one)} and {_text(other)} are in one group of level {says(together.step)}, "
+        f"and apart in level {says(apart.step)}"
     )
     return IsochroneError(what, None, "survey again what is not so any more, and merge the rest")
 

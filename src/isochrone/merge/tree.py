@@ -18,7 +18,7 @@ from isochrone.detect.known import host_partitions
 from isochrone.detect.labels import level_names
 from isochrone.errors import IsochroneError
 from isochrone.files import Level, Links, Place, Topology, distinct_places, provenance
-from isochrone.merge.chain import Chain, Item, Step, groups_of, joined, name_of_level
+from isochrone.merge.chain import Chain, Item, Step, filled, groups_of, joined, name_of_level
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def merged_topology(topologies: Sequence[Topology], names: Sequence[str]) -> Mer
     if around:
         steps.insert(0, Step("", {}, {place.key: 0 for place in places}))
     _check_refine(steps, names)
+    _check_kept(steps, topologies, names)
     levels = []
     titles = _titles(steps, places)
     for step, title, inner in zip(steps, titles, [*steps[1:], None], strict=True):
@@ -128,25 +129,25 @@ def _all_steps(topologies: Sequence[Topology], names: Sequence[str]) -> list[Ste
     kinds = [_kinds(topology, s) for s, topology in enumerate(topologies)]
     order = _overlapping_first(topologies)
     host: dict[Item, int] = {}
-    outer: list[Step] = []
+    outer = Chain((), {})
     for s in order:
         here: dict[Item, int] = dict.fromkeys((place.host for place in topologies[s].places), 0)
-        outer = joined(Chain(outer, set(host)), Chain(kinds[s].outer, set(here)), host | here, says)
         host |= here
+        outer = joined(outer, Chain(kinds[s].outer, {s: here}), host, says)
+    steps = [replace(step, group=group) for step, group in zip(outer.steps, filled(outer, host), strict=True)]
     single = {s: kind.single for s, kind in enumerate(kinds) if kind.single is not None}
     if single:
         title = name_of_level(next(topologies[s].levels[level].name for s, level in single.items()))
-        outer.append(Step(title, single, {item: at for at, item in enumerate(host)}))
-    around = outer[-1].group if outer else host
+        steps.append(Step(title, single, {item: at for at, item in enumerate(host)}))
+    around = steps[-1].group if steps else host
     place_in: dict[Item, int] = {}
-    inner: list[Step] = []
+    inner = Chain((), {})
     for s in order:
         inside: dict[Item, int] = {place.key: around[place.host] for place in topologies[s].places}
-        inner = joined(
-            Chain(inner, set(place_in)), Chain(kinds[s].inner, set(inside)), place_in | inside, says
-        )
         place_in |= inside
-    return [*outer, *inner]
+        inner = joined(inner, Chain(kinds[s].inner, {s: inside}), place_in, says)
+    groups = filled(inner, place_in)
+    return [*steps, *(replace(step, group=group) for step, group in zip(inner.steps, groups, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,23 @@ def _check_refine(steps: Sequence[Step], names: Sequence[str]) -> None:
                     ", ".join(names),
                     "these surveys are not of one machine: detect them again",
                 )
+
+
+def _check_kept(steps: Sequence[Step], topologies: Sequence[Topology], names: Sequence[str]) -> None:
+    for step in steps:
+        for s, at in step.of.items():
+            seen: dict[int, tuple[int, str]] = {}
+            for number, group in enumerate(topologies[s].levels[at].groups):
+                for place in group:
+                    key = topologies[s].places[place].key
+                    other, host = seen.setdefault(step.group[key], (number, str(key[0])))
+                    if other != number:
+                        raise IsochroneError(
+                            f"{host} and {key[0]} are apart in level '{topologies[s].levels[at].name}', "
+                            "and together by what the others say of hosts between them",
+                            names[s],
+                            "survey again what is not so any more, and merge the rest",
+                        )
 
 
 def _titles(steps: Sequence[Step], places: Sequence[Place]) -> list[str]:
