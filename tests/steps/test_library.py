@@ -24,6 +24,7 @@ from isochrone.files import (
 from isochrone.launch import library as identity
 from isochrone.launch.process import Talk
 from isochrone.steps.library import tune_library
+from isochrone.tune.sizes import first_of
 
 HOSTS = ["a", "a", "b", "b"]
 SIZES = (64, 1024, 16384, 262144)
@@ -175,3 +176,64 @@ def test_where_times_have_no_noise_one_repetition_tells(tmp_path: Path) -> None:
 
     found = tuned(tmp_path, MadeUpLibrary(time_s, noise=0.0, exact=True))
     assert found == {("bcast", s): "two" if s >= 1024 else "default" for s in SIZES}
+
+
+def test_several_collectives_share_the_launches_and_one_that_fails_is_tried_by_itself(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float | None:
+        if variables.get("I_MPI_ADJUST_BCAST") == "3":
+            return None
+        return 0.5e-4 if variables.get("I_MPI_ADJUST_ALLREDUCE") == "3" and name == "allreduce" else 1e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.0)
+    found = tuned(tmp_path, target, "bcast", "allreduce")
+    assert found["allreduce", 1024] == "3"
+    assert {algorithm for (name, _), algorithm in found.items() if name == "bcast"} == {"default"}
+    together = [v for v in target.launches if len(v) == 2]
+    assert {tuple(sorted(v.values())) for v in together} >= {(str(k), str(k)) for k in range(1, 12)}
+    # Twelve ways at once, two by themselves; three proofs, each with two launches, and three of an end.
+    assert len(target.launches) <= 1 + 12 + 2 + 2 * 3 + 2 * 3
+
+
+def test_an_interrupted_tuning_goes_on(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
+        return 0.5e-4 if recipe == "native:two" else 1e-4
+
+    whole = MadeUpLibrary(time_s)
+    (tmp_path / "whole").mkdir()
+    expected = tuned(tmp_path / "whole", whole)
+    cut = MadeUpLibrary(time_s)
+    plain = cut.run
+
+    def run(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        if len(cut.launches) == 2:
+            raise KeyboardInterrupt
+        plain(program, arguments, talk)
+
+    cut.run = run  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        tuned(tmp_path, cut)
+    cut.run = plain  # type: ignore[method-assign]
+    assert tuned(tmp_path, cut) == expected
+    assert len(cut.launches) == len(whole.launches)
+
+
+def test_a_budget_asks_for_fewer_sizes_and_limits_each_launch(tmp_path: Path) -> None:
+    from isochrone.files import Work
+
+    works: list[Work] = []
+    target = MadeUpLibrary(lambda *_: 1e-4)
+    plain = target.run
+
+    def run(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        works.append(read_work(dict(zip(arguments[::2], arguments[1::2], strict=True))["--work"]))
+        plain(program, arguments, talk)
+
+    target.run = run  # type: ignore[method-assign]
+    write_topology(tmp_path / "topology.json", topology_of(HOSTS))
+    sizes = tuple(2**k for k in range(14))
+    tune_library(
+        target, tmp_path / "topology.json", tmp_path / "library.json", ("bcast",), sizes, budget_s=10.0
+    )
+    assert {case.size_bytes for case in works[0].cases} == set(first_of(sizes))
+    assert all(work.budget_s for work in works)
+    assert sum(work.budget_s or 0 for work in works) <= 10.0

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,8 +24,7 @@ from isochrone.files import (
 )
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
-from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import TuneOptions, layout_of, tune
+from isochrone.steps.tune import TuneOptions, forget, layout_of, tune
 from isochrone.tune.candidates import Form
 from isochrone.tune.collectives import collective, timed
 
@@ -53,6 +52,11 @@ class MadeUpTarget:
     fails_after: int | None = None
     seed_from: int = 0
     price: Callable[[str, int, int, str], float] | None = None
+    library: None = None
+
+    def with_variables(self, variables: Mapping[str, str]) -> MadeUpTarget:
+        """Never needed: there is no library that could be told anything."""
+        raise AssertionError(variables)
 
     def baselines(self, collective: str) -> Sequence[str]:
         """What the library can be told to use."""
@@ -128,7 +132,7 @@ def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> di
         topology_file.with_name("b"),
         TuneOptions(sizes),
     )
-    forget_rounds(topology_file)
+    forget(topology_file.parent)
     return {
         size: rule.recipe for size in sizes for rule in plan.rules if rule.min_bytes <= size <= rule.max_bytes
     }

@@ -180,15 +180,13 @@ def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | No
     """The place to run, whose MPI library is told what a library.json beside the plan says. Not where it is
     told its algorithms one by one.
     """
-    from isochrone.launch.told import told
+    from isochrone.launch.told import variables_for
 
     one_by_one = any(recipe.startswith("native:") for recipe in recipes or [])
-    if plan_file is None or target.library is None or one_by_one:
+    if plan_file is None or one_by_one:
         return target
-    to_tell = told(plan_file.parent, target.library, target.rank_count)
-    if to_tell.refusal is not None:
-        _log.warning("%s", to_tell.refusal)
-    return target.with_variables(to_tell.variables) if to_tell.variables else target
+    variables = variables_for(plan_file.parent, target)
+    return target.with_variables(variables) if variables else target
 
 
 def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json: bool) -> None:

@@ -168,16 +168,11 @@ def _mapped(target: LabTarget, path: Path, options: TargetOptions) -> LabTarget:
 def _settings_or_complaint(target: LabTarget, plan: Path | None, program: str) -> dict[str, str]:
     from isochrone.errors import IsochroneError
     from isochrone.launch.preload import refusal_for, settings_for
-    from isochrone.launch.told import told
+    from isochrone.launch.told import variables_for
     from isochrone.steps.folder import PLAN, in_folder
 
     path = None if plan is None else in_folder(plan, PLAN)
-    variables: dict[str, str] = {}
-    if path is not None:
-        to_tell = told(path.parent, target.library, target.rank_count)
-        variables |= to_tell.variables
-        if to_tell.refusal is not None:
-            _log.warning("%s", to_tell.refusal)
+    variables = {} if path is None else variables_for(path.parent, target)
     try:
         # As isochrone run does, a run on a plan ends with what it did.
         settings = {"ISOCHRONE_SUMMARY": "1"} | settings_for(target.library, path, [program])

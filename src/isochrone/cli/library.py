@@ -39,12 +39,14 @@ def tune(
     """Time all that the MPI library can be told to use, and write what is proven faster than its own choice.
 
     The file, library.json, is written beside the topology. `isochrone run` and `isochrone bench --plan` tell
-    the library what it says; `isochrone library export` writes it for the library itself.
+    the library what it says; `isochrone library export` writes it for the library itself. The same command
+    goes on with a tuning that was interrupted.
     """
     from isochrone.files import library_document
     from isochrone.steps.bench import SIZES_BYTES
-    from isochrone.steps.folder import LIBRARY, TOPOLOGY, in_folder
+    from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TOPOLOGY, in_folder
     from isochrone.steps.library import tune_library
+    from isochrone.steps.rounds import forget_rounds
     from isochrone.tune.collectives import WANTED, parse_collectives
     from isochrone.units import number_of
 
@@ -52,6 +54,7 @@ def tune(
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(LIBRARY)
     tuning = tune_library(target, source, path, names, parse_sizes(sizes) if sizes else SIZES_BYTES)
+    forget_rounds(path.with_name(LIBRARY_TUNING))
     if as_json:
         print_json({"library": str(path), "rules": library_document(tuning)["rules"]})
         return

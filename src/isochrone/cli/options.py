@@ -83,7 +83,9 @@ Budget = Annotated[
 Rivals = Annotated[
     bool,
     typer.Option(
-        "--rivals", help="Verify the plan also against all that the MPI library can be told to use."
+        "--rivals",
+        help="Time all that the MPI library can be told to use first, tell it the best of that, and hold the "
+        "plan against it.",
     ),
 ]
 
@@ -172,6 +174,7 @@ def tune_options(
         fabric=fabric,
         budget_s=BUDGET_S if budget is None else parse_duration(budget, "--budget"),
         rivals=rivals,
+        at_its_best=rivals,
     )
 
 

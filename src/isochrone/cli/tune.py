@@ -43,7 +43,7 @@ def tune(
     from isochrone.files import plan_document
     from isochrone.report import collectives_document, compare_all
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
-    from isochrone.steps.rounds import forget_rounds
+    from isochrone.steps.tune import forget
     from isochrone.steps.tune import tune as run_tune
     from isochrone.tune.collectives import words
     from isochrone.tune.rules import NATIVE
@@ -53,7 +53,7 @@ def tune(
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
     plan, bench = run_tune(target, source, path, source.with_name(BENCH), options)
-    forget_rounds(path)
+    forget(path.parent)
     if as_json:
         print_json(
             {

@@ -105,6 +105,7 @@ def library_document(tuning: LibraryTuning) -> Json:
                     "speedup": rule.evidence.speedup,
                     "speedup_ci": list(rule.evidence.speedup_ci),
                     "repetitions": rule.evidence.repetitions,
+                    **({"launches": list(rule.evidence.launches)} if rule.evidence.launches else {}),
                 },
             }
             for rule in tuning.rules
@@ -154,6 +155,7 @@ def _read_rule(document: Json, where: str) -> LibraryRule:
             speedup=evidence["speedup"],
             speedup_ci=(low, high),
             repetitions=int(evidence["repetitions"]),
+            launches=tuple(evidence.get("launches", ())),
         ),
     )
     if rule.min_bytes > rule.max_bytes:

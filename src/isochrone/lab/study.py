@@ -26,8 +26,7 @@ from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench, wor
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
 from isochrone.steps.probe import probe
-from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import TuneOptions, tune
+from isochrone.steps.tune import TuneOptions, forget, tune
 
 UPLINK_CALLS = 10
 _MOST_UPLINK_BYTES = 1 << 20
@@ -145,7 +144,7 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
     if bench is None:
         options = TuneOptions(sizes_bytes, rivals=True)
         _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, options)
-        forget_rounds(folder / PLAN)
+        forget(folder)
     roots = {case.root for case in bench.cases}
     rows = []
     for root in sorted(roots):

@@ -7,6 +7,7 @@ whoever writes them again writes the same.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +17,13 @@ from isochrone.errors import IsochroneError
 from isochrone.export.tuning import read_material, told_forms
 from isochrone.files.text import write_text
 from isochrone.launch.library import MpiLibrary, normal_abi
+from isochrone.launch.target import Target
 from isochrone.steps.folder import LIBRARY
 from isochrone.units import number_of
 
 FILES = "library"
 """The folder of these files, in that of the survey."""
+_log = logging.getLogger(__name__)
 _OPEN_MPI = ("OMPI_MCA_coll_tuned_", "OMPI_MCA_coll_han_")
 
 
@@ -46,6 +49,19 @@ class Told:
         return f"the MPI library is told {number_of(self.rules, 'rule')}: " + " ".join(
             f"{name}={value}" for name, value in self.variables.items()
         )
+
+
+def variables_for(folder: Path, target: Target) -> Mapping[str, str]:
+    """The variables that tell the target's library what the ``library.json`` of a survey's folder says, so
+    that its own choice is the best that it can do; none for a simulated library. What stands against it is
+    logged.
+    """
+    if target.library is None:
+        return {}
+    found = told(folder, target.library, target.rank_count)
+    if found.refusal is not None:
+        _log.warning("%s", found.refusal)
+    return found.variables
 
 
 def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequence[str] = ()) -> Told:

@@ -16,6 +16,8 @@ BENCH = "bench.jsonl"
 SURVEY = "survey.json"
 TUNING = "tuning"
 """A folder: what a tuning that is not done has measured, and the plan that it verifies."""
+LIBRARY_TUNING = "library-tuning"
+"""The same, of a tuning of the library."""
 
 
 def open_folder(folder: Path) -> Path:

@@ -10,40 +10,63 @@ is Still Not as Easy as You Think", TPDS 2016).
 from __future__ import annotations
 
 import logging
-import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import BCAST, Bench, Case, LibraryRule, LibraryTuning, Topology, provenance
+from isochrone.files import (
+    BCAST,
+    BenchCase,
+    BenchKey,
+    Case,
+    LibraryRule,
+    LibraryTuning,
+    Topology,
+    provenance,
+)
 from isochrone.files import MpiLibrary as MpiIdentity
 from isochrone.files.library import DEFAULT
 from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
 from isochrone.launch.tellable import Way, needs_all_sizes, ways
-from isochrone.progress import part
+from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
-from isochrone.steps.bench import SIZES_BYTES, run_bench, work_for
+from isochrone.steps.bench import SIZES_BYTES, Limits
+from isochrone.steps.folder import LIBRARY_TUNING
+from isochrone.steps.rounds import Rounds
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, of_one_rule, sizes_of
-from isochrone.tune.faster import decide, fastest
-from isochrone.tune.rules import NATIVE, Decision, borders, rules_for
+from isochrone.tune.effort import FAR_SLOWER
+from isochrone.tune.race import FAR_BEHIND, median_s
+from isochrone.tune.rules import (
+    NATIVE,
+    Decision,
+    Verified,
+    borders,
+    confirmed,
+    evidence_of,
+    native_evidence,
+    rules_for,
+)
+from isochrone.tune.sizes import first_of
 
 TOLD = "native:"
-SCREEN, SCREEN_LEAST, SCREEN_PATIENCE_S = 5, 3, 2.0
+SCREEN, SCREEN_LEAST = 5, 3
+"""Repetitions of the first look, and where there is little time."""
 LAUNCHES = 3
-CONFIRM = 9
-"""Repetitions in each of the launches."""
+CONFIRM, CONFIRM_LEAST = 9, 5
+"""Repetitions in each of the launches, and where there is little time."""
 FINALISTS = 2
 NEAR = 1.1
 """How much slower something may look at first that may be as fast."""
-WORSE = 1.3
-"""What is so much slower than the best is not looked at again."""
+SCREENING, PROVING, ENDS = 0.4, 0.45, 0.15
+"""What of a budget is for the first look, for the proof, and for where rules end."""
 _log = logging.getLogger(__name__)
 
 
@@ -61,12 +84,36 @@ class _Spot:
         return self.sizes_bytes[0] if table_row(self.collective)["agreed"] != "nothing" else 0
 
     @property
-    def measured(self) -> list[tuple[str, int, int]]:
-        return [(self.collective, size, root) for size in self.sizes_bytes for root in self.roots]
+    def measured(self) -> list[BenchCase]:
+        return [BenchCase(size, root, self.collective) for size in self.sizes_bytes for root in self.roots]
+
+    @property
+    def screened(self) -> list[BenchCase]:
+        """One root and one size are enough to see what is hopeless."""
+        return [BenchCase(self.sizes_bytes[-1], self.roots[0], self.collective)]
 
 
-_Times = dict[tuple[str, int, int], dict[str, FloatArray]]
-"""Of a collective, a size and a root: algorithm to the slowest rank's times."""
+@dataclass(frozen=True)
+class _Launch:
+    """One way to start the library for each of some collectives, and what is timed then."""
+
+    ways: Mapping[str, Way]
+    cases: Sequence[Case]
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {name: value for way in self.ways.values() for name, value in way.variables.items()}
+
+    def of_each(self) -> list[_Launch]:
+        """A launch of its own for each collective."""
+        return [
+            _Launch({name: way}, [case for case in self.cases if case.collective == name])
+            for name, way in self.ways.items()
+        ]
+
+
+_Times = Mapping[BenchKey, Sequence[FloatArray]]
+"""[launch][repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
 
 
 def tune_library(
@@ -76,10 +123,13 @@ def tune_library(
     collectives: Sequence[str] = (BCAST,),
     sizes_bytes: Sequence[int] = SIZES_BYTES,
     seed: int = 1,
+    budget_s: float | None = None,
 ) -> LibraryTuning:
     """Finds what the library should be told for collectives of all ranks of the target, and writes it.
 
-    The first of the collectives is measured at all sizes, the others at every third.
+    The first of the collectives is measured at all sizes, the others at every third; with a budget all at
+    a few of these. What was measured before an interruption is not measured again, until
+    ``rounds.forget_rounds`` is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -93,15 +143,16 @@ def tune_library(
             str(topology_file),
             f"start {ranks} ranks, or survey with {target.rank_count} into another folder",
         )
-    race = _Race(target, topology, topology_file, seed)
-    grid = grids(collectives, sizes_bytes, ranks)
+    folder = library_file.with_name(LIBRARY_TUNING)
+    race = _Race(target, topology, topology_file, folder, seed, budget_s)
     spots = [
         # A library cannot be told one thing for one root and another for the next.
         _Spot(name, sizes, (0, ranks // 2) if table_row(name)["rooted"] and ranks > 1 else (0,))
-        for name, all_sizes in grid.items()
-        for sizes in of_one_rule(name, all_sizes)
+        for name, all_sizes in grids(collectives, sizes_bytes, ranks).items()
+        for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
     ]
-    rules = race.run(spots)
+    with kept_when_stopped(folder):
+        rules = race.run(spots)
     if race.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(
@@ -118,39 +169,45 @@ def tune_library(
 
 
 class _Race:
-    def __init__(self, target: Target, topology: Topology, topology_file: Path, seed: int) -> None:
+    def __init__(
+        self,
+        target: Target,
+        topology: Topology,
+        topology_file: Path,
+        folder: Path,
+        seed: int,
+        budget_s: float | None,
+    ) -> None:
         self._target = target
+        self._topology = topology
         self._topology_file = topology_file
-        self._ranks = len(topology.ranks)
+        self._folder = folder
         self._nodes = len({topology.places[place].host for place in topology.ranks})
         self._seed = seed
+        # A simulated program's clock is not the user's.
+        self._budget_s = None if target.simulated else budget_s
         self.mpi: MpiIdentity | None = None
 
     def run(self, spots: Sequence[_Spot]) -> list[LibraryRule]:
-        exact = self._target.exact
-        few = {spot: self._everything(spot.collective) for spot in spots}
-        # One root and one size of each are enough to see what is hopeless.
-        at = {spot: replace(spot, sizes_bytes=spot.sizes_bytes[-1:], roots=spot.roots[:1]) for spot in spots}
         slack = NEAR if needs_all_sizes(self._target.library) else 1.0
-        with part("timing what the library can be told", 0.4):
-            screened = self._measure({at[spot]: names for spot, names in few.items()}, SCREEN, 1, True)
+        with part("timing what the library can be told", SCREENING):
+            screened = self._measure(
+                {case: self._everything(case.collective) for spot in spots for case in spot.screened},
+                SCREEN,
+                Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
+            )
         finalists = {
-            spot: _finalists(screened[at[spot].measured[0]], 1 if exact else FINALISTS, slack)
+            spot: _finalists(_by_name(screened, spot.screened), 1 if self._target.exact else FINALISTS, slack)
             for spot in spots
         }
-        contested = {spot: tuple(names) for spot, names in finalists.items() if names}
-        with part("proving what is faster", 0.8):
-            confirmed = self._measure(contested, CONFIRM, LAUNCHES)
-        comparisons = max(1, sum(map(len, contested.values())))
+        proofs = self._proofs("proving what is faster", PROVING / (PROVING + ENDS), PROVING, finalists)
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
+        proven = confirmed({spot: cases for spot, (_, cases) in proofs.items()}, self._target.exact)
         for spot in spots:
-            times = [confirmed[key] for key in spot.measured] if spot in contested else []
-            alone = [{NATIVE: screened[key][NATIVE]} for key in at[spot].measured]
-            decisions[spot.collective].append(decide(spot.size_bytes, times or alone, comparisons, exact))
-            equal = _equal(times)
-            if equal is not None:
-                equals[spot.collective, spot.size_bytes] = equal
+            decisions[spot.collective].append(_decision(spot, proofs, proven, screened))
+            if spot in proofs and all(_is_no_slower(case) for case in proofs[spot][1]):
+                equals[spot.collective, spot.size_bytes] = _name(proofs[spot][0])
         self._test_borders(spots, decisions)
         found = []
         for name, of_one in decisions.items():
@@ -172,16 +229,47 @@ class _Race:
             for wanted, algorithm in borders({each.size_bytes: each.recipe for each in of_one}):
                 (size,) = sizes_of(name, [wanted])
                 if size not in known:
-                    between[replace(first[name], sizes_bytes=(size,))] = (algorithm,)
-        if not between:
-            return
-        with part("proving where rules end", 1.0):
-            tested = self._measure(between, CONFIRM, LAUNCHES)
+                    between[_Spot(name, (size,), first[name].roots)] = (algorithm,)
+        proofs = self._proofs("proving where rules end", 1.0, ENDS, between)
+        proven = confirmed({spot: cases for spot, (_, cases) in proofs.items()}, self._target.exact)
         for spot in between:
-            times = [tested[key] for key in spot.measured]
-            decisions[spot.collective].append(
-                decide(spot.size_bytes, times, len(between), self._target.exact)
+            decisions[spot.collective].append(_decision(spot, proofs, proven, {}))
+
+    def _proofs(
+        self, title: str, share: float, budget: float, wanted: Mapping[_Spot, Sequence[str]]
+    ) -> dict[_Spot, tuple[str, list[Verified]]]:
+        """The best of what is wanted for each spot, and its times beside the library's own choice."""
+        contested = {spot: names for spot, names in wanted.items() if names}
+        if not contested:
+            return {}
+        launches = 1 if self._target.exact else LAUNCHES
+        with part(title, share):
+            times = self._measure(
+                {case: names for spot, names in contested.items() for case in spot.measured},
+                CONFIRM,
+                Limits(self._budget(budget), CONFIRM_LEAST),
+                launches,
             )
+        found = {}
+        for spot, names in contested.items():
+            of_all = {
+                name: [times[case.key(name)] for case in spot.measured]
+                for name in names
+                if all(case.key(name) in times for case in spot.measured)
+            }
+            if not of_all:
+                continue
+            whole = {
+                name: median_s([np.concatenate(launched) for launched in of_cases])
+                for name, of_cases in of_all.items()
+            }
+            best = min(whole, key=lambda name: whole[name])
+            natives = [times[case.key(NATIVE)] for case in spot.measured]
+            found[spot] = best, [Verified(*both) for both in zip(natives, of_all[best], strict=True)]
+        return found
+
+    def _budget(self, share: float) -> float | None:
+        return None if self._budget_s is None else self._budget_s * share
 
     def _everything(self, collective: str) -> tuple[str, ...]:
         """Selectors of all that the library can be told: those that the benchmark knows, and one for each
@@ -192,91 +280,123 @@ class _Race:
         return (*told, *(TOLD + way.own for way in others))
 
     def _measure(
-        self, wanted: Mapping[_Spot, Sequence[str]], repetitions: int, launches: int, quick: bool = False
+        self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launches: int = 1
     ) -> _Times:
         """Times algorithms, in launches that alternate between the ways of starting the library."""
         if self._target.exact:
-            repetitions = launches = 1
-        found: dict[tuple[str, int, int], dict[str, list[FloatArray]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        for launch in range(launches):
-            for variables, cases in self._launches(wanted).items():
-                target = self._target.with_variables(dict(variables)) if variables else self._target
-                own = _own(variables, self._ways(wanted))
-                try:
-                    bench = self._bench(target, list(cases.values()), repetitions, launch, quick)
-                except IsochroneError as error:
-                    if not (quick and variables):
-                        raise
-                    # Libraries refuse what they are told, or come to grief over it.
-                    _log.info("%s is left out: %s", " ".join(map("=".join, variables)), error)
-                    continue
-                self.mpi = bench.mpi
-                for key, times in bench.slowest_s.items():
-                    name = TOLD + own if key.recipe == NATIVE and own != DEFAULT else key.recipe
-                    found[key.collective, key.size_bytes, key.root][name].append(times)
+            repetitions = 1
+        found: dict[BenchKey, list[FloatArray]] = defaultdict(list)
+        planned = self._launches(wanted)
+        if limits.budget_s is not None:
+            limits = replace(limits, budget_s=limits.budget_s / (len(planned) * launches))
+        total = len(planned) * launches
+        for number, started in enumerate(planned * launches):
+            times = self._launched(started, repetitions, limits, number // len(planned), 1 / (total - number))
+            for key, samples in times.items():
+                found[key].append(samples)
+        # What some launch refused, or was too slow to be timed in, is left out.
+        return {key: samples for key, samples in found.items() if len(samples) == launches}
+
+    def _launched(
+        self, started: _Launch, repetitions: int, limits: Limits, launch: int, share: float
+    ) -> dict[BenchKey, FloatArray]:
+        """Times of one launch; where the library comes to grief over what it is told, those of a launch for
+        each collective.
+        """
+        variables = started.variables
+        rounds = Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
+        try:
+            bench = rounds.measure(
+                "", started.cases, repetitions, self._seed + launch, share, limits=limits, launch=launch
+            )
+        except IsochroneError as error:
+            if not variables:
+                raise
+            of_each = started.of_each()
+            if len(of_each) > 1:
+                found: dict[BenchKey, FloatArray] = {}
+                for one in of_each:
+                    found |= self._launched(one, repetitions, limits, launch, 0.0)
+                return found
+            _log.info("%s is left out: %s", " ".join(map("=".join, variables.items())), error)
+            return {}
+        self.mpi = bench.mpi
         return {
-            key: {name: np.concatenate(parts) for name, parts in by_name.items()}
-            for key, by_name in found.items()
+            key.case.key(_ran(key.recipe, started.ways[key.collective])): samples
+            for key, samples in bench.slowest_s.items()
         }
 
-    def _ways(self, wanted: Mapping[_Spot, Sequence[str]]) -> list[Way]:
-        names = dict.fromkeys(spot.collective for spot in wanted)
-        return [way for name in names for way in ways(self._target.library, name, self._nodes)]
-
-    def _launches(
-        self, wanted: Mapping[_Spot, Sequence[str]]
-    ) -> dict[tuple[tuple[str, str], ...], dict[tuple[str, int, int], Case]]:
-        """The cases of each launch, by its variables; of the first, which has none, always ``native``."""
-        found: dict[tuple[tuple[str, str], ...], dict[tuple[str, int, int], Case]] = defaultdict(dict)
-        for spot, names in wanted.items():
-            of_way = ways(self._target.library, spot.collective, self._nodes)
-            owns = {TOLD + way.own for way in of_way}
-            for way in of_way:
-                heard = [name for name in names if name not in owns] if way.hears else []
-                is_default = way.own == DEFAULT
-                if not (is_default or heard or TOLD + way.own in names):
-                    continue
-                for key in spot.measured:
-                    case = Case(key[1], key[2], (NATIVE, *heard), key[0])
-                    found[tuple(way.variables.items())][key] = case
-        return found
-
-    def _bench(
-        self, target: Target, cases: Sequence[Case], repetitions: int, launch: int, quick: bool
-    ) -> Bench:
-        work = work_for(target, cases, repetitions, self._seed + launch, ranks=self._ranks)
-        work = replace(work, rival_repetitions=repetitions)
-        if quick and work.patience_s is not None:
-            work = replace(
-                work, patience_s=SCREEN_PATIENCE_S, least_repetitions=min(SCREEN_LEAST, repetitions)
+    def _launches(self, wanted: Mapping[BenchCase, Sequence[str]]) -> list[_Launch]:
+        """What to start: the library as it is, with ``native`` of each case, and then with the next way of
+        each collective at once.
+        """
+        of_each: dict[str, list[_Launch]] = defaultdict(list)
+        for name in dict.fromkeys(case.collective for case in wanted):
+            all_ways = ways(self._target.library, name, self._nodes)
+            owns = {TOLD + way.own for way in all_ways}
+            for way in all_ways:
+                cases = []
+                for case, names in wanted.items():
+                    heard = [one for one in names if one not in owns] if way.hears else []
+                    is_asked = way.own == DEFAULT or heard or TOLD + way.own in names
+                    if case.collective == name and is_asked:
+                        cases.append(Case(case.size_bytes, case.root, (NATIVE, *heard), name))
+                if cases:
+                    of_each[name].append(_Launch({name: way}, cases))
+        return [
+            _Launch(
+                {name: way for each in same if each is not None for name, way in each.ways.items()},
+                [case for each in same if each is not None for case in each.cases],
             )
-        with tempfile.TemporaryDirectory(prefix="isochrone-library.") as folder:
-            return run_bench(target, work, Path(folder) / "bench.jsonl", self._topology_file)
+            for same in zip_longest(*of_each.values())
+        ]
 
 
-def _own(variables: Sequence[tuple[str, str]], among: Sequence[Way]) -> str:
-    return next(way.own for way in among if tuple(way.variables.items()) == tuple(variables))
+def _ran(recipe: str, way: Way) -> str:
+    """The name of what ran: of a library that was started in some way its own choice is that way's."""
+    return TOLD + way.own if recipe == NATIVE and way.own != DEFAULT else recipe
 
 
-def _finalists(times: Mapping[str, FloatArray], most: int, slack: float) -> list[str]:
+def _by_name(times: _Times, cases: Sequence[BenchCase]) -> dict[str, float]:
+    """What was timed of all the cases, with the geometric mean of its medians in seconds."""
+    names = dict.fromkeys(key.recipe for key in times if key.case in cases)
+    return {
+        name: median_s([np.concatenate(times[case.key(name)]) for case in cases])
+        for name in names
+        if all(case.key(name) in times for case in cases)
+    }
+
+
+def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[str]:
     """Those worth proving: not slower than the library's own choice by more than `slack`, nor much slower
     than the best.
     """
-    medians = {name: float(np.median(samples)) for name, samples in times.items()}
-    native = medians.pop(NATIVE)
-    best = min(medians.values(), default=native)
-    good = [name for name, time in medians.items() if time < native * slack and time <= best * WORSE]
-    return sorted(good, key=medians.__getitem__)[:most]
+    others = {name: time_s for name, time_s in medians_s.items() if name != NATIVE}
+    native = medians_s[NATIVE]
+    best = min(others.values(), default=native)
+    good = [name for name, time in others.items() if time < native * slack and time <= best * FAR_BEHIND]
+    return sorted(good, key=others.__getitem__)[:most]
 
 
-def _equal(times: Sequence[Mapping[str, FloatArray]]) -> str | None:
-    """The best algorithm, if at no root its median is above that of the library's own choice."""
-    best = fastest(times) if times else NATIVE
-    if best == NATIVE or any(np.median(by[best]) > np.median(by[NATIVE]) for by in times):
-        return None
-    return _name(best)
+def _decision(
+    spot: _Spot,
+    proofs: Mapping[_Spot, tuple[str, Sequence[Verified]]],
+    proven: Collection[_Spot],
+    screened: _Times,
+) -> Decision:
+    """What was proven, or the library's own choice, with the times there are of it."""
+    if spot in proven:
+        best, cases = proofs[spot]
+        return Decision(spot.size_bytes, best, evidence_of(cases))
+    if spot in proofs:
+        natives = [np.concatenate(case.native) for case in proofs[spot][1]]
+    else:
+        natives = [np.concatenate(screened[case.key(NATIVE)]) for case in spot.screened]
+    return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))
+
+
+def _is_no_slower(case: Verified) -> bool:
+    return float(np.median(np.concatenate(case.plan))) <= float(np.median(np.concatenate(case.native)))
 
 
 def _name(recipe: str) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.bench import NO_LIMITS, Limits, run_bench, work_for
-from isochrone.steps.folder import PLAN, TUNING
+from isochrone.steps.folder import PLAN
 
 SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
@@ -39,9 +39,10 @@ later one. After some thousand calls a message takes twenty times as long as at 
 _log = logging.getLogger(__name__)
 
 
-def forget_rounds(plan_file: Path) -> None:
-    """Removes what an interrupted tuning would go on from."""
-    folder = plan_file.with_name(TUNING)
+def forget_rounds(folder: Path) -> None:
+    """Removes what an interrupted tuning would go on from: the files of its folder, and that if it is empty
+    then.
+    """
     for file in (*folder.glob("*.jsonl"), folder / PLAN):
         file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
@@ -62,8 +63,11 @@ class Rounds:
         topology_file: Path,
         folder: Path,
         fabric: str | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
-        self._target = target
+        """`variables`: that the library is started with, beside the target's own."""
+        self._variables = dict(variables or {})
+        self._target = target.with_variables(self._variables) if variables else target
         self._fabric = fabric
         self._topology = topology
         self._topology_file = topology_file
@@ -154,6 +158,7 @@ class Rounds:
         identity = json.dumps(
             [
                 self._target.name,
+                self._variables,
                 self._topology.fingerprint,
                 self._topology.ranks,
                 work_document(work),

@@ -16,8 +16,7 @@ from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, open_folder
 from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
-from isochrone.steps.rounds import forget_rounds
-from isochrone.steps.tune import TuneOptions, tune
+from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.collectives import WANTED, words
 
 # Of the time that is left when a step begins, roughly: tuning takes nine tenths of the whole.
@@ -73,5 +72,5 @@ def survey(
                 Survey(target.name, topology.fingerprint, command, target.cores, elapsed_s, made_by),
             )
             found = report(folder)
-    forget_rounds(folder / PLAN)
+    forget(folder)
     return found

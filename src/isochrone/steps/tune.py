@@ -38,11 +38,13 @@ from isochrone.files import (
     write_plan,
 )
 from isochrone.launch.target import Target
+from isochrone.launch.told import variables_for
 from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, Limits
-from isochrone.steps.folder import TUNING
-from isochrone.steps.rounds import Rounds
+from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
+from isochrone.steps.library import tune_library
+from isochrone.steps.rounds import Rounds, forget_rounds
 from isochrone.tune.candidates import (
     MOST_SEGMENTS,
     Form,
@@ -74,6 +76,9 @@ from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 from isochrone.units import format_time
 
+LIBRARY_SHARE = 0.4
+"""Of a budget, where what the library can be told to use is timed first: it has about as many algorithms as
+the model proposes recipes, and is proven like them."""
 LEAST_RACING = 3
 """Recipes that race beside the library's own at each size, however little time there is."""
 LAID = 2
@@ -109,6 +114,9 @@ class TuneOptions:
         budget_s: how long measuring may take, more or less; None: whatever it takes. No matter where it is
             simulated.
         rivals: the plan is also verified against all that the library can be told to use.
+        at_its_best: what the library can be told to use is timed first, and it is told the best of it, so
+            that its own is the best that it can do; this takes a part of the budget. No matter where it is
+            simulated.
     """
 
     sizes_bytes: Sequence[int] = SIZES_BYTES
@@ -117,6 +125,7 @@ class TuneOptions:
     fabric: str | None = None
     budget_s: float | None = None
     rivals: bool = False
+    at_its_best: bool = False
 
 
 def tune(
@@ -129,7 +138,8 @@ def tune(
     """Makes a plan for collectives on the ranks of the target, and the benchmark that verifies it.
 
     Both files are written at the end, when all is measured. What was measured before an interruption is not
-    measured again, until ``rounds.forget_rounds`` is called.
+    measured again, until `forget` is called. The library is told what a ``library.json`` beside the plan
+    says.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
@@ -138,16 +148,40 @@ def tune(
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     _check_ranks(target, topology, topology_file)
-    folder = plan_file.with_name(TUNING)
-    rounds = Rounds(target, topology, topology_file, folder, options.fabric)
     if options.budget_s is not None and not target.simulated:
         _log.info("tuning takes about %s", format_time(options.budget_s))
+    folder = plan_file.with_name(TUNING)
+    if options.at_its_best and target.library is not None:
+        options = _library_first(target, topology_file, plan_file.with_name(LIBRARY), options)
+    variables = variables_for(plan_file.parent, target)
+    if variables:
+        options = replace(options, rivals=False)
+    rounds = Rounds(target, topology, topology_file, folder, options.fabric, variables)
     with kept_when_stopped(folder):
         sizes = grids(options.collectives, options.sizes_bytes, len(topology.ranks))
         plan, bench = _Tuning(target, topology, topology_file, rounds, sizes, options).run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
     return plan, bench
+
+
+def _library_first(
+    target: Target, topology_file: Path, library_file: Path, options: TuneOptions
+) -> TuneOptions:
+    """Tunes the library; how to go on with what is left of the budget."""
+    own_s = None if options.budget_s is None else options.budget_s * LIBRARY_SHARE
+    with part("", LIBRARY_SHARE):
+        tune_library(
+            target, topology_file, library_file, options.collectives, options.sizes_bytes, options.seed, own_s
+        )
+    left_s = None if options.budget_s is None or own_s is None else options.budget_s - own_s
+    return replace(options, budget_s=left_s)
+
+
+def forget(folder: Path) -> None:
+    """Removes what an interrupted tuning in the folder of a survey would go on from."""
+    forget_rounds(folder / TUNING)
+    forget_rounds(folder / LIBRARY_TUNING)
 
 
 def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
