@@ -189,6 +189,8 @@ class _Race:
         self.mpi: MpiIdentity | None = None
 
     def run(self, spots: Sequence[_Spot]) -> list[LibraryRule]:
+        # A second one is worth its time only where there is enough of it.
+        most = 1 if self._target.exact or self._budget_s is not None else FINALISTS
         slack = NEAR if needs_all_sizes(self._target.library) else 1.0
         with part("timing what the library can be told", SCREENING):
             screened = self._measure(
@@ -196,10 +198,7 @@ class _Race:
                 SCREEN,
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
-        finalists = {
-            spot: _finalists(_by_name(screened, spot.screened), 1 if self._target.exact else FINALISTS, slack)
-            for spot in spots
-        }
+        finalists = {spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots}
         proofs = self._proofs("proving what is faster", PROVING / (PROVING + ENDS), PROVING, finalists)
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
