@@ -107,3 +107,19 @@ def test_a_difference_that_is_not_shown_is_no_gain() -> None:
     }
     comparison = compare(samples, "bcast")
     assert comparison.faster_from is None
+
+
+def test_communicators_of_some_ranks_are_not_taken_for_all_ranks() -> None:
+    key = BenchKey(1024, 0, "native")
+    samples = {
+        key: np.full(9, 2e-4),
+        key._replace(recipe="plan"): np.full(9, 2e-4),
+        key._replace(members="0-3"): np.full(9, 9e-4),
+        key._replace(recipe="plan", members="0-3"): np.full(9, 1e-4),
+    }
+    found = compare(samples, "bcast")
+    assert found is not None
+    (size,) = found.sizes
+    assert size.native_s.estimate == 2e-4
+    assert size.speedup is not None
+    assert size.speedup.estimate == 1.0

@@ -312,3 +312,15 @@ def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first
     )
     chosen = _tune(topology_file, target, sizes)
     assert [size for size in sizes if chosen[size] == "native"] == list(sizes[:9])
+
+
+def test_a_gain_at_the_last_size_alone_is_neither_a_rule_nor_shown_as_one(topology_file: Path) -> None:
+    def time_s(size: int, root: int, recipe: str) -> float:
+        return 1e-3 if recipe == "native" else (0.5e-3 if size == SIZES[-1] else 2e-3)
+
+    target = MadeUpTarget(read_topology(topology_file), time_s)
+    files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+    plan, bench = tune(target, topology_file, *files, TuneOptions(SIZES))
+    assert {rule.recipe for rule in plan.rules} == {"native"}
+    for key, times in bench.slowest_s.items():
+        assert times.tolist() == bench.slowest_s[key.case.key("native")].tolist()

@@ -126,14 +126,16 @@ def stem_of(words_of_collective: str) -> str:
 
 
 def compare(samples: Samples, collective: str) -> Comparison | None:
-    """Compares one collective by size. Roots of one size are taken together, each repetition paired with the
-    one of its own root.
+    """Compares one collective of all ranks by size. Roots of one size are taken together, each repetition
+    paired with the one of its own root.
 
     The rival of a size is what has the least median of the library's own choice and all that it was told,
     chosen with the samples that it is then judged by: this favours the rival. None when `samples` holds no
     run of the library's own.
     """
-    samples = {key: times for key, times in samples.items() if key.collective == collective}
+    samples = {
+        key: times for key, times in samples.items() if key.collective == collective and not key.members
+    }
     sizes = sorted({key.size_bytes for key in samples if key.recipe == NATIVE})
     if not sizes:
         return None

@@ -612,7 +612,9 @@ class _Tuning:
                 ] or self._times[spot][NATIVE]
                 rules[spot] = NATIVE, native_evidence(median_s(of_native), len(of_native[0]))
         plan = self._plan(rules)
-        return plan, self._bench_of(plan, bench, cases, proven)
+        # A gain at one size of several alone has no rule, although it is proven.
+        ruled = {spot for spot in proven if _is_ruled(plan, spot)}
+        return plan, self._bench_of(plan, bench, cases, ruled)
 
     def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
         """What the library can be told to use, where that was asked for."""
@@ -629,12 +631,12 @@ class _Tuning:
         }
 
     def _bench_of(
-        self, plan: Plan, bench: Bench, cases: Mapping[BenchCase, Sequence[str]], proven: Collection[Spot]
+        self, plan: Plan, bench: Bench, cases: Mapping[BenchCase, Sequence[str]], ruled: Collection[Spot]
     ) -> Bench:
         """What the plan was verified by. Where it leaves the library's own, that is what it runs: its times
         are those of the library's own.
         """
-        kept = {case for spot in proven for case in spot.verified}
+        kept = {case for spot in ruled for case in spot.verified}
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
         shown = {case for case in cases if case.members or self._is_shown(case)}
         times = {}
@@ -684,6 +686,15 @@ class _Tuning:
             ),
             provenance=provenance(),
         )
+
+
+def _is_ruled(plan: Plan, spot: Spot) -> bool:
+    """Whether the plan has a recipe there."""
+    return any(
+        rule.min_bytes <= spot.size_bytes <= rule.max_bytes and rule.recipe != NATIVE
+        for rule in plan.rules
+        if (rule.collective, rule.shape) == spot.row
+    )
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:
