@@ -159,7 +159,6 @@ class _Division:
         common: Sequence[Item],
     ) -> None:
         self.step = step
-        self.name = step.name
         own = {survey: items for survey, items in measured.items() if survey in step.of}
         self.sure = _Known(step.group, own, [item for item in common if item in step.group])
         self.likely = _Known(group, measured, common)
@@ -204,11 +203,13 @@ def _next(
     a, b = first[0], second[0]
     comes = []
     for one, others in ((a, second), (b, first)):
-        same_name = next((level for level in others if one.name and level.name == one.name), None)
+        same_name = next(
+            (level for level in others if one.step.name and level.step.name == one.step.name), None
+        )
         if same_name is not None and not _equal(one.sure, same_name.sure):
             raise _contradiction(one, same_name, says)
         comes.append(same_name is not None)
-    if a.name and a.name == b.name:
+    if a.step.name and a.step.name == b.step.name:
         return BOTH
     if comes[0] != comes[1]:
         outer, inner, whose = (b, a, SECOND) if comes[0] else (a, b, FIRST)
@@ -218,7 +219,7 @@ def _next(
     for mine, other in ((a.likely, b.likely), (a.sure, b.sure)):
         if _equal(mine, other):
             tells = 1 < len({mine.group[item] for item in mine.common}) < len(mine.common)
-            return BOTH if tells or outermost or not a.name or not b.name else FIRST
+            return BOTH if tells or outermost or not a.step.name or not b.step.name else FIRST
         if _refines(other, mine):
             return FIRST
         if _refines(mine, other):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -39,7 +39,7 @@ from isochrone.progress import kept_when_stopped, part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, Limits
 from isochrone.steps.folder import LIBRARY_TUNING
-from isochrone.steps.rounds import Rounds
+from isochrone.steps.rounds import Rounds, check_ranks
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, of_one_rule, sizes_of
 from isochrone.tune.effort import FAR_SLOWER
@@ -112,6 +112,21 @@ class _Launch:
         ]
 
 
+@dataclass(frozen=True)
+class _Proof:
+    """What was timed further for a spot.
+
+    Attributes:
+        best: the fastest of it.
+        cases: its times beside those of the library's own choice.
+        proven: whether it is faster.
+    """
+
+    best: str
+    cases: Sequence[Verified]
+    proven: bool
+
+
 _Times = Mapping[BenchKey, Sequence[FloatArray]]
 """[launch][repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
 
@@ -137,12 +152,7 @@ def tune_library(
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     ranks = len(topology.ranks)
-    if target.rank_count is not None and target.rank_count != ranks:
-        raise IsochroneError(
-            f"the survey is of {ranks} ranks, and {target.name} starts {target.rank_count}",
-            str(topology_file),
-            f"start {ranks} ranks, or survey with {target.rank_count} into another folder",
-        )
+    check_ranks(target, topology, topology_file)
     folder = library_file.with_name(LIBRARY_TUNING)
     race = _Race(target, topology, topology_file, folder, seed, budget_s)
     spots = [
@@ -202,11 +212,11 @@ class _Race:
         proofs = self._proofs("proving what is faster", PROVING / (PROVING + ENDS), PROVING, finalists)
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
-        proven = confirmed({spot: cases for spot, (_, cases) in proofs.items()}, self._target.exact)
         for spot in spots:
-            decisions[spot.collective].append(_decision(spot, proofs, proven, screened))
-            if spot in proofs and all(_is_no_slower(case) for case in proofs[spot][1]):
-                equals[spot.collective, spot.size_bytes] = _name(proofs[spot][0])
+            proof = proofs.get(spot)
+            decisions[spot.collective].append(_decision(spot, proof, screened))
+            if proof is not None and all(_is_no_slower(case) for case in proof.cases):
+                equals[spot.collective, spot.size_bytes] = _name(proof.best)
         self._test_borders(spots, decisions)
         found = []
         for name, of_one in decisions.items():
@@ -230,13 +240,12 @@ class _Race:
                 if size not in known:
                     between[_Spot(name, (size,), first[name].roots)] = (algorithm,)
         proofs = self._proofs("proving where rules end", 1.0, ENDS, between)
-        proven = confirmed({spot: cases for spot, (_, cases) in proofs.items()}, self._target.exact)
-        for spot in between:
-            decisions[spot.collective].append(_decision(spot, proofs, proven, {}))
+        for spot, proof in proofs.items():
+            decisions[spot.collective].append(_decision(spot, proof, {}))
 
     def _proofs(
         self, title: str, share: float, budget: float, wanted: Mapping[_Spot, Sequence[str]]
-    ) -> dict[_Spot, tuple[str, list[Verified]]]:
+    ) -> dict[_Spot, _Proof]:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
         contested = {spot: names for spot, names in wanted.items() if names}
         if not contested:
@@ -249,7 +258,8 @@ class _Race:
                 Limits(self._budget(budget), CONFIRM_LEAST),
                 launches,
             )
-        found = {}
+        best: dict[_Spot, str] = {}
+        found: dict[_Spot, list[Verified]] = {}
         for spot, names in contested.items():
             of_all = {
                 name: [times[case.key(name)] for case in spot.measured]
@@ -262,10 +272,11 @@ class _Race:
                 name: median_s([np.concatenate(launched) for launched in of_cases])
                 for name, of_cases in of_all.items()
             }
-            best = min(whole, key=lambda name: whole[name])
+            best[spot] = min(whole, key=whole.__getitem__)
             natives = [times[case.key(NATIVE)] for case in spot.measured]
-            found[spot] = best, [Verified(*both) for both in zip(natives, of_all[best], strict=True)]
-        return found
+            found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
+        proven = confirmed(found, self._target.exact)
+        return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
 
     def _budget(self, share: float) -> float | None:
         return None if self._budget_s is None else self._budget_s * share
@@ -377,18 +388,12 @@ def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[
     return sorted(good, key=others.__getitem__)[:most]
 
 
-def _decision(
-    spot: _Spot,
-    proofs: Mapping[_Spot, tuple[str, Sequence[Verified]]],
-    proven: Collection[_Spot],
-    screened: _Times,
-) -> Decision:
+def _decision(spot: _Spot, proof: _Proof | None, screened: _Times) -> Decision:
     """What was proven, or the library's own choice, with the times there are of it."""
-    if spot in proven:
-        best, cases = proofs[spot]
-        return Decision(spot.size_bytes, best, evidence_of(cases))
-    if spot in proofs:
-        natives = [np.concatenate(case.native) for case in proofs[spot][1]]
+    if proof is not None and proof.proven:
+        return Decision(spot.size_bytes, proof.best, evidence_of(proof.cases))
+    if proof is not None:
+        natives = [np.concatenate(case.native) for case in proof.cases]
     else:
         natives = [np.concatenate(screened[case.key(NATIVE)]) for case in spot.screened]
     return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))

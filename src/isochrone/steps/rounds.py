@@ -39,6 +39,17 @@ later one. After some thousand calls a message takes twenty times as long as at 
 _log = logging.getLogger(__name__)
 
 
+def check_ranks(target: Target, topology: Topology, topology_file: Path) -> None:
+    """Raises IsochroneError where it is known that a target starts other ranks than were surveyed."""
+    surveyed, started = len(topology.ranks), target.rank_count
+    if started is not None and started != surveyed:
+        raise IsochroneError(
+            f"the survey is of {surveyed} ranks, and {target.name} starts {started}",
+            str(topology_file),
+            f"tune with {surveyed} ranks, or survey with {started} into another folder: isochrone survey -o",
+        )
+
+
 def forget_rounds(folder: Path) -> None:
     """Removes what an interrupted tuning would go on from: the files of its folder, and that if it is empty
     then.

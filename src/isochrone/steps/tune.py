@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 
 from isochrone import _core
-from isochrone.errors import IsochroneError
 from isochrone.files import (
     BCAST,
     Bench,
@@ -44,7 +43,7 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, Limits
 from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
 from isochrone.steps.library import tune_library
-from isochrone.steps.rounds import Rounds, forget_rounds
+from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
 from isochrone.tune.candidates import (
     MOST_SEGMENTS,
     Form,
@@ -147,7 +146,7 @@ def tune(
     options = options or TuneOptions()
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
-    _check_ranks(target, topology, topology_file)
+    check_ranks(target, topology, topology_file)
     if options.budget_s is not None and not target.simulated:
         _log.info("tuning takes about %s", format_time(options.budget_s))
     folder = plan_file.with_name(TUNING)
@@ -169,13 +168,13 @@ def _library_first(
     target: Target, topology_file: Path, library_file: Path, options: TuneOptions
 ) -> TuneOptions:
     """Tunes the library; how to go on with what is left of the budget."""
-    own_s = None if options.budget_s is None else options.budget_s * LIBRARY_SHARE
+    whole_s = options.budget_s
+    own_s = None if whole_s is None else LIBRARY_SHARE * whole_s
     with part("", LIBRARY_SHARE):
         tune_library(
             target, topology_file, library_file, options.collectives, options.sizes_bytes, options.seed, own_s
         )
-    left_s = None if options.budget_s is None or own_s is None else options.budget_s - own_s
-    return replace(options, budget_s=left_s)
+    return replace(options, budget_s=None if whole_s is None else (1 - LIBRARY_SHARE) * whole_s)
 
 
 def forget(folder: Path) -> None:
@@ -191,16 +190,6 @@ def layout_of(topology: Topology, topology_file: Path) -> _core.Layout:
         topology_file.read_text(encoding="utf-8"),
         [(place.host, place.cpus, place.signature) for place in places],
     )
-
-
-def _check_ranks(target: Target, topology: Topology, topology_file: Path) -> None:
-    surveyed, started = len(topology.ranks), target.rank_count
-    if started is not None and started != surveyed:
-        raise IsochroneError(
-            f"the survey is of {surveyed} ranks, and {target.name} starts {started}",
-            str(topology_file),
-            f"tune with {surveyed} ranks, or survey with {started} into another folder: isochrone survey -o",
-        )
 
 
 class _Tuning:
@@ -613,7 +602,11 @@ class _Tuning:
                 rules[spot] = NATIVE, native_evidence(median_s(of_native), len(of_native[0]))
         plan = self._plan(rules)
         # A gain at one size of several alone has no rule, although it is proven.
-        ruled = {spot for spot in proven if _is_ruled(plan, spot)}
+        ruled = {
+            spot
+            for spot in proven
+            if plan.recipe(spot.shape.shape, spot.size_bytes, spot.collective) not in (None, NATIVE)
+        }
         return plan, self._bench_of(plan, bench, cases, ruled)
 
     def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
@@ -686,15 +679,6 @@ class _Tuning:
             ),
             provenance=provenance(),
         )
-
-
-def _is_ruled(plan: Plan, spot: Spot) -> bool:
-    """Whether the plan has a recipe there."""
-    return any(
-        rule.min_bytes <= spot.size_bytes <= rule.max_bytes and rule.recipe != NATIVE
-        for rule in plan.rules
-        if (rule.collective, rule.shape) == spot.row
-    )
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:
