@@ -298,6 +298,23 @@ def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topo
     assert {case.size_bytes for case in bench.cases} == set(sizes)
 
 
+@pytest.mark.parametrize(("border_gains", "low", "high"), [(True, 16384, 262144), (False, 65536, 65536)])
+def test_a_gain_between_two_rules_taken_back_holds_as_far_as_it_is_proven(
+    topology_file: Path, border_gains: bool, low: int, high: int
+) -> None:
+    sizes = (4096, 65536, 1048576)
+    slower = {sizes[0]: 1.5, sizes[2]: 1.5} | ({} if border_gains else {16384: 1.5, 262144: 1.5})
+    times = _by_model(topology_file, 1.5)
+    target = MadeUpTarget(read_topology(topology_file), times, plan_over_native=slower)
+    files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+    plan, bench = tune(target, topology_file, *files, TuneOptions(sizes))
+    shape = plan.rules[0].shape
+    found = [plan.recipe(shape, size) for size in (low, 65536, high)]
+    assert [recipe in ("native", None) for recipe in found] == [not border_gains] * 3
+    assert [plan.recipe(shape, size) for size in (sizes[0], sizes[2])] == ["native"] * 2
+    assert {case.size_bytes for case in bench.cases} == set(sizes)
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first(
     topology_file: Path, exact: bool

@@ -31,6 +31,7 @@ from isochrone.files import (
     Topology,
     format_cpus,
     in_turn,
+    merged,
     provenance,
     read_topology,
     write_bench,
@@ -544,43 +545,17 @@ class _Tuning:
         """The plan with the rules that are proven, and the benchmark that it was verified by: in several
         launches, and also from roots that nothing was chosen on.
         """
-        draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
-        told = self._told(drafted)
-        cases = {
-            case: (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ()))
-            for spot, recipe in drafted.items()
-            for case in spot.verified
-            if recipe != NATIVE or not spot.members
-        }
-        launches = []
-        for launch in range(self._effort.launches):
-            launches.append(
-                self._rounds.measure(
-                    "tuning: verifying",
-                    [work_on(case, few) for case, few in cases.items()],
-                    self._effort.verify,
-                    self._options.seed + 100 + launch,
-                    1 / (self._effort.launches - launch),
-                    draft,
-                    Limits(
-                        part_of(self._budget_s, "verify", self._effort.launches), self._effort.least_verify
-                    ),
-                    launch,
-                )
-            )
-        found = {
-            spot: [
-                Verified(
-                    [launch.slowest_s[case.key(NATIVE)] for launch in launches],
-                    [launch.slowest_s[case.key(PLAN_RECIPE)] for launch in launches],
-                )
-                for case in spot.verified
-            ]
-            for spot, recipe in drafted.items()
-            if recipe != NATIVE
-        }
-        proven = confirmed(found, self._target.exact)
-        self._say_what_is_taken_back(drafted, set(found) - proven)
+        drafted = dict(drafted)
+        launches = self._verifying(drafted)
+        proven = self._proven(drafted, launches)
+        beside = self._beside_lone(drafted, proven)
+        if beside:
+            # What was taken back beside them was no border when borders were chosen.
+            more = self._verifying(beside, "tuning: verifying borders")
+            launches = [merged(pair) for pair in zip(launches, more, strict=True)]
+            drafted |= beside
+            proven = self._proven(drafted, launches)
+        self._say_what_is_taken_back(drafted, proven)
         bench = in_turn(launches)
         rules: dict[Spot, tuple[str, Evidence]] = {}
         for spot, recipe in drafted.items():
@@ -592,7 +567,8 @@ class _Tuning:
                     spot.shape.tuned[0],
                     spot.typical_bytes,
                 )
-                rules[spot] = recipe, replace(evidence_of(found[spot]), predicted_s=price)
+                evidence = evidence_of(_verified_cases(spot, launches))
+                rules[spot] = recipe, replace(evidence, predicted_s=price)
             else:
                 of_native = [
                     times
@@ -607,7 +583,59 @@ class _Tuning:
             for spot in proven
             if plan.recipe(spot.shape.shape, spot.size_bytes, spot.collective) not in (None, NATIVE)
         }
-        return plan, self._bench_of(plan, bench, cases, ruled)
+        return plan, self._bench_of(plan, bench, ruled)
+
+    def _verifying(self, drafted: Mapping[Spot, str], title: str = "tuning: verifying") -> list[Bench]:
+        """Times of what is drafted, beside the library's own, in each launch."""
+        draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
+        told = self._told(drafted)
+        cases = [
+            work_on(case, (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())))
+            for spot, recipe in drafted.items()
+            for case in spot.verified
+            if recipe != NATIVE or not spot.members
+        ]
+        count = self._effort.launches
+        limits = Limits(part_of(self._budget_s, "verify", count), self._effort.least_verify)
+        return [
+            self._rounds.measure(
+                title,
+                cases,
+                self._effort.verify,
+                self._options.seed + 100 + launch,
+                1 / (count - launch),
+                draft,
+                limits,
+                launch,
+            )
+            for launch in range(count)
+        ]
+
+    def _proven(self, drafted: Mapping[Spot, str], launches: Sequence[Bench]) -> set[Spot]:
+        found = {
+            spot: _verified_cases(spot, launches) for spot, recipe in drafted.items() if recipe != NATIVE
+        }
+        return confirmed(found, self._target.exact)
+
+    def _beside_lone(self, drafted: Mapping[Spot, str], proven: Collection[Spot]) -> dict[Spot, str]:
+        """Sizes between a recipe that was proven at one size alone and what was taken back beside it, and the
+        recipe: a rule needs a second size, and there none was measured.
+        """
+        rows: dict[tuple[Row, str], list[Spot]] = {}
+        for spot in drafted:
+            rows.setdefault((spot.row, spot.members), []).append(spot)
+        found: dict[Spot, str] = {}
+        for ((name, _), _), spots in rows.items():
+            ordered = sorted(spots, key=lambda spot: spot.size_bytes)
+            for at, spot in enumerate(ordered):
+                beside = [*ordered[max(at - 1, 0) : at], *ordered[at + 1 : at + 2]]
+                if spot not in proven or not proven.isdisjoint(beside):
+                    continue
+                taken_back = [each.size_bytes for each in beside if drafted[each] != NATIVE]
+                recipes = {spot.size_bytes: drafted[spot]} | dict.fromkeys(taken_back, NATIVE)
+                for size, recipe in self._borders(name, recipes):
+                    found[replace(spot, measured_bytes=(size,))] = recipe
+        return found
 
     def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
         """What the library can be told to use, where that was asked for."""
@@ -623,15 +651,13 @@ class _Tuning:
             and self._sizes_bytes[spot.collective].index(spot.size_bytes) % every == 0
         }
 
-    def _bench_of(
-        self, plan: Plan, bench: Bench, cases: Mapping[BenchCase, Sequence[str]], ruled: Collection[Spot]
-    ) -> Bench:
+    def _bench_of(self, plan: Plan, bench: Bench, ruled: Collection[Spot]) -> Bench:
         """What the plan was verified by. Where it leaves the library's own, that is what it runs: its times
         are those of the library's own.
         """
         kept = {case for spot in ruled for case in spot.verified}
         # Rules end where a gain does: those sizes among the others would be too many of one kind.
-        shown = {case for case in cases if case.members or self._is_shown(case)}
+        shown = {case for case in bench.cases if case.members or self._is_shown(case)}
         times = {}
         for key, values in bench.slowest_s.items():
             if key.case not in shown or (key.recipe == PLAN_RECIPE and key.case not in kept):
@@ -646,15 +672,15 @@ class _Tuning:
         sizes = self._sizes_bytes[case.collective]
         return case.size_bytes in sizes and any(shape.verified == case.root for shape in shapes)
 
-    def _say_what_is_taken_back(self, drafted: Mapping[Spot, str], unproven: Collection[Spot]) -> None:
-        for spot in drafted:
-            if spot in unproven:
+    def _say_what_is_taken_back(self, drafted: Mapping[Spot, str], proven: Collection[Spot]) -> None:
+        for spot, recipe in drafted.items():
+            if recipe != NATIVE and spot not in proven:
                 _log.info(
                     "taking back a rule for %s%s%s: %s was not proven faster once more",
                     spot.collective,
                     f" of {spot.size_bytes} bytes" if has_agreed_size(spot.collective) else "",
                     f" among {self._layouts[spot.members].size} ranks" if spot.members else "",
-                    drafted[spot],
+                    recipe,
                 )
 
     def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
@@ -679,6 +705,17 @@ class _Tuning:
             ),
             provenance=provenance(),
         )
+
+
+def _verified_cases(spot: Spot, launches: Sequence[Bench]) -> list[Verified]:
+    """What the launches measured of the rule for a spot, at each of its sizes and roots."""
+    return [
+        Verified(
+            [launch.slowest_s[case.key(NATIVE)] for launch in launches],
+            [launch.slowest_s[case.key(PLAN_RECIPE)] for launch in launches],
+        )
+        for case in spot.verified
+    ]
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:
