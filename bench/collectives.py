@@ -43,10 +43,11 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.steps.tune import SIMULATED_MESSAGES, layout_of
+from isochrone.steps.racing import SIMULATED_MESSAGES
 from isochrone.tune.candidates import MOST_SEGMENTS, SMALLEST_SEGMENTED_BYTES, candidates, predicted_s
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, in_order, parse_collectives, timed, words
+from isochrone.tune.layout import layout_of
 
 SYSTEMS = ("fram", "betzy", "idun")
 RANKS = (32, 31)

@@ -34,8 +34,8 @@ from isochrone.statistics import FloatArray, geometric_mean, ratio_ci
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.steps.tune import layout_of
 from isochrone.tune.collectives import grids, has_blocks, in_order, parse_collectives, words
+from isochrone.tune.layout import layout_of
 
 COLLECTIVES = ("reduce", "allreduce", "barrier", "gather", "allgather", "alltoall", "alltoallv")
 SIZES_BYTES = (8, 1024, 8192, 65536)

@@ -38,7 +38,7 @@ from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import TUNING
 from isochrone.steps.probe import probe
-from isochrone.steps.tune import TuneOptions, layout_of, tune
+from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.candidates import (
     Form,
     candidates,
@@ -47,6 +47,7 @@ from isochrone.tune.candidates import (
     segments_for,
 )
 from isochrone.tune.collectives import grids
+from isochrone.tune.layout import layout_of
 
 MODEL_FIRST = 8
 

@@ -36,8 +36,8 @@ from isochrone.statistics import FloatArray, median_ci
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.steps.tune import layout_of
 from isochrone.tune.candidates import candidates, predicted_s
+from isochrone.tune.layout import layout_of
 
 NATIVE = "native"
 SIZES_BYTES = (8, 65536, 1 << 20, 4 << 20)

@@ -24,9 +24,10 @@ from isochrone.files import (
 )
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
-from isochrone.steps.tune import TuneOptions, forget, layout_of, tune
+from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.candidates import Form
 from isochrone.tune.collectives import collective, timed
+from isochrone.tune.layout import layout_of
 
 SIZES = (64, 65536, 1048576)
 Times = Callable[[int, int, str], float]

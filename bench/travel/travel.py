@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the plan of eight nodes gives on other numbers of nodes, beside a plan that was made just for them.
+
+Usage: travel.py RESULT.json lab NAME MPI [--shapes NODESxRANKS,...] [--budget SECONDS] [--launches N] ...
+       travel.py RESULT.json sim NAME [--shapes NODESxRANKS,...]
+       travel.py RESULT.json --table
+
+In a lab a program (calls.c) runs natively, on the plan of all nodes, and on a plan of its own shape, in turn,
+as often as there are launches. It makes --calls calls of each collective and size, in which the plan's trials
+are; the last half of the calls tells what they come to. A speedup is the median of the launches' ratios of
+medians; a plan is slower if it is so in every launch. In a simulation, where no program runs on a plan, what
+the plan has or would try, the plan's own and the library's own are timed once, and of what would be tried the
+faster counts. What RESULT.json has is not measured again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from collectives import write_rows
+
+from isochrone import _core
+from isochrone.files import BenchKey, Case, Plan, provenance, read_topology
+from isochrone.lab.target import LabTarget, Ranks, open_lab
+from isochrone.launch.preload import settings_for
+from isochrone.launch.process import Talk
+from isochrone.launch.registry import find_library
+from isochrone.launch.target import Target
+from isochrone.sim.build import build_programs, find_tools
+from isochrone.sim.description import load_system
+from isochrone.sim.system import System
+from isochrone.sim.target import SimTarget
+from isochrone.statistics import geometric_mean
+from isochrone.steps.bench import run_bench, work_for
+from isochrone.steps.detect import detect
+from isochrone.steps.probe import probe
+from isochrone.steps.tune import TuneOptions, tune
+from isochrone.tune.collectives import is_rooted
+from isochrone.tune.layout import layout_of
+
+NODES = 8
+KINDS = (("bcast", 8192), ("bcast", 1 << 20), ("reduce", 1 << 20), ("allreduce", 65536))
+ROOT = 0
+_log = logging.getLogger("travel")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Runs the plan of eight nodes on other shapes.")
+    parser.add_argument("result", type=Path, metavar="RESULT.json")
+    parser.add_argument("where", nargs="?", choices=("lab", "sim"))
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("mpi", nargs="?")
+    parser.add_argument("--shapes", help="by default 2, 3, 5, 6 and 7 nodes, and half of the ranks on all")
+    parser.add_argument("--budget", type=float, default=60.0, help="of each tuning in a lab")
+    parser.add_argument("--launches", type=int, default=3)
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--table", action="store_true", help="print the table of a result")
+    wanted = parser.parse_args()
+    if wanted.table:
+        print("\n".join(table(read(wanted.result))))
+        return 0
+    if wanted.name is None or (wanted.where == "lab" and wanted.mpi is None):
+        parser.error("where to run is missing")
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    with tempfile.TemporaryDirectory(prefix="isochrone-travel.") as folder:
+        (in_lab if wanted.where == "lab" else simulated)(wanted, Path(folder))
+    return 0
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The rows that are there."""
+    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
+
+
+def shapes_of(wanted: argparse.Namespace, per_node: int) -> list[tuple[int, int]]:
+    """Nodes and ranks on each."""
+    if wanted.shapes is None:
+        return [(2, per_node), (3, per_node), (5, per_node), (6, per_node), (7, per_node), (8, per_node // 2)]
+    return [
+        (int(nodes), int(ranks)) for nodes, ranks in (each.split("x") for each in wanted.shapes.split(","))
+    ]
+
+
+def surveyed(target: Target, folder: Path, budget_s: float | None) -> tuple[Plan, float]:
+    """A plan for the ranks of the target, and the share of ranks that the topology has right."""
+    folder.mkdir()
+    measurements, topology = folder / "measurements.jsonl", folder / "topology.json"
+    probe(target, measurements)
+    found = detect(measurements, topology, target.truth)
+    names = tuple(dict.fromkeys(name for name, _ in KINDS))
+    sizes = tuple(dict.fromkeys(size for _, size in KINDS))
+    options = TuneOptions(sizes_bytes=sizes, collectives=names, budget_s=budget_s)
+    plan, _ = tune(target, topology, folder / "plan.json", folder / "bench.jsonl", options)
+    return plan, min(found.accuracy.values(), default=1.0)
+
+
+def add(wanted: argparse.Namespace, row: dict[str, Any]) -> None:
+    """Keeps a row, and says it."""
+    write_rows(
+        wanted.result,
+        {"command": "bench/travel/travel.py", "provenance": provenance()},
+        [*read(wanted.result), row],
+    )
+    _log.info("%s", " ".join(table([row])[2:]))
+
+
+def missing(wanted: argparse.Namespace, where: str, per_node: int) -> list[tuple[int, int]]:
+    """The shapes that RESULT.json has not."""
+    done = {(row["where"], row["nodes"], row["per_node"]) for row in read(wanted.result)}
+    return [shape for shape in shapes_of(wanted, per_node) if (where, *shape) not in done]
+
+
+# In a lab
+
+
+def in_lab(wanted: argparse.Namespace, folder: Path) -> None:
+    """All shapes in one lab, with one library."""
+    library = find_library(wanted.mpi)
+    where = f"{wanted.name}, {library.title}"
+    left = missing(wanted, where, 2)
+    if not left:
+        return
+    program = folder / "calls"
+    source = Path(__file__).parent / "calls.c"
+    environment = os.environ | library.environment
+    subprocess.run([library.mpicc, "-O2", "-o", program, source], check=True, env=environment)
+    with open_lab(wanted.name) as lab:
+        whole = LabTarget(lab, library, Ranks.on(lab.network, None, 2, "block", 1))
+        surveyed(whole, folder / "whole", wanted.budget)
+        for nodes, per_node in left:
+            target = LabTarget(lab, library, Ranks.on(lab.network, nodes * per_node, per_node, "block", 1))
+            own = folder / f"{nodes}x{per_node}"
+            _, right = surveyed(target, own, wanted.budget)
+            ways = {"native": None, "travelled": folder / "whole", "own": own}
+            took: dict[str, list[dict[tuple[str, int], list[float]]]] = {way: [] for way in ways}
+            for _ in range(wanted.launches):
+                for way, survey in ways.items():
+                    took[way].append(launched(target, program, survey, wanted.calls))
+            add(
+                wanted,
+                {"where": where, "nodes": nodes, "per_node": per_node, "accuracy": right} | lab_row(took),
+            )
+
+
+def launched(
+    target: LabTarget, program: Path, survey: Path | None, calls: int
+) -> dict[tuple[str, int], list[float]]:
+    """Seconds of each call, by collective and size."""
+    words = [str(word) for name, size in KINDS for word in (name, size, calls)]
+    variables: Mapping[str, str] = {}
+    if survey is not None:
+        variables = settings_for(target.library, survey / "plan.json", [str(program)])
+    with target.launching(variables) as launch:
+        line = target.command(launch.line([str(program), *words]))
+        found = subprocess.run(
+            line, env=target.environment(), check=True, stdout=subprocess.PIPE, text=True, timeout=600
+        )
+    lines = [line.split() for line in found.stdout.splitlines()]
+    return {(name, int(size)): [float(each) for each in times] for name, size, *times in lines}
+
+
+def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]]]]) -> dict[str, Any]:
+    """Speedups of each kind: in the last half of the calls, and in all of them."""
+    kinds = []
+    for kind in KINDS:
+        of_launches: dict[str, list[float]] = {}
+        whole: dict[str, list[float]] = {}
+        for way in ("travelled", "own"):
+            for native, ours in zip(took["native"], took[way], strict=True):
+                last = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in (native, ours)]
+                of_launches.setdefault(way, []).append(last[0] / last[1])
+                whole.setdefault(way, []).append(sum(native[kind]) / sum(ours[kind]))
+        kinds.append(
+            {
+                "collective": kind[0],
+                "size_bytes": kind[1],
+                "launches": of_launches,
+                "all_calls": {way: float(np.median(each)) for way, each in whole.items()},
+                **{way: float(np.median(each)) for way, each in of_launches.items()},
+                "slower": max(of_launches["travelled"]) < 1,
+            }
+        )
+    return {"kinds": kinds}
+
+
+# In a simulation
+
+
+class _Part(SimTarget):
+    """Some of the ranks of a simulated cluster."""
+
+    def __init__(self, system: System, at: Sequence[int]) -> None:
+        super().__init__(system)
+        self._at = list(at)
+        self.rank_count = len(self._at)
+        whole = self.truth or {}
+        self.truth = {level: [groups[rank] for rank in self._at] for level, groups in whole.items()}
+
+    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        """As SimTarget does, with fewer ranks."""
+        selector = "default" if program == "isochrone-probe" else "ompi"
+        executable = build_programs(find_tools()) / program
+        self.run_executable(executable, arguments, selector, talk, self._at)
+
+
+def simulated(wanted: argparse.Namespace, folder: Path) -> None:
+    """All shapes on a part of one cluster, of eight nodes."""
+    system = replace(load_system(wanted.name), nodes=NODES)
+    per_node = system.ranks // NODES
+    where = f"{wanted.name} of {NODES} nodes, simulated"
+    left = missing(wanted, where, per_node)
+    if not left:
+        return
+    surveyed(SimTarget(system), folder / "whole", None)
+    plan_text = (folder / "whole" / "plan.json").read_text(encoding="utf-8")
+    topology_file = folder / "whole" / "topology.json"
+    whole = layout_of(read_topology(topology_file), topology_file)
+    for nodes, ranks in left:
+        # Of the ranks of a node every other where half of them run, so that both sockets have as many.
+        at = [node * per_node + rank * per_node // ranks for node in range(nodes) for rank in range(ranks)]
+        target = _Part(system, at)
+        own = folder / f"{nodes}x{ranks}"
+        plan, right = surveyed(target, own, None)
+        layout = whole.restricted_to(at)
+        cases, ways = [], {}
+        for name, size in KINDS:
+            asked = (plan_text, name, layout, ROOT, size)
+            runs, _ = _core.choose(*asked)
+            tried = _core.predicted(*asked) if _core.basis(*asked) == "predicted" else None
+            travelled = tried[0] if tried is not None else runs
+            own_layout = layout_of(read_topology(own / "topology.json"), own / "topology.json")
+            shape = own_layout.shape(ROOT if is_rooted(name) else None)
+            best = plan.recipe(shape, size, name) or "native"
+            ways[name, size] = (travelled, best, _core.basis(*asked))
+            cases.append(Case(size, ROOT, tuple(dict.fromkeys(("native", travelled, best))), name))
+        bench = run_bench(target, work_for(target, cases, 1), folder / "travel.jsonl", own / "topology.json")
+        (folder / "travel.jsonl").unlink()
+        kinds = []
+        for (name, size), (travelled, best, basis) in ways.items():
+            once = {
+                recipe: float(np.median(bench.slowest_s[BenchKey(size, ROOT, recipe, name)]))
+                for recipe in ("native", travelled, best)
+            }
+            speedup = once["native"] / once[travelled]
+            kinds.append(
+                {
+                    "collective": name,
+                    "size_bytes": size,
+                    "recipes": {"travelled": travelled, "own": best},
+                    "basis": basis,
+                    # A trial keeps the faster one.
+                    "travelled": max(1.0, speedup) if basis == "predicted" else speedup,
+                    "own": once["native"] / once[best],
+                    "slower": basis != "predicted" and speedup < 1,
+                }
+            )
+        add(wanted, {"where": where, "nodes": nodes, "per_node": ranks, "accuracy": right, "kinds": kinds})
+
+
+def kept(kinds: Sequence[Mapping[str, Any]]) -> float | None:
+    """How much of the gain of plans made just for a shape the travelled one has: of the logarithms of the
+    geometric means. None where those gain nothing.
+    """
+    own, ours = (geometric_mean([kind[way] for kind in kinds]) for way in ("own", "travelled"))
+    return float(np.log(ours) / np.log(own)) if own > 1.02 else None
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines of Markdown."""
+    names = [f"{name} {size >> 10} KiB" for name, size in KINDS]
+    lines = [
+        f"| where | nodes x ranks | {' | '.join(names)} | mean | of the gain | slower |",
+        "| --- | ---: |" + " ---: |" * (len(names) + 3),
+    ]
+    for row in rows:
+        kinds = row["kinds"]
+        pairs = [f"{kind['travelled']:.2f} / {kind['own']:.2f}" for kind in kinds]
+        means = [geometric_mean([kind[way] for kind in kinds]) for way in ("travelled", "own")]
+        share = kept(kinds)
+        lines.append(
+            f"| {row['where']} | {row['nodes']}x{row['per_node']} | {' | '.join(pairs)} | "
+            f"{means[0]:.2f} / {means[1]:.2f} | {'-' if share is None else f'{share:.0%}'} | "
+            f"{sum(kind['slower'] for kind in kinds)} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Races of recipes against each other and the library's own, one round after the other.
+
+Few sizes are raced first: what the model proposes and the library's own, then what is near the best of them,
+then the sizes between two whose winners differ. Communicators of other shapes, split from the same ranks,
+are raced among fewer recipes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from isochrone.files import (
+    MpiLibrary,
+    Topology,
+    format_cpus,
+)
+from isochrone.launch.target import Target
+from isochrone.progress import part
+from isochrone.statistics import FloatArray
+from isochrone.steps.bench import Limits
+from isochrone.steps.rounds import Rounds
+from isochrone.tune.candidates import (
+    MOST_SEGMENTS,
+    Form,
+    candidates,
+    laid_over_hosts,
+    neighbours,
+    of_next_sizes,
+    pipelines,
+    predicted_s,
+)
+from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
+from isochrone.tune.effort import FAR_SLOWER, effort_for, part_of, share_left
+from isochrone.tune.family import family
+from isochrone.tune.layout import layout_of
+from isochrone.tune.race import left_in, median_s
+from isochrone.tune.roots import ShapeRoots, shapes_of
+from isochrone.tune.rules import (
+    NATIVE,
+)
+from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
+from isochrone.tune.spots import Row, Spot, work_on
+
+LEAST_RACING = 3
+"""Recipes that race beside the library's own at each size, however little time there is."""
+LAID = 2
+"""Trees that are tried in each order over the hosts of a fabric, for each size."""
+MODEL_BETWEEN = 2
+"""Recipes that the model adds where neighbours, or all ranks, say already what is best."""
+OF_FAMILY = 4
+"""Sizes of a communicator of another shape, at most: the least, the largest, and two between."""
+LEAST_FAMILY = 4
+"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
+fewer ranks on each."""
+DIGITS = 4
+"""Of the logarithm of a simulated time that do not depend on what was simulated before it."""
+SIMULATED_MESSAGES = 16384
+"""Of one broadcast: more of them take longer to simulate than they tell."""
+
+
+class Racing:
+    """The races of one tuning, and what they know.
+
+    Attributes:
+        effort: how much is measured.
+        topology, topology_file: of the surveyed ranks.
+        rounds: that measure.
+        sizes_bytes: of each collective that is tuned.
+        budget_s: of the whole tuning, in the user's time.
+        layouts: of each communicator, by its members as a list such as ``0-3,8``; empty: all.
+        shapes: of each collective on each communicator.
+        times: of each recipe that was raced at a spot: for each of its cases [repetition] in seconds.
+        mpi: the library that answered.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        topology: Topology,
+        topology_file: Path,
+        rounds: Rounds,
+        sizes_bytes: Mapping[str, Sequence[int]],
+        budget_s: float | None,
+        seed: int,
+        on_fabric: bool,
+    ) -> None:
+        """`on_fabric`: trees may be laid over the hosts by a fabric's routes. `seed`: of the order."""
+        self._target = target
+        self._seed = seed
+        self._on_fabric = on_fabric
+        self.topology = topology
+        self.topology_file = topology_file
+        self.rounds = rounds
+        self.sizes_bytes = sizes_bytes
+        self.effort = effort_for(target.simulated, target.exact)
+        # A simulated program's clock is not the user's.
+        self.budget_s = None if target.simulated else budget_s
+        whole = layout_of(topology, topology_file)
+        self.layouts = {"": whole}
+        self.shapes = {
+            (name, ""): shapes_of(whole, 1 if at else self.effort.roots, collective(name)["rooted"])
+            for at, name in enumerate(sizes_bytes)
+        }
+        most = max(16, SIMULATED_MESSAGES // whole.size) if target.simulated else MOST_SEGMENTS
+        self._most_segments = min(most, MOST_SEGMENTS)
+        self.times: dict[Spot, dict[str, list[FloatArray]]] = {}
+        self._priced: dict[Spot, list[str]] = {}
+        self.mpi: MpiLibrary | None = None
+
+    def run(self) -> None:
+        """All races."""
+        self._race("racing", "race", self._priced_at(self._first_spots()))
+        if self.mpi is None:
+            # Of a single rank there is nothing to race.
+            self.mpi = self.rounds.measure("tuning", [], 1, self._seed).mpi
+        self._race_what_is_near()
+        self._race_between()
+        if self.effort.family:
+            self._race_family()
+
+    def _first_spots(self) -> list[Spot]:
+        return [
+            spot for row in self.rows("") for spot in self._spots(*row, first_of(self.sizes_bytes[row[0]]))
+        ]
+
+    def rows(self, members: str) -> list[tuple[str, ShapeRoots, str]]:
+        """Collective, shape and members of each row of rules for one communicator."""
+        return [
+            (name, shape, who)
+            for (name, who), shapes in self.shapes.items()
+            if who == members
+            for shape in shapes
+        ]
+
+    def _spots(self, name: str, shape: ShapeRoots, members: str, sizes: Sequence[int]) -> list[Spot]:
+        """What rules of one row may be for, at these sizes; at all where one rule is for all."""
+        chosen = sizes if has_agreed_size(name) else self.sizes_bytes[name]
+        return [Spot(name, shape, few, members) for few in of_one_rule(name, chosen)]
+
+    def _priced_at(self, spots: Sequence[Spot], most: int | None = None) -> dict[Spot, list[str]]:
+        """The model's candidates for each spot, fewer where one look at all of them would take too long."""
+        with part("tuning: pricing candidates", 0.05) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
+            # The simulator leaves Python's lock to others while it works.
+            wanted = most or self.effort.candidates
+            found = pool.map(lambda spot: self._candidates(spot, wanted), spots)
+            for done, (spot, few) in enumerate(zip(spots, found, strict=True)):
+                self._priced[spot] = few
+                advance(done + 1, len(spots))
+        return {spot: self._priced[spot] for spot in spots}
+
+    def _candidates(self, spot: Spot, most: int) -> list[str]:
+        """The best of each size first, then the second best of each, and so on."""
+        # Where trees are laid over hosts, the best of them are wanted too, however dear the model finds them.
+        has_fabric = self._on_fabric
+        priced = most * 4 if has_fabric else most
+        layout = self.layouts[spot.members]
+        of_sizes = [
+            candidates(spot.collective, layout, spot.shape.tuned, size, priced, self._most_segments)
+            for size in spot.measured_bytes
+        ]
+        in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
+        found = list(dict.fromkeys(in_turn))
+        if not self._target.simulated:
+            wanted = pipelines(spot.collective, layout, max(spot.measured_bytes), self._most_segments)
+            found = list(dict.fromkeys([*found[:1], *wanted, *found[1:]]))
+        if not has_fabric:
+            return found[:most]
+        # The model knows no distances inside a level: so each order is tried.
+        orders = [few for recipe in found if (few := laid_over_hosts(recipe, spot.collective))]
+        return list(dict.fromkeys([*found[:most], *(recipe for few in orders[:LAID] for recipe in few)]))
+
+    def _race(self, title: str, share: str, recipes: Mapping[Spot, Sequence[str]], rounds: int = 1) -> None:
+        """Times the recipes and the library's own, in looks that leave out what is slower; a recipe that was
+        raced at a spot before is not raced there again, except the best, beside which the new ones are.
+        """
+        racing: dict[Spot, list[str]] = {}
+        for spot, few in recipes.items():
+            beside = self._best(spot) if spot in self.times else NATIVE
+            known = {beside, *self.times.get(spot, {})}
+            new = [recipe for recipe in few if recipe not in known]
+            if new:
+                racing[spot] = [*new, beside]
+        racing = self._that_can_be_timed(racing, share, rounds * len(self.effort.looks))
+        samples: dict[Spot, dict[str, list[FloatArray]]] = {}
+        looks = self.effort.looks
+        with part(f"tuning: {title}", share_left(share) / rounds):
+            for look, repetitions in enumerate(looks):
+                cases = [
+                    work_on(case, few) for spot, few in racing.items() for case in spot.tuned if len(few) > 1
+                ]
+                if not cases:
+                    break
+                bench = self.rounds.measure(
+                    f"tuning: {title}",
+                    cases,
+                    repetitions,
+                    self._seed + look,
+                    1 / (len(looks) - look),
+                    limits=self._limits(share, rounds * len(looks)),
+                )
+                self.mpi = bench.mpi
+                for spot, few in racing.items():
+                    if len(few) > 1:
+                        times = samples.setdefault(spot, {})
+                        keys = {recipe: [case.key(recipe) for case in spot.tuned] for recipe in few}
+                        # What is far slower was dropped after one call.
+                        timed = [
+                            recipe for recipe in few if all(key in bench.slowest_s for key in keys[recipe])
+                        ]
+                        for recipe in timed:
+                            new_times = [bench.slowest_s[key] for key in keys[recipe]]
+                            times[recipe] = _appended(times.get(recipe), new_times)
+                        racing[spot] = timed
+                racing = left_in(
+                    {spot: {recipe: samples[spot][recipe] for recipe in few} for spot, few in racing.items()},
+                    look,
+                    len(looks),
+                )
+        for spot, times in samples.items():
+            # What was best before runs again beside new ones: its old times are of other turns.
+            self.times[spot] = self.times.get(spot, {}) | times
+
+    def _limits(self, share: str, rounds: int) -> Limits:
+        """Of one of so many rounds of a part of the budget."""
+        return Limits(part_of(self.budget_s, share, rounds), 1, FAR_SLOWER)
+
+    def _that_can_be_timed(
+        self, racing: Mapping[Spot, list[str]], share: str, rounds: int
+    ) -> dict[Spot, list[str]]:
+        """The first of the recipes of each spot, as many as can be timed in its part of a look, as the model
+        foresees it; some at least, and the last, beside which the others run.
+        """
+        cases = sum(len(spot.tuned) for spot in racing)
+        patience_s = self._limits(share, rounds).patience_s(cases)
+        if patience_s is None:
+            return dict(racing)
+        found = {}
+        for spot, few in racing.items():
+            *new, beside = few
+            kept: list[str] = []
+            spent_s = 0.0
+            for recipe in new:
+                price = predicted_s(
+                    spot.collective,
+                    self.layouts[spot.members],
+                    recipe,
+                    spot.shape.tuned[0],
+                    max(spot.measured_bytes),
+                )
+                spent_s += (1 + self.effort.looks[0]) * (price or 0.0)
+                if len(kept) >= LEAST_RACING and spent_s > patience_s:
+                    break
+                kept.append(recipe)
+            found[spot] = [*kept, beside]
+        return found
+
+    def _best(self, spot: Spot) -> str:
+        return self._ranked(spot)[0]
+
+    def _ranked(self, spot: Spot) -> list[str]:
+        """What was raced at a spot, the fastest first; of equally fast ones what was named first."""
+        times = self.times[spot]
+        return sorted(times, key=lambda recipe: round(float(np.log(median_s(times[recipe]))), DIGITS))
+
+    def _winners(self, row: Row, members: str = "") -> dict[int, str]:
+        """The fastest of each raced size of a row."""
+        return {
+            spot.size_bytes: self._best(spot)
+            for spot in self.times
+            if spot.row == row and spot.members == members
+        }
+
+    def _race_what_is_near(self) -> None:
+        """What differs little from the best of each size, and what is best for the sizes next to it."""
+        near: dict[Spot, list[str]] = {}
+        for row in dict.fromkeys(spot.row for spot in self.times):
+            beside = of_next_sizes(self._winners(row), self._most_segments)
+            for spot in self.times:
+                if spot.row != row:
+                    continue
+                few = list(beside[spot.size_bytes])
+                # Of the library's own nothing is near: then the model may be wrong about its best.
+                best = next((recipe for recipe in self._ranked(spot) if recipe != NATIVE), NATIVE)
+                if self.effort.neighbours and best != NATIVE:
+                    few += neighbours(
+                        spot.collective,
+                        self.layouts[spot.members],
+                        best,
+                        spot.shape.tuned,
+                        spot.typical_bytes,
+                        self.effort.neighbours,
+                        self._most_segments,
+                    )
+                near[spot] = list(dict.fromkeys(few))
+        self._race("racing what is near the best", "near", near)
+
+    def _race_between(self) -> None:
+        """Sizes between two whose winners differ, until neighbours agree or there is none between them."""
+        times = max(rounds_of(sizes) for sizes in self.sizes_bytes.values())
+        for _ in range(times):
+            recipes: dict[Spot, list[str]] = {}
+            for name, shape, members in self.rows(""):
+                winners = self._winners((name, shape.shape))
+                if not has_agreed_size(name):
+                    continue
+                for size, beside in between(winners, self.sizes_bytes[name]).items():
+                    spot = Spot(name, shape, (size,), members)
+                    own = self._priced_at([spot], MODEL_BETWEEN)[spot]
+                    recipes[spot] = self._that_fit(size, dict.fromkeys((*beside, *own)))
+            if not recipes:
+                return
+            self._race("racing sizes between", "between", recipes, times)
+
+    def _that_fit(self, size: int, recipes: Iterable[str]) -> list[str]:
+        """Recipes whose segments are not too many for a size."""
+        return [
+            recipe
+            for recipe in recipes
+            if recipe == NATIVE or size <= (Form.of(recipe).segment_bytes or size) * self._most_segments
+        ]
+
+    def _race_family(self) -> None:
+        """The same, in short, for communicators of other shapes: what was best for all ranks, and what the
+        model finds best.
+        """
+        whole = self.layouts[""]
+        known = {shape for shapes in self.shapes.values() for shape in (each.shape for each in shapes)}
+        places = [self.topology.places[place] for place in self.topology.ranks]
+        recipes: dict[Spot, list[str]] = {}
+        sizes, room = self._family_sizes()
+        for ranks in family(places, whole.group_of[1:]):
+            if room < 1:
+                break
+            layout = whole.restricted_to(ranks)
+            members = format_cpus(ranks)
+            new = []
+            for name in sizes:
+                shape = shapes_of(layout, 1, collective(name)["rooted"])[0]
+                if shape.shape not in known:
+                    new.append((name, shape))
+            if not new:
+                continue
+            room -= 1
+            self.layouts[members] = layout
+            for name, shape in new:
+                self.shapes[name, members] = [shape]
+                known.add(shape.shape)
+                winners = self._winners(self.row_of_all(name))
+                for spot in self._spots(name, shape, members, sorted(sizes[name])):
+                    recipes[spot] = [winner_at(winners, spot.size_bytes)]
+        own = self._priced_at(list(recipes), MODEL_BETWEEN)
+        self._race(
+            "racing communicators of other shapes",
+            "family",
+            {
+                spot: self._that_fit(spot.typical_bytes, dict.fromkeys((*few, *own[spot])))
+                for spot, few in recipes.items()
+            },
+        )
+
+    def row_of_all(self, name: str) -> Row:
+        """The first shape of a collective on all ranks."""
+        return name, self.shapes[name, ""][0].shape
+
+    def _family_sizes(self) -> tuple[dict[str, set[int]], int]:
+        """At which sizes communicators of other shapes are tuned, and how many of them: some in any case, at
+        as many sizes as there is time for, by what the library's own took on all ranks. Large messages go
+        first: what is not tuned is tried in a program's own calls.
+        """
+        effort, budget_s = self.effort, self.budget_s
+        took: dict[tuple[str, int], float] = {}
+        for name in self.sizes_bytes:
+            spots = {spot.size_bytes: spot for spot in self.times if spot.row == self.row_of_all(name)}
+            for size in first_of(list(spots), OF_FAMILY):
+                took[name, size] = median_s(self.times[spots[size]][NATIVE])
+        kept = dict.fromkeys(took, 0.0)
+        room = effort.family
+        if budget_s is not None:
+            calls = (2 + MODEL_BETWEEN) * (len(effort.looks) + sum(effort.looks))
+            calls += 2 * 2 * effort.launches * (1 + effort.least_verify)
+            time_s = (part_of(budget_s, "family") or 0) + (part_of(budget_s, "verify") or 0) / 2
+            kept = {}
+            for key, once_s in sorted(took.items(), key=lambda item: item[1]):
+                if sum(kept.values()) + calls * once_s <= time_s / LEAST_FAMILY:
+                    kept[key] = calls * once_s
+            room = min(room, int(time_s / sum(kept.values()))) if kept else 0
+        sizes: dict[str, set[int]] = {}
+        for name, size in kept:
+            sizes.setdefault(name, set()).add(size)
+        return sizes, room
+
+
+def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:
+    if before is None:
+        return list(new)
+    return [np.concatenate(pair) for pair in zip(before, new, strict=True)]

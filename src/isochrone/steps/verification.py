@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From races to a plan that is proven.
+
+What was best is drafted, so that recipes change seldom over the sizes. The draft is verified in several
+launches of its own, at all sizes, where rules end, and from roots that nothing was chosen on. A rule that is
+not proven there is taken back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
+
+from isochrone.files import (
+    Bench,
+    BenchCase,
+    Evidence,
+    Plan,
+    in_turn,
+    merged,
+    provenance,
+)
+from isochrone.launch.target import Target
+from isochrone.steps.bench import Limits
+from isochrone.steps.racing import Racing
+from isochrone.tune.candidates import (
+    predicted_s,
+)
+from isochrone.tune.collectives import has_agreed_size, sizes_of
+from isochrone.tune.effort import part_of
+from isochrone.tune.race import median_s, steady
+from isochrone.tune.rules import (
+    NATIVE,
+    PLAN_RECIPE,
+    Decision,
+    Verified,
+    borders,
+    confirmed,
+    evidence_of,
+    native_evidence,
+    rules_for,
+    tied,
+)
+from isochrone.tune.sizes import winner_at
+from isochrone.tune.spots import Row, Spot, work_on
+
+NOTHING = native_evidence(0.0, 1)
+"""Of a rule that is not measured yet."""
+MANY_RANKS, MANY_WITH_NOISE = 128, 16
+"""Beyond these, simulating all that a library can be told to use takes longer than all the rest, with noise
+because of its repetitions: then every fifth size tells."""
+_log = logging.getLogger(__name__)
+
+
+class Verification:
+    """Makes a plan of what was raced, and measures it in launches of its own."""
+
+    def __init__(self, target: Target, racing: Racing, seed: int, rivals: bool) -> None:
+        """`rivals`: also against all that the library can be told to use. `seed`: of the order."""
+        self._target = target
+        self._racing = racing
+        self._seed = seed
+        self._rivals = rivals
+
+    def run(self) -> tuple[Plan, Bench]:
+        """The plan with the rules that are proven, and the benchmark that it was verified by."""
+        return self._verified(self._drafted())
+
+    def _drafted(self) -> dict[Spot, str]:
+        """The recipe that each rule should have: what is tied with the best, so that it changes seldom over
+        the sizes; and at the sizes between, what is beside them.
+        """
+        drafted: dict[Spot, str] = {}
+        for name, shape, members in [row for who in self._racing.layouts for row in self._racing.rows(who)]:
+            of_row = (spot for spot in self._racing.times if spot.row == (name, shape.shape))
+            raced = sorted(of_row, key=lambda spot: spot.size_bytes)
+            options = [tied(self._racing.times[spot], self._target.exact) for spot in raced]
+            chosen = {spot.size_bytes: recipe for spot, recipe in zip(raced, steady(options), strict=True)}
+            if not chosen:
+                continue
+            sizes = self._racing.sizes_bytes[name] if not members else [spot.size_bytes for spot in raced]
+            spots = raced if not has_agreed_size(name) else [Spot(name, shape, (s,), members) for s in sizes]
+            here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
+            for size, recipe in self._borders(name, {s.size_bytes: r for s, r in here.items()}):
+                here[Spot(name, shape, (size,), members)] = recipe
+            drafted |= here
+        return drafted
+
+    def _borders(self, name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
+        """Where one row's rules are tested further, at sizes that the collective can have."""
+        if not has_agreed_size(name):
+            return []
+        found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(recipes)]
+        return [(size, recipe) for size, recipe in found if size not in recipes]
+
+    def _verified(self, drafted: Mapping[Spot, str]) -> tuple[Plan, Bench]:
+        """The plan with the rules that are proven, and the benchmark that it was verified by: in several
+        launches, and also from roots that nothing was chosen on.
+        """
+        drafted = dict(drafted)
+        launches = self._verifying(drafted)
+        proven = self._proven(drafted, launches)
+        beside = self._beside_lone(drafted, proven)
+        if beside:
+            # What was taken back beside them was no border when borders were chosen.
+            more = self._verifying(beside, "tuning: verifying borders")
+            launches = [merged(pair) for pair in zip(launches, more, strict=True)]
+            drafted |= beside
+            proven = self._proven(drafted, launches)
+        self._say_what_is_taken_back(drafted, proven)
+        bench = in_turn(launches)
+        rules: dict[Spot, tuple[str, Evidence]] = {}
+        for spot, recipe in drafted.items():
+            if spot in proven:
+                price = predicted_s(
+                    spot.collective,
+                    self._racing.layouts[spot.members],
+                    recipe,
+                    spot.shape.tuned[0],
+                    spot.typical_bytes,
+                )
+                evidence = evidence_of(_verified_cases(spot, launches))
+                rules[spot] = recipe, replace(evidence, predicted_s=price)
+            else:
+                of_native = [
+                    times
+                    for case in spot.verified
+                    if (times := bench.slowest_s.get(case.key(NATIVE))) is not None
+                ] or self._racing.times[spot][NATIVE]
+                rules[spot] = NATIVE, native_evidence(median_s(of_native), len(of_native[0]))
+        plan = self._plan(rules)
+        # A gain at one size of several alone has no rule, although it is proven.
+        ruled = {
+            spot
+            for spot in proven
+            if plan.recipe(spot.shape.shape, spot.size_bytes, spot.collective) not in (None, NATIVE)
+        }
+        return plan, self._bench_of(plan, bench, ruled)
+
+    def _verifying(self, drafted: Mapping[Spot, str], title: str = "tuning: verifying") -> list[Bench]:
+        """Times of what is drafted, beside the library's own, in each launch."""
+        draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
+        told = self._told(drafted)
+        cases = [
+            work_on(case, (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())))
+            for spot, recipe in drafted.items()
+            for case in spot.verified
+            if recipe != NATIVE or not spot.members
+        ]
+        count = self._racing.effort.launches
+        limits = Limits(part_of(self._racing.budget_s, "verify", count), self._racing.effort.least_verify)
+        return [
+            self._racing.rounds.measure(
+                title,
+                cases,
+                self._racing.effort.verify,
+                self._seed + 100 + launch,
+                1 / (count - launch),
+                draft,
+                limits,
+                launch,
+            )
+            for launch in range(count)
+        ]
+
+    def _proven(self, drafted: Mapping[Spot, str], launches: Sequence[Bench]) -> set[Spot]:
+        found = {
+            spot: _verified_cases(spot, launches) for spot, recipe in drafted.items() if recipe != NATIVE
+        }
+        return confirmed(found, self._target.exact)
+
+    def _beside_lone(self, drafted: Mapping[Spot, str], proven: Set[Spot]) -> dict[Spot, str]:
+        """Sizes between a recipe that was proven at one size alone and what was taken back beside it, and the
+        recipe: a rule needs a second size, and there none was measured.
+        """
+        rows: dict[tuple[Row, str], list[Spot]] = {}
+        for spot in drafted:
+            rows.setdefault((spot.row, spot.members), []).append(spot)
+        found: dict[Spot, str] = {}
+        for ((name, _), _), spots in rows.items():
+            ordered = sorted(spots, key=lambda spot: spot.size_bytes)
+            for at, spot in enumerate(ordered):
+                beside = [*ordered[max(at - 1, 0) : at], *ordered[at + 1 : at + 2]]
+                if spot not in proven or not proven.isdisjoint(beside):
+                    continue
+                taken_back = [each.size_bytes for each in beside if drafted[each] != NATIVE]
+                recipes = {spot.size_bytes: drafted[spot]} | dict.fromkeys(taken_back, NATIVE)
+                for size, recipe in self._borders(name, recipes):
+                    found[replace(spot, measured_bytes=(size,))] = recipe
+        return found
+
+    def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
+        """What the library can be told to use, where that was asked for."""
+        if not self._rivals:
+            return {}
+        many = MANY_RANKS if self._target.exact else MANY_WITH_NOISE
+        every = 5 if self._target.simulated and self._racing.layouts[""].size > many else 1
+        return {
+            spot: tuple(self._target.baselines(spot.collective))
+            for spot in drafted
+            if not spot.members
+            and spot.size_bytes in self._racing.sizes_bytes[spot.collective]
+            and self._racing.sizes_bytes[spot.collective].index(spot.size_bytes) % every == 0
+        }
+
+    def _bench_of(self, plan: Plan, bench: Bench, ruled: Collection[Spot]) -> Bench:
+        """What the plan was verified by. Where it leaves the library's own, that is what it runs: its times
+        are those of the library's own.
+        """
+        kept = {case for spot in ruled for case in spot.verified}
+        # Rules end where a gain does: those sizes among the others would be too many of one kind.
+        shown = {case for case in bench.cases if case.members or self._is_shown(case)}
+        times = {}
+        for key, values in bench.slowest_s.items():
+            if key.case not in shown or (key.recipe == PLAN_RECIPE and key.case not in kept):
+                continue
+            times[key] = values
+            if key.recipe == NATIVE and key.case not in kept:
+                times[key.case.key(PLAN_RECIPE)] = values
+        return replace(bench, slowest_s=times)
+
+    def _is_shown(self, case: BenchCase) -> bool:
+        shapes = self._racing.shapes[case.collective, ""]
+        sizes = self._racing.sizes_bytes[case.collective]
+        return case.size_bytes in sizes and any(shape.verified == case.root for shape in shapes)
+
+    def _say_what_is_taken_back(self, drafted: Mapping[Spot, str], proven: Collection[Spot]) -> None:
+        for spot, recipe in drafted.items():
+            if recipe != NATIVE and spot not in proven:
+                _log.info(
+                    "taking back a rule for %s%s%s: %s was not proven faster once more",
+                    spot.collective,
+                    f" of {spot.size_bytes} bytes" if has_agreed_size(spot.collective) else "",
+                    f" among {self._racing.layouts[spot.members].size} ranks" if spot.members else "",
+                    recipe,
+                )
+
+    def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
+        if self._racing.mpi is None:
+            raise TypeError("a plan is of an MPI library")
+        rows: dict[Row, list[Decision]] = {}
+        orders: dict[Row, str] = {}
+        for spot, (recipe, evidence) in chosen.items():
+            rows.setdefault(spot.row, []).append(Decision(spot.size_bytes, recipe, evidence))
+            # The library's own depends on it, and so does what is faster than that.
+            orders[spot.row] = self._racing.layouts[spot.members].order()
+        return Plan(
+            fingerprint=self._racing.topology.fingerprint,
+            topology_file=self._racing.topology_file.name,
+            level_names=tuple(level.name for level in self._racing.topology.levels),
+            library=self._racing.mpi.library,
+            abi=self._racing.mpi.abi,
+            rules=tuple(
+                rule
+                for (name, shape), few in rows.items()
+                for rule in rules_for(shape, few, name, orders[name, shape])
+            ),
+            provenance=provenance(),
+        )
+
+
+def _verified_cases(spot: Spot, launches: Sequence[Bench]) -> list[Verified]:
+    """What the launches measured of the rule for a spot, at each of its sizes and roots."""
+    return [
+        Verified(
+            [launch.slowest_s[case.key(NATIVE)] for launch in launches],
+            [launch.slowest_s[case.key(PLAN_RECIPE)] for launch in launches],
+        )
+        for case in spot.verified
+    ]
