@@ -40,9 +40,11 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, Limits
 from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import Rounds, check_ranks
+from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.collectives import grids, of_one_rule, sizes_of
+from isochrone.tune.collectives import of_one_rule, sizes_of
 from isochrone.tune.effort import FAR_SLOWER
+from isochrone.tune.layout import layout_of
 from isochrone.tune.race import FAR_BEHIND, median_s
 from isochrone.tune.rules import (
     NATIVE,
@@ -155,10 +157,12 @@ def tune_library(
     check_ranks(target, topology, topology_file)
     folder = library_file.with_name(LIBRARY_TUNING)
     race = _Race(target, topology, topology_file, folder, seed, budget_s)
+    own_s = None if target.simulated else budget_s
+    grid = affordable_grids(collectives, sizes_bytes, layout_of(topology, topology_file), own_s)
     spots = [
         # A library cannot be told one thing for one root and another for the next.
         _Spot(name, sizes, (0, ranks // 2) if table_row(name)["rooted"] and ranks > 1 else (0,))
-        for name, all_sizes in grids(collectives, sizes_bytes, ranks).items()
+        for name, all_sizes in grid.items()
         for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
     ]
     with kept_when_stopped(folder):

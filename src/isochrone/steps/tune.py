@@ -27,7 +27,8 @@ from isochrone.steps.library import tune_library
 from isochrone.steps.racing import Racing
 from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
 from isochrone.steps.verification import Verification
-from isochrone.tune.collectives import grids
+from isochrone.tune.affordable import affordable_grids
+from isochrone.tune.layout import layout_of
 from isochrone.units import format_time
 
 LIBRARY_SHARE = 0.4
@@ -92,7 +93,9 @@ def tune(
         options = replace(options, rivals=False)
     rounds = Rounds(target, topology, topology_file, folder, options.fabric, variables)
     with kept_when_stopped(folder):
-        sizes = grids(options.collectives, options.sizes_bytes, len(topology.ranks))
+        budget_s = None if target.simulated else options.budget_s
+        layout = layout_of(topology, topology_file)
+        sizes = affordable_grids(options.collectives, options.sizes_bytes, layout, budget_s)
         racing = Racing(
             target,
             topology,

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A tuning leaves out the sizes that it has no time for, and says so."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+from isochrone import _core
+from isochrone.files import read_topology
+from isochrone.steps.detect import detect
+from isochrone.tune.affordable import affordable_grids
+from isochrone.tune.collectives import grids
+from isochrone.tune.layout import layout_of
+
+SIZES = (64, 4096, 65536, 1048576)
+NAMES = ("bcast", "allreduce", "barrier", "alltoall")
+
+
+@pytest.fixture(scope="module")
+def layout(tmp_path_factory: pytest.TempPathFactory) -> _core.Layout:
+    """Four sites of two ranks, 10 ms apart."""
+    folder = tmp_path_factory.mktemp("sites")
+    site = np.arange(8) // 2
+    latency_ns = np.where(site[:, None] == site[None, :], 1e5, 1e7)
+    np.fill_diagonal(latency_ns, 0)
+    np.save(folder / "matrix.npy", latency_ns)
+    detect(folder / "matrix.npy", folder / "topology.json")
+    return layout_of(read_topology(folder / "topology.json"), folder / "topology.json")
+
+
+def test_with_time_enough_every_size_is_tuned(layout: _core.Layout, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for budget_s in (None, 1e6):
+        assert affordable_grids(NAMES, SIZES, layout, budget_s) == grids(NAMES, SIZES, layout.size)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("budget_s", [1e-6, 5.0, 20.0, 60.0])
+def test_what_is_dear_is_left_out_and_named(
+    layout: _core.Layout, budget_s: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    whole = grids(NAMES, SIZES, layout.size)
+    found = affordable_grids(NAMES, SIZES, layout, budget_s)
+    longer = affordable_grids(NAMES, SIZES, layout, 2 * budget_s)
+    for name, sizes in found.items():
+        # The least sizes without a gap, one at least, and no fewer with more time.
+        assert sizes == whole[name][: len(sizes)]
+        assert len(longer[name]) >= len(sizes) >= 1
+    left_out = [name for name in NAMES if found[name] != whole[name]]
+    said = caplog.records[0].getMessage() if caplog.records else ""
+    assert all((f"{name} from" in said) == (name in left_out) for name in NAMES)
+    assert budget_s > 1 or {"bcast", "allreduce"} <= set(left_out)
