@@ -126,6 +126,14 @@ def key_of(row: dict[str, Any]) -> Key:
     )
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a result; none where there is no file yet."""
+    if not path.exists():
+        return []
+    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return rows
+
+
 def write_rows(path: Path, head: dict[str, Any], rows: Iterable[dict[str, Any]]) -> None:
     """A result: what is known of all rows, and a line for each."""
     text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n  '

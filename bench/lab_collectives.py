@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import Chosen, choose, write_rows
+from collectives import Chosen, choose, read_rows, write_rows
 
 from isochrone.files import Bench, BenchKey, Case, provenance
 from isochrone.lab.launch import PLACEMENTS
@@ -73,7 +73,7 @@ def main() -> int:
 
 def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
     """Adds the rows of one library in one placement that are missing, one collective after the other."""
-    rows = read(wanted.result)
+    rows = read_rows(wanted.result)
     names = (target.lab.network.name, target.library.name, target.ranks.placement)
     done = {row["collective"] for row in rows if (row["lab"], row["mpi"], row["placement"]) == names}
     missing = [name for name in wanted.collectives if name not in done]
@@ -140,11 +140,6 @@ def speedup(times: dict[str, FloatArray], recipe: str, first: int) -> list[float
     count = min(len(times[NATIVE]), len(times[recipe]))
     ratio = ratio_ci(times[NATIVE][first:count], times[recipe][first:count])
     return [round(value, 3) for value in (ratio.estimate, ratio.low, ratio.high)]
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    return rows
 
 
 def tables(document: dict[str, Any]) -> list[str]:

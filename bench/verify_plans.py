@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import write_rows
+from collectives import read_rows, write_rows
 
 from isochrone.files import provenance, read_plan
 from isochrone.statistics import geometric_mean
@@ -44,22 +44,17 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args(words[:at])
     if wanted.table:
-        print("\n".join(table(read(wanted.result))))
+        print("\n".join(table(read_rows(wanted.result))))
         return 0
     target = words[at + 1 :]
     if wanted.survey is None or not target:
         parser.error("the survey, or where it was made, is missing")
     row = measured(wanted.survey, target, [int(size) for size in wanted.sizes.split(",")], wanted.launches)
-    others = [other for other in read(wanted.result) if other["where"] != row["where"]]
+    others = [other for other in read_rows(wanted.result) if other["where"] != row["where"]]
     head = {"command": "bench/verify_plans.py", "provenance": provenance()}
     write_rows(wanted.result, head, [*others, row])
     print("\n".join(table([row])))
     return 0
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows that are there."""
-    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
 
 
 def measured(survey: Path, target: Sequence[str], sizes: Sequence[int], launches: int) -> dict[str, Any]:

@@ -17,7 +17,6 @@ the ranks under SCHED_RR, so that other programs on the machine do not have thei
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import os
 import sys
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import write_rows
+from collectives import read_rows, write_rows
 
 from isochrone.files import BCAST, Bench, BenchKey, Case, provenance
 from isochrone.lab.launch import PLACEMENTS
@@ -60,7 +59,7 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
     if wanted.table:
-        print("\n".join(table(read(wanted.result))))
+        print("\n".join(table(read_rows(wanted.result))))
         return 0
     if wanted.lab is None:
         parser.error("LAB is missing")
@@ -77,7 +76,7 @@ def main() -> int:
 
 def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
     """Adds the rows of one library in one placement, for the sizes that are missing."""
-    rows = read(wanted.result)
+    rows = read_rows(wanted.result)
     network, hosts = target.lab.network, target.ranks.hosts
     names = (network.name, target.library.name, target.ranks.placement)
     done = {row["size_bytes"] for row in rows if (row["lab"], row["mpi"], row["placement"]) == names}
@@ -145,11 +144,6 @@ def interval(times: FloatArray) -> list[float]:
 
 def rounded(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
-    return rows
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

@@ -17,7 +17,6 @@ faster counts. What RESULT.json has is not measured again.
 from __future__ import annotations
 
 import argparse
-import json
 import logging
 import os
 import subprocess
@@ -31,7 +30,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from collectives import write_rows
+from collectives import read_rows, write_rows
 
 from isochrone import _core
 from isochrone.files import BenchKey, Case, Plan, provenance, read_topology
@@ -71,7 +70,7 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
     if wanted.table:
-        print("\n".join(table(read(wanted.result))))
+        print("\n".join(table(read_rows(wanted.result))))
         return 0
     if wanted.name is None or (wanted.where == "lab" and wanted.mpi is None):
         parser.error("where to run is missing")
@@ -79,11 +78,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="isochrone-travel.") as folder:
         (in_lab if wanted.where == "lab" else simulated)(wanted, Path(folder))
     return 0
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The rows that are there."""
-    return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
 
 
 def shapes_of(wanted: argparse.Namespace, per_node: int) -> list[tuple[int, int]]:
@@ -113,14 +107,14 @@ def add(wanted: argparse.Namespace, row: dict[str, Any]) -> None:
     write_rows(
         wanted.result,
         {"command": "bench/travel/travel.py", "provenance": provenance()},
-        [*read(wanted.result), row],
+        [*read_rows(wanted.result), row],
     )
     _log.info("%s", " ".join(table([row])[2:]))
 
 
 def missing(wanted: argparse.Namespace, where: str, per_node: int) -> list[tuple[int, int]]:
     """The shapes that RESULT.json has not."""
-    done = {(row["where"], row["nodes"], row["per_node"]) for row in read(wanted.result)}
+    done = {(row["where"], row["nodes"], row["per_node"]) for row in read_rows(wanted.result)}
     return [shape for shape in shapes_of(wanted, per_node) if (where, *shape) not in done]
 
 
@@ -236,13 +230,13 @@ def simulated(wanted: argparse.Namespace, folder: Path) -> None:
         own = folder / f"{nodes}x{ranks}"
         plan, right = surveyed(target, own, None)
         layout = whole.restricted_to(at)
+        own_layout = layout_of(read_topology(own / "topology.json"), own / "topology.json")
         cases, ways = [], {}
         for name, size in KINDS:
             asked = (plan_text, name, layout, ROOT, size)
             runs, _ = _core.choose(*asked)
             tried = _core.predicted(*asked) if _core.basis(*asked) == "predicted" else None
             travelled = tried[0] if tried is not None else runs
-            own_layout = layout_of(read_topology(own / "topology.json"), own / "topology.json")
             shape = own_layout.shape(ROOT if is_rooted(name) else None)
             best = plan.recipe(shape, size, name) or "native"
             ways[name, size] = (travelled, best, _core.basis(*asked))

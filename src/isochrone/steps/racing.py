@@ -16,11 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from isochrone.files import (
-    MpiLibrary,
-    Topology,
-    format_cpus,
-)
+from isochrone import _core
+from isochrone.files import MpiLibrary, Topology, format_cpus
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.statistics import FloatArray
@@ -39,12 +36,9 @@ from isochrone.tune.candidates import (
 from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
 from isochrone.tune.effort import FAR_SLOWER, effort_for, part_of, share_left
 from isochrone.tune.family import family
-from isochrone.tune.layout import layout_of
 from isochrone.tune.race import left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
-from isochrone.tune.rules import (
-    NATIVE,
-)
+from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 
@@ -85,6 +79,7 @@ class Racing:
         target: Target,
         topology: Topology,
         topology_file: Path,
+        layout: _core.Layout,
         rounds: Rounds,
         sizes_bytes: Mapping[str, Sequence[int]],
         budget_s: float | None,
@@ -100,15 +95,13 @@ class Racing:
         self.rounds = rounds
         self.sizes_bytes = sizes_bytes
         self.effort = effort_for(target.simulated, target.exact)
-        # A simulated program's clock is not the user's.
-        self.budget_s = None if target.simulated else budget_s
-        whole = layout_of(topology, topology_file)
-        self.layouts = {"": whole}
+        self.budget_s = budget_s
+        self.layouts = {"": layout}
         self.shapes = {
-            (name, ""): shapes_of(whole, 1 if at else self.effort.roots, collective(name)["rooted"])
+            (name, ""): shapes_of(layout, 1 if at else self.effort.roots, collective(name)["rooted"])
             for at, name in enumerate(sizes_bytes)
         }
-        most = max(16, SIMULATED_MESSAGES // whole.size) if target.simulated else MOST_SEGMENTS
+        most = max(16, SIMULATED_MESSAGES // layout.size) if target.simulated else MOST_SEGMENTS
         self._most_segments = min(most, MOST_SEGMENTS)
         self.times: dict[Spot, dict[str, list[FloatArray]]] = {}
         self._priced: dict[Spot, list[str]] = {}

@@ -10,14 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isochrone.files import (
-    BCAST,
-    Bench,
-    Plan,
-    read_topology,
-    write_bench,
-    write_plan,
-)
+from isochrone.files import BCAST, Bench, Plan, read_topology, write_bench, write_plan
 from isochrone.launch.target import Target
 from isochrone.launch.told import variables_for
 from isochrone.progress import kept_when_stopped, part
@@ -93,6 +86,7 @@ def tune(
         options = replace(options, rivals=False)
     rounds = Rounds(target, topology, topology_file, folder, options.fabric, variables)
     with kept_when_stopped(folder):
+        # A simulated program's clock is not the user's.
         budget_s = None if target.simulated else options.budget_s
         layout = layout_of(topology, topology_file)
         sizes = affordable_grids(options.collectives, options.sizes_bytes, layout, budget_s)
@@ -100,9 +94,10 @@ def tune(
             target,
             topology,
             topology_file,
+            layout,
             rounds,
             sizes,
-            options.budget_s,
+            budget_s,
             options.seed,
             options.fabric is not None,
         )
