@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Inside a host, a level that leaves several parts alone is completed or none; between hosts it stays."""
+"""Parts need not be alike; inside a host, what one half leaves over is the other half."""
 
 from __future__ import annotations
 
@@ -32,12 +32,9 @@ def half_near(across: float) -> np.ndarray:
 ONE_HOST = np.zeros(32, dtype=np.int64)
 
 
-def test_what_is_left_over_inside_a_host_is_the_other_half() -> None:
-    assert levels_of(half_near(20.0), ONE_HOST) == [[32], [16, 16], [4] * 8]
-
-
-def test_a_small_step_inside_a_host_is_no_level() -> None:
-    assert levels_of(half_near(12.0), ONE_HOST) == [[32], [4] * 8]
+@pytest.mark.parametrize("across", [12.0, 20.0])
+def test_what_is_left_over_inside_a_host_is_the_other_half(across: float) -> None:
+    assert levels_of(half_near(across), ONE_HOST) == [[32], [16, 16], [4] * 8]
 
 
 @pytest.mark.parametrize("across", [12.0, 20.0])
@@ -46,16 +43,25 @@ def test_between_hosts_some_may_be_near_and_others_alone(across: float) -> None:
     assert levels_of(half_near(across), hosts) == [[32], [4, 4, 4, 4, 16], [4] * 8]
 
 
-def test_a_single_rank_on_the_other_socket_is_a_group_of_its_own() -> None:
+@pytest.mark.parametrize("hosts", [[0, 0, 0, 0, 0], [0, 1, 2, 3, 4], [0, 0, 1, 1, 2]])
+def test_one_rank_apart_from_all_others_may_be_slow(hosts: list[int]) -> None:
+    assert levels_of(one_apart(), np.array(hosts)) == [[5]]
+
+
+def test_one_rank_apart_on_another_host_is_a_group_of_its_own() -> None:
+    assert levels_of(one_apart(), np.array([0, 0, 0, 0, 1])) == [[5], [1, 4]]
+
+
+def one_apart() -> np.ndarray:
+    """Five ranks, the last five times as far from the others as these are from each other."""
     socket = np.array([0, 0, 0, 0, 1])
-    matrix = np.where(socket[:, None] == socket, 2.0, 10.0)
-    assert levels_of(matrix, np.zeros(5, dtype=np.int64)) == [[5], [1, 4]]
+    return np.where(socket[:, None] == socket, 2.0, 10.0)
 
 
-def test_halves_of_other_sizes_are_not_made_up() -> None:
+def test_parts_of_other_sizes_than_half_are_left_as_they_are() -> None:
     four = np.arange(32) // 4
     matrix = np.full((32, 32), 20.0)
     near = four < 3
     matrix[np.outer(near, near)] = 10.0
     matrix[four[:, None] == four] = 2.0
-    assert levels_of(matrix, ONE_HOST) == [[32], [4] * 8]
+    assert levels_of(matrix, ONE_HOST) == [[32], [4, 4, 4, 4, 4, 12], [4] * 8]

@@ -11,7 +11,7 @@ import numpy as np
 
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
-from isochrone.detect.levels import meeting_level
+from isochrone.detect.partitions import meeting_level
 
 _PAIRS = 3
 _CANDIDATES = 200

@@ -16,9 +16,10 @@ import numpy as np
 
 from isochrone.adaptive.explore import EVIDENCE
 from isochrone.adaptive.table import Floats, Pair, Table
-from isochrone.detect.confidence import level_means
+from isochrone.detect.criterion import scatter
 from isochrone.detect.distance import Ints, distances_of
-from isochrone.detect.levels import find_levels, meeting_level, scatter
+from isochrone.detect.levels import find_levels
+from isochrone.detect.partitions import level_means, meeting_level
 
 _MEMBERS = 3
 _MOST_ROUNDS = 3

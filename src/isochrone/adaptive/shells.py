@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from isochrone.adaptive.table import Floats
-from isochrone.detect.levels import LEAST_STEP, scatter
+from isochrone.detect.criterion import LEAST_STEP, scatter
 
 # A step of fewer times the scatter is what noise looks like; one of so many is sure. What is between must be
 # confirmed by other pairs.

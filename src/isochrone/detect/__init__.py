@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.accuracy import accuracy
-from isochrone.detect.confidence import confidences
 from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
 from isochrone.detect.distance import Ints, distance_matrix_s, distances
 from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
 from isochrone.detect.labels import accuracies, agreement, level_names
-from isochrone.detect.levels import find_levels
+from isochrone.detect.levels import judged
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
 from isochrone.fabric.switches import Switches
@@ -96,8 +95,9 @@ def detect(
     pairs = distances(distances_from or measurements)
     sure: Sequence[float | None]
     if clustering is None:
-        levels = find_levels(pairs)
-        sure = confidences(pairs, levels)
+        found, _ = judged(pairs)
+        levels: Sequence[Ints] = [verdict.labels for verdict in found]
+        sure = [verdict.confidence for verdict in found]
         how = "average linkage of half round trips, levels chosen from the data"
     else:
         levels = clustering.levels(distances_from or measurements, pairs.place_of)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from isochrone.detect.distance import Ints
-from isochrone.detect.levels import meeting_level
+from isochrone.detect.partitions import meeting_level
 from isochrone.files.stream import Stream
 
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 
-from isochrone.detect.confidence import level_means
 from isochrone.detect.distance import Distances, Floats, Ints, distances
 from isochrone.detect.levels import find_levels
-from isochrone.detect.tree import condensed_means
+from isochrone.detect.partitions import level_means
 from isochrone.files import Measurements
 
 
@@ -71,7 +70,7 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
     for inner, outer, level in steps:
         mean = np.zeros((int(inner.max()) + 1,) * 2)
         upper = np.triu_indices(len(mean), 1)
-        mean[upper] = condensed_means(inner[i], inner[j], pairs.log_s, len(mean))
+        mean[upper] = _condensed_means(inner[i], inner[j], pairs.log_s, len(mean))
         mean += mean.T
         for group in np.unique(outer):
             items = np.unique(inner[outer == group])
@@ -126,3 +125,14 @@ class _Merges:
             size = len(self._members[self._ranks + merge])
             result[row] = number[a], number[b], np.exp(heights[merge]), size
         return result
+
+
+def _condensed_means(first: Ints, second: Ints, values: Floats, items: int) -> Floats:
+    """Mean value of the pairs between any two items, in the order of SciPy's condensed matrices; 0 where
+    there are none.
+    """
+    cell = np.minimum(first, second) * items + np.maximum(first, second)
+    count = np.bincount(cell, minlength=items * items)
+    total = np.bincount(cell, values, minlength=items * items)
+    mean: Floats = (total / np.maximum(count, 1)).reshape(items, items)[np.triu_indices(items, 1)]
+    return mean

@@ -1,47 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which levels there are: partitions of the places, chosen from the distances alone.
 
-1. *Split.* From one group of all places down to single places, the cut that explains most of the variance
-   (``tree.best_cut``) is taken if noise would not give as good a one. What is on either side of it is then
-   split in turn.
-2. *Relocate.* A place whose distances fit another group better moves there: one odd message may have misled
-   a merge.
-3. *Prune.* A level stays if the distances across its groups are beyond those within: by a ratio that
-   matters, and by more than they scatter, and if it is not only a few fast messages that say so. On rings,
-   meshes and other networks that are no trees neighbours are near, but so are neighbours across any border:
-   distances then scatter as much as they step, and nothing stays.
-4. *Complete.* Inside a host, where parts are alike, what a level left over is a group of its own, or the
-   level is none (``regular``).
+1. *Cuts.* Partitions that may be levels are the widest gaps of an average linkage (``cuts``).
+2. *Choose.* Of these the one that most ranks support (``criterion``) is taken, then of those outside and
+   inside it, and so on; each is weighed once more between those that are next to it in the end.
+3. *Again.* What each rank adds to all its messages, given the levels, is taken away; then a place whose
+   distances fit another group better moves there. Levels that do not hold after that are none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
-from isochrone.detect.distance import Booleans, Distances, Floats, Ints
-from isochrone.detect.regular import regular
+from isochrone.detect.criterion import Criterion, Verdict
+from isochrone.detect.cuts import cuts
+from isochrone.detect.distance import Distances, Ints
+from isochrone.detect.effects import effects_around
+from isochrone.detect.partitions import meeting
 from isochrone.detect.relocate import relocate
-from isochrone.detect.significance import beyond_noise
-from isochrone.detect.tree import Pairs, best_cut
 
-# Steps below this ratio are no level: they change nothing that a schedule could gain from.
-LEAST_STEP = float(np.log(1.05))
-
-# Steps must be so many times the scatter of the distances on either side.
-LEAST_SEPARATION = 3.0
-
-# So many of the places must have partners that they meet at a level: one odd pair is no level.
-LEAST_SHARE = 0.2
-
-# Where a single pair makes the difference, and times have noise, the step must be as large as this: that all
-# messages of one pair were held up is not rare enough.
-LEAST_STEP_OF_ONE = float(np.log(1.5))
-
-# So much of a step of the least times must be there in their medians too. Where few messages are faster than
-# all others, whether a pair had one is chance, and looks as if it were nearer.
-LEAST_USUALLY = 0.5
+_MOST_ROUNDS = 3
+"""Of taking away effects, and of weighing levels between their neighbours: few need a second."""
 
 
 def find_levels(distances: Distances) -> tuple[Ints, ...]:
@@ -50,115 +33,125 @@ def find_levels(distances: Distances) -> tuple[Ints, ...]:
     Each is a refinement of the one before, and no two are the same. Places of one rank each are not a level
     of their own.
     """
+    return tuple(verdict.labels for verdict in judged(distances)[0])
+
+
+def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
+    """The levels with what each rests on, outermost first; and the partitions that were looked at between
+    them and are none, likewise.
+    """
     everything = np.zeros(distances.places, dtype=np.int64)
-    levels = [everything, *_split(distances, everything, np.arange(distances.places), within=True)]
-    return regular(distances, prune(distances, relocate(distances, levels)))
+    criterion = Criterion(distances)
+    levels, others = _chosen(criterion, everything)
+    for _ in range(_MOST_ROUNDS):
+        path = np.stack([everything, *levels])
+        effects = effects_around(criterion.log_s, criterion.known, meeting(path))
+        alike = criterion.without(effects)
+        found, _ = _chosen(alike, everything)
+        found = _holding(criterion, relocate(alike.log_s, alike.known, [everything, *found])[1:])
+        if len(found) == len(levels) and all(map(np.array_equal, found, levels)):
+            break
+        levels = found
+    kept = [everything, *_halved(distances, levels)]
+    around = Verdict(everything, 1.0, distances.places, distances.places, distances.places, confidence=1.0)
+    said = [around, *_verdicts(criterion, kept)]
+    return said, [other for other in others if not any(_same(other.labels, labels) for labels in kept)]
 
 
-def meeting_level(levels: Sequence[Ints] | Ints, first: Ints, second: Ints) -> Ints:
-    """[pair], the index of the innermost level that has both of a pair in one group.
+def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Verdict]]:
+    """The cuts that are levels, and the verdicts on the others, all outermost first."""
+    some = cuts(criterion.log_s)
+    if np.diagonal(criterion.known).any():
+        some.append(np.arange(len(everything)))
+    inside = len(some)
 
-    Args:
-        levels: the group of each place (or rank), outermost first.
-        first, second: [pair], the two of each pair.
-    """
-    meets: Ints = np.sum([labels[first] == labels[second] for labels in levels], axis=0) - 1
-    return meets
+    @cache
+    def verdict(outer: int, at: int, inner: int) -> Verdict:
+        around = everything if outer < 0 else some[outer]
+        return criterion.verdict(around, some[at], some[inner] if inner < inside else None)
 
+    def rank_of(outer: int, at: int, inner: int) -> tuple[int, float]:
+        found = verdict(outer, at, inner)
+        return (found.support, found.merit) if found.holds else (0, 0.0)
 
-def divided(outer: Ints, inner: Ints) -> Ints:
-    """The groups of one level divided by those of another, [place] or [rank], numbered from 0."""
-    both = np.unique(np.stack([outer, inner]), axis=1, return_inverse=True)[1]
-    # NumPy 2.0 keeps the shape of the axis.
-    return np.ravel(both).astype(np.int64)
+    def between(outer: int, inner: int) -> list[int]:
+        best = max(range(outer + 1, inner), key=lambda at: rank_of(outer, at, inner), default=None)
+        if best is None or rank_of(outer, best, inner)[0] <= 0:
+            return []
+        return [*between(outer, best), best, *between(best, inner)]
 
-
-def separation(inner: Floats, outer: Floats, noise: float) -> tuple[float, float]:
-    """How far ``outer`` is beyond ``inner``: the step of the medians, and its ratio to the scatter; 0 where
-    one is empty.
-    """
-    if len(inner) == 0 or len(outer) == 0:
-        return 0.0, 0.0
-    step = float(np.median(outer) - np.median(inner))
-    width = np.sqrt((scatter(inner) ** 2 + scatter(outer) ** 2) / 2)
-    return step, step / max(float(width), noise, 1e-12)
-
-
-def prune(distances: Distances, levels: Sequence[Ints]) -> tuple[Ints, ...]:
-    """The levels that are left when those that are not beyond the level outside them are taken away,
-    weakest first.
-    """
-    kept = list(levels)
-    while len(kept) > 1:
-        meets = meeting_level(kept, distances.first, distances.second)
-        values, usual = (
-            [each[(meets == level) & distances.measured] for level in range(len(kept))]
-            for each in (distances.log_s, distances.usual_log_s)
-        )
-        found = [
-            separation(values[inner], values[inner - 1], distances.noise) for inner in range(1, len(kept))
-        ]
-        usually = [separation(usual[inner], usual[inner - 1], 0.0)[0] for inner in range(1, len(kept))]
-        steps = [
-            LEAST_STEP_OF_ONE if distances.noise > 0 and 1 in map(len, values[k : k + 2]) else LEAST_STEP
-            for k in range(len(found))
-        ]
-        shares = [_share(distances, meets == level) for level in range(len(kept))]
-        merits = [
-            min(
-                step / steps[k],
-                ratio / LEAST_SEPARATION,
-                min(shares[k : k + 2]) / LEAST_SHARE,
-                usually[k] / max(LEAST_USUALLY * step, 1e-12),
-            )
-            for k, (step, ratio) in enumerate(found)
-        ]
-        # Pairs of a level of too few belong to the nearer level: where merits are equal, the smaller step.
-        weakest = min(range(len(found)), key=lambda k: (merits[k], found[k][0]))
+    # Levels that are not chosen yet look like scatter: so first all cuts are, and the weakest go.
+    chosen = list(range(inside))
+    while chosen:
+        around = [-1, *chosen, inside]
+        merits = [verdict(*around[k : k + 3]).merit for k in range(len(chosen))]
+        weakest = min(reversed(range(len(chosen))), key=lambda k: merits[k])
         if merits[weakest] >= 1:
             break
-        del kept[weakest + 1]
-    return tuple(kept)
+        del chosen[weakest]
+    for _ in range(_MOST_ROUNDS):
+        before = chosen
+        around = [-1, *chosen, inside]
+        chosen = sorted({*chosen, *(at for ends in pairwise(around) for at in between(*ends))})
+        for k in range(len(chosen)):
+            outer, inner = ([-1, *chosen, inside][k + by] for by in (0, 2))
+            chosen[k] = max(range(outer + 1, inner), key=lambda at: rank_of(outer, at, inner))
+        if chosen == before:
+            break
+    levels = _holding(criterion, [some[at] for at in chosen])
+    others = []
+    for at in range(inside):
+        outer = max((k for k in chosen if k < at), default=-1)
+        inner = min((k for k in chosen if k > at), default=inside)
+        others.append(verdict(outer, at, inner))
+    return levels, others
 
 
-def _share(distances: Distances, chosen: Booleans) -> float:
-    """Share of the places that have a part in the chosen pairs."""
-    involved = np.union1d(distances.first[chosen], distances.second[chosen])
-    return len(involved) / distances.places
+def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
+    """Without the levels that do not hold between those that are left, the weakest first."""
+    kept = list(levels)
+    while kept:
+        verdicts = _verdicts(criterion, [np.zeros_like(kept[0]), *kept])
+        # Pairs of a level of too few belong to the nearer level: the inner one goes.
+        weakest = min(reversed(range(len(kept))), key=lambda k: verdicts[k].merit)
+        if verdicts[weakest].holds:
+            break
+        del kept[weakest]
+    return kept
 
 
-def _split(distances: Distances, outer: Ints, inner: Ints, within: bool) -> list[Ints]:
-    """The partitions between ``outer`` and ``inner`` that are beyond noise, outermost first.
+def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
+    """Of all levels but the outermost, each between its neighbours."""
+    inside = [*levels[1:], None]
+    return [criterion.verdict(levels[k - 1], levels[k], inside[k]) for k in range(1, len(levels))]
 
-    Args:
-        distances: of all pairs.
-        outer, inner: partitions of the places, the second a refinement of the first.
-        within: whether the pairs within groups of ``inner`` count too, ``inner`` itself then being one to
-            find.
+
+def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
+    """The levels, where inside a host one group that is half of another is all that a level sets apart, and
+    the rest are groups too: then these are the other half. There are measurements of two EPYC 7742 where the
+    cores of one socket see each other no sooner than those of the other socket do.
     """
-    pairs = _pairs_between(distances, outer, inner, within)
-    cut = best_cut(pairs)
-    if cut is None or cut.step < LEAST_STEP or not beyond_noise(pairs, cut, distances.noise):
-        return []
-    found = cut.labels[inner]
-    return [*_split(distances, outer, found, False), found, *_split(distances, found, inner, within)]
+    found = [np.zeros_like(levels[0]), *(labels.copy() for labels in levels)] if levels else []
+    for outer, labels, inner in zip(found, found[1:], [*found[2:], None], strict=False):
+        for parent in np.unique(outer):
+            here = np.flatnonzero(outer == parent)
+            if inner is None or len(np.unique(distances.host_of[here])) > 1:
+                continue
+            groups = [here[labels[here] == group] for group in np.unique(labels[here])]
+            formed = [group for group in groups if len(np.unique(inner[group])) > 1]
+            rest = [group for group in groups if len(np.unique(inner[group])) == 1]
+            if (
+                len(formed) == 1
+                and 2 * len(formed[0]) == len(here)
+                and len(rest) > 1
+                and min(map(len, rest)) > 1
+            ):
+                for group in rest:
+                    labels[group] = labels[rest[0]][0]
+    return [np.unique(labels, return_inverse=True)[1].astype(np.int64) for labels in found[1:]]
 
 
-def _pairs_between(distances: Distances, outer: Ints, inner: Ints, within: bool) -> Pairs:
-    """The pairs that meet within a group of ``outer``, those within a group of ``inner`` only if
-    ``within``.
-    """
-    items = int(inner.max()) + 1
-    group_of = np.zeros(items, dtype=np.int64)
-    group_of[inner] = outer
-    first, second = inner[distances.first], inner[distances.second]
-    meet = group_of[first] == group_of[second]
-    if not within:
-        meet &= first != second
-    return Pairs(first[meet], second[meet], distances.log_s[meet], group_of)
-
-
-def scatter(values: Floats) -> float:
-    """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
-    low, high = np.percentile(values, [15.87, 84.13])
-    return float(high - low) / 2
+def _same(one: Ints, other: Ints) -> bool:
+    """Whether two labellings are one partition."""
+    pairs = len(np.unique(np.stack([one, other]), axis=1)[0])
+    return pairs == len(np.unique(one)) == len(np.unique(other))

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.detect.capacity import capacities_bytes_per_s
+from isochrone.detect.criterion import scatter
 from isochrone.detect.distance import Floats, Ints
-from isochrone.detect.levels import meeting_level, scatter
+from isochrone.detect.partitions import meeting_level
 from isochrone.files import Links, Measurements, PairParameters
 from isochrone.files.topology import Points
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isochrone.detect.distance import Distances, Floats, Ints
+from isochrone.detect.distance import Booleans, Floats, Ints
+from isochrone.detect.partitions import meeting
 
 _MOST_ROUNDS = 50
 
@@ -15,7 +16,7 @@ _MOST_ROUNDS = 50
 _LEAST_GAIN = 1e-9
 
 
-def relocate(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
+def relocate(log_s: Floats, known: Booleans, levels: Sequence[Ints]) -> list[Ints]:
     """The levels after every place has moved to the innermost group, and so to all around it, that it fits
     best.
 
@@ -24,13 +25,14 @@ def relocate(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
     would let one message that was held up outweigh all others.
 
     Args:
-        distances: of all pairs.
+        log_s: [place, place], logarithms of distances.
+        known: [place, place], which of them count.
         levels: partitions, outermost first, each a refinement of the one before.
     """
     path = np.stack(levels)
-    weight, mean = _between_places(distances)
+    weight = (known & ~np.eye(len(known), dtype=bool)).astype(np.float64)
     for _ in range(_MOST_ROUNDS):
-        moved = _move(path, weight, mean)
+        moved = _move(path, weight, log_s)
         if moved is None:
             break
         path = moved
@@ -39,11 +41,11 @@ def relocate(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
 
 def _move(path: Ints, weight: Floats, mean: Floats) -> Ints | None:
     """[level, place] after the best moves that do not upset each other; None where no place gains by one."""
-    medians = _level_medians(_meet(path), weight, mean)
+    medians = _level_medians(meeting(path), weight, mean)
     if medians is None:
         return None
     _, members, group = np.unique(path[-1], return_index=True, return_inverse=True)
-    between = _meet(path[:, members])
+    between = meeting(path[:, members])
     membership = (group[:, None] == np.arange(len(members))[None, :]).astype(float)
     cost = np.zeros_like(membership)
     for level, median in enumerate(medians):
@@ -78,24 +80,6 @@ def _level_medians(meets: Ints, weight: Floats, mean: Floats) -> list[float] | N
             float(np.median(here)) if len(here) else medians[-1] if medians else float(np.max(mean))
         )
     return medians if filled > 1 else None
-
-
-def _meet(path: Ints) -> Ints:
-    """[column, column], index of the innermost level at which two columns of [level, column] are in one
-    group.
-    """
-    meets: Ints = np.sum(path[:, :, None] == path[:, None, :], axis=0) - 1
-    return meets
-
-
-def _between_places(distances: Distances) -> tuple[Floats, Floats]:
-    """[place, place], number of measured pairs and mean logarithm of their distances; 0 where none is."""
-    n = distances.places
-    apart = (distances.first != distances.second) & distances.measured
-    cell = (distances.first * n + distances.second)[apart]
-    weight = np.bincount(cell, minlength=n * n).reshape(n, n).astype(np.float64)
-    total = np.bincount(cell, distances.log_s[apart], minlength=n * n).reshape(n, n)
-    return weight + weight.T, (total + total.T) / np.maximum(weight + weight.T, 1)
 
 
 def _distinct(path: Ints) -> list[Ints]:

@@ -10,7 +10,8 @@ import numpy as np
 from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Booleans, Floats, Ints, distance_matrix_s, distances
 from isochrone.detect.known import known_partitions
-from isochrone.detect.levels import divided, find_levels, meeting_level
+from isochrone.detect.levels import find_levels
+from isochrone.detect.partitions import divided, meeting_level
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 

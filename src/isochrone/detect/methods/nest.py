@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.distance import Ints
-from isochrone.detect.levels import divided
 from isochrone.detect.methods.method import Method
 from isochrone.detect.methods.objects import objects_of
 from isochrone.detect.methods.search import choose, choose_counts, search
+from isochrone.detect.partitions import divided
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When a partition is a level: nearly every rank is nearer to its own group than to the next one, by a step
+that is of use and by more than its own uncertainty.
+
+The unit is the rank. Pairs are not independent: a slow card or a busy core moves all pairs of a rank. So each
+rank has a margin: the median of its distances to the group that is next to it, less the median of those to
+its own group. What each rank adds to all its messages cancels in its own margin. In those of others it is
+taken away first, where that can be told from a step. A rank's uncertainty is the noise of a message over the
+number of pairs that the two medians are of. Scatter beyond the noise is structure that is no tree: it does
+not fall with the number of pairs. So on rings, meshes and among points in a plane there is no level.
+
+That the *next* group counts is why no test against chance is needed: clustering chooses small distances to
+be within groups, and the next group is the one that it nearly chose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from isochrone.detect.distance import Booleans, Distances, Floats, Ints
+from isochrone.detect.effects import rank_effects
+
+LEAST_STEP = float(np.log(1.05))
+"""Steps below this ratio are of no use: they change nothing that a schedule could gain from."""
+
+NEARLY_EVERY = 0.9
+"""So many of the ranks must be nearer: the others may be slow, or misled by an odd message."""
+
+LEAST_SHARE = 0.2
+"""So many of all ranks must be in groups that the level sets apart: less is a spot of it, and no level."""
+
+BEYOND_SCATTER = 2.0
+"""Times the scatter that is no noise: as far as neighbours of a ring are from those across a border."""
+
+USUALLY = 0.5
+"""So much of the step must be there in the medians of the repetitions. Where few messages are faster than all
+others, whether a pair had one among its least is chance."""
+
+LEAST_PAIRS = 3
+"""A rank, on average, that tell what ranks add to their messages: of fewer, this would be mostly noise."""
+
+MOST_RANKS = 256
+"""That one verdict looks at: whole groups of them, or some ranks of each, say the same as all."""
+MOST_OF_A_GROUP = 16
+MOST_SIBLINGS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Of a partition within the one outside it.
+
+    Attributes:
+        labels: [place], the group of each.
+        merit: margin over what is needed, of all ranks but a tenth; 1 or more is a level.
+        support: how many ranks are nearer to their own group, less those that are not.
+        ranks, nearer: how many are in groups that are set apart, and how many of them are nearer as needed.
+        margin, needed: of the rank that is the last of nearly every, as ratios of distances.
+        confidence: the chance that the margin of this rank is one.
+        why_not: in words, where nothing was compared; else empty.
+    """
+
+    labels: Ints
+    merit: float = 0.0
+    support: int = 0
+    ranks: int = 0
+    nearer: int = 0
+    margin: float = 1.0
+    needed: float = 1.0
+    confidence: float = 0.0
+    why_not: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is a level."""
+        return self.merit >= 1
+
+    @property
+    def why(self) -> str:
+        """What it rests on, or why it is none."""
+        if self.why_not:
+            return self.why_not
+        said = "" if self.holds else "not "
+        return (
+            f"{self.nearer} of {self.ranks} ranks are nearer to their own group; nearly every by "
+            f"{self.margin:.2f}x, {said}the {self.needed:.2f}x that are needed"
+        )
+
+
+class Criterion:
+    """Judges partitions of places.
+
+    Attributes:
+        log_s: [place, place], logarithms of distances; on the diagonal of ranks of one place.
+        known: [place, place], whether that was measured; only then it counts.
+        noise: how far a distance scatters from message to message.
+    """
+
+    def __init__(self, distances: Distances) -> None:
+        """`distances` of all pairs of ranks; those of two places are averaged."""
+        self._usual = between_places(distances, distances.usual_log_s)
+        self.log_s = between_places(distances, distances.log_s)
+        self.known: Booleans = between_places(distances, distances.measured.astype(np.float64)) > 0
+        self._hosts = distances.host_of
+        self.noise = distances.noise
+
+    def without(self, effects: Floats) -> Criterion:
+        """The same, without what each place adds to its messages, [place]."""
+        other = object.__new__(Criterion)
+        added = effects[:, None] + effects[None, :]
+        other.log_s, other._usual = self.log_s - added, self._usual - added
+        other.known, other.noise, other._hosts = self.known, self.noise, self._hosts
+        return other
+
+    def _one_apart(self, places: Ints, groups: Ints) -> bool:
+        """Whether one place is apart from all others of a parent, which are one group: it is slow, or far,
+        and times cannot tell which. It is far where it is on another host than the others, which share one.
+
+        Args:
+            places: of the parent.
+            groups: of each.
+        """
+        found, sizes = np.unique(groups, return_counts=True)
+        if len(found) != 2 or sizes.min() > 1:
+            return False
+        one = groups == found[np.argmin(sizes)]
+        others = np.unique(self._hosts[places[~one]])
+        return len(others) > 1 or self._hosts[places[one]][0] == others[0]
+
+    def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
+        """On a partition of the places.
+
+        Args:
+            outer: the level outside it, [place].
+            labels: it, [place].
+            inner: the level inside it, whose pairs are not its own; None for the innermost.
+        """
+        at = _sample(outer, labels)
+        outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
+        together = groups[:, None] == groups[None, :]
+        known = self.known[np.ix_(at, at)]
+        own = known & together
+        if inner is not None:
+            own &= inner[at][:, None] != inner[at][None, :]
+        across = known & (outside[:, None] == outside[None, :]) & ~together
+        for parent in np.unique(outside):
+            here = np.flatnonzero(outside == parent)
+            if self._one_apart(at[here], groups[here]):
+                across[here] = own[here] = False
+        upper = np.triu_indices(len(at))
+        pairs_own, pairs_across = int(own[upper].sum()), int(across[upper].sum())
+        if pairs_own == 0 or pairs_across == 0:
+            return Verdict(labels, why_not="no ranks would be set apart that times can tell from a slow rank")
+        if min(pairs_own, pairs_across) == 1 and len(at) > 3:
+            return Verdict(labels, why_not="it would rest on one pair")
+        sizes = np.bincount(groups)
+        parent_of = np.zeros(len(sizes), dtype=np.int64)
+        parent_of[groups] = outside
+        siblings = parent_of[None, :] == outside[:, None]
+        siblings[np.arange(len(at)), groups] = False
+        formed = own.any(axis=1) & siblings.any(axis=1) & across.any(axis=1)
+        if formed.sum() < LEAST_SHARE * len(at):
+            return Verdict(labels, why_not="too few ranks are in groups that it sets apart")
+        judge = _Judge(labels, groups, own, known, siblings, formed)
+        log_s, usual = self.log_s[np.ix_(at, at)], self._usual[np.ix_(at, at)]
+        # The step must be there before anything is taken away, and in what messages usually take.
+        raw = np.minimum(judge.margins(log_s)[0], judge.margins(usual)[0] / USUALLY)
+        least = np.full_like(raw, LEAST_STEP)
+        seen = judge.of(raw, least, least)
+        if not seen.holds:
+            return seen
+        # As many of the pairs as are fitted tell nothing of the scatter.
+        pairs = pairs_own + pairs_across
+        fits = pairs >= LEAST_PAIRS * len(at)
+        effects = rank_effects(log_s, own, across) if fits else np.zeros(len(at))
+        free = max(pairs - 2 - fits * (len(at) - 1), 1)
+        alike = log_s - effects[:, None] - effects[None, :]
+        fitted = pairs / free
+        scatters = scatter(alike[own]), scatter(alike[across])
+        pooled = (pairs_own * scatters[0] ** 2 + pairs_across * scatters[1] ** 2) / pairs
+        sigma = max(float(np.sqrt((pooled if pairs_own > 2 else scatters[1] ** 2) * fitted)), self.noise)
+        beyond = float(np.sqrt(max(sigma**2 - self.noise**2, 0.0)))
+        error = sigma * np.sqrt(1 / np.maximum(own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1))
+        margins, to_groups = judge.margins(alike)
+        # A rank by itself that is as near to a group as others are to their own should be in it.
+        middle = (np.median(alike[own]) + np.median(alike[across])) / 2
+        nearest = np.min(np.where(siblings, to_groups, np.inf), axis=1)
+        left_out = ~own.any(axis=1) & (sizes[groups] == 1) & (nearest < middle)
+        # Of a scatter that few pairs tell, more is needed (Student's t).
+        beyonds = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
+        needed = np.maximum(max(LEAST_STEP, beyonds * beyond), error)
+        # What counts is the lesser of the two margins, each over what it needs.
+        scaled = raw * needed / np.maximum(LEAST_STEP, error)
+        return judge.of(np.minimum(margins, scaled), needed, np.hypot(error, beyond), left_out)
+
+
+class _Judge:
+    """Margins of the ranks of one partition, and what they come to."""
+
+    def __init__(
+        self,
+        labels: Ints,
+        groups: Ints,
+        own: Booleans,
+        known: Booleans,
+        siblings: Booleans,
+        formed: Booleans,
+    ) -> None:
+        """
+        Args:
+            labels: of all places.
+            groups: [rank], of those that are looked at.
+            own: [rank, rank], which pairs that are known are within a group.
+            known: [rank, rank], which are.
+            siblings: [rank, group], which groups are beside the rank's own.
+            formed: [rank], whether its group is set apart.
+        """
+        self._labels, self._groups, self._own, self._known = labels, groups, own, known
+        self.counts: Floats = known @ (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
+        self._siblings, self._formed = siblings & (self.counts > 0), formed
+
+    def margins(self, log_s: Floats) -> tuple[Floats, Floats]:
+        """[rank, group], how much farther each group is than the rank's own, infinite of those that are not
+        beside it; and [rank, group], how far each is. Medians of logarithms.
+        """
+        groups, own = self._groups, self._own
+        low, high = float(log_s.min()), float(log_s.max())
+        # Each row sorted group by group, what is not known at the end of each: the groups are set apart by
+        # more than all values.
+        span = 2 * (high - low) + 2.0
+        ordered = np.sort(np.where(self._known, log_s - low, span / 2) + groups[None, :] * span, axis=1)
+        sizes = np.bincount(groups)
+        start = (np.cumsum(sizes) - sizes)[None, :]
+        shift = np.arange(len(sizes)) * span - low
+        count = self.counts.astype(np.int64)
+        middles = [
+            np.take_along_axis(ordered, np.minimum(start + of, len(groups) - 1), axis=1)
+            for of in (np.maximum(count - 1, 0) // 2, count // 2)
+        ]
+        to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
+        within = np.sort(np.where(own, log_s, np.inf), axis=1)
+        mine = own.sum(axis=1)
+        rows = np.arange(len(groups))
+        near = (within[rows, np.maximum(mine - 1, 0) // 2] + within[rows, mine // 2 % len(groups)]) / 2
+        found = np.full(to_groups.shape, np.inf)
+        valid = self._siblings & (mine > 0)[:, None]
+        found[valid] = (to_groups - near[:, None])[valid]
+        return found, to_groups
+
+    def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
+        """The verdict.
+
+        Args:
+            margins, needed, width: [rank, group], the margins, what they need, and how uncertain they are.
+            left_out: [rank], which ranks should be in a group.
+        """
+        rank = np.arange(len(self._groups))
+        next_to = np.argmin(margins / needed, axis=1)
+        merits = (margins / needed)[rank, next_to]
+        judged = np.flatnonzero(self._formed)
+        if left_out is not None:
+            merits[left_out] = 0.0
+            judged = np.concatenate([judged, np.flatnonzero(left_out)])
+        nearer = int(np.count_nonzero(merits[judged] >= 1))
+        last = judged[np.argsort(merits[judged], kind="stable")[int((1 - NEARLY_EVERY) * len(judged))]]
+        margin, need, error = (each[last, next_to[last]] for each in (margins, needed, width))
+        if not np.isfinite(margin):
+            margin = 0.0
+        share = len(self._labels) / len(rank)
+        return Verdict(
+            self._labels,
+            float(merits[last]) if nearer >= LEAST_SHARE * len(rank) else 0.0,
+            round((2 * nearer - len(judged)) * share),
+            round(len(judged) * share),
+            round(nearer * share),
+            float(np.exp(margin)),
+            float(np.exp(need)),
+            float(ndtr(margin / max(error, 1e-12))),
+        )
+
+
+def between_places(distances: Distances, values: Floats) -> Floats:
+    """[place, place], mean of the values of the pairs of two places, or within one; 0 where there is none."""
+    n = distances.places
+    cell = distances.first * n + distances.second
+    count = np.bincount(cell, minlength=n * n)
+    mean: Floats = (np.bincount(cell, values, minlength=n * n) / np.maximum(count, 1)).reshape(n, n)
+    return mean + np.triu(mean, 1).T
+
+
+def scatter(values: Floats) -> float:
+    """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
+    low, high = np.percentile(values, [15.87, 84.13])
+    return float(high - low) / 2
+
+
+def _sample(outer: Ints, labels: Ints) -> Ints:
+    """Places that a verdict looks at: of each group of ``outer`` some groups of ``labels``."""
+    if len(labels) <= MOST_RANKS:
+        return np.arange(len(labels))
+    random = np.random.default_rng(1)
+    most = max(MOST_OF_A_GROUP, MOST_RANKS // len(np.unique(labels)))
+    chosen: list[Ints] = []
+    count = 0
+    for parent in random.permutation(np.unique(outer)):
+        here = np.flatnonzero(outer == parent)
+        for group in random.permutation(np.unique(labels[here]))[:MOST_SIBLINGS]:
+            chosen.append(random.permutation(here[labels[here] == group])[:most])
+            count += len(chosen[-1])
+        if count >= MOST_RANKS:
+            break
+    return np.sort(np.concatenate(chosen))

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Partitions that may be levels: cuts through the tree of an agglomerative clustering.
+
+Linkage is by average, of logarithms of distances. Single linkage joins two groups at the one message that
+happened to be quick, complete linkage keeps them apart for the one that was held up; the average uses all
+pairs between them, so that noise falls with the size of the groups. Where distances are ultrametric all
+three are exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from isochrone.detect.distance import Floats, Ints
+
+MOST_CUTS = 24
+"""Of the widest gaps between merges: a machine has fewer levels by far, and noise makes narrow ones."""
+_ROUNDING = 1e-6
+
+
+def cuts(log_s: Floats) -> list[Ints]:
+    """Where the tree of all places has its widest gaps, outermost first: the group of each place, [place].
+
+    Args:
+        log_s: [place, place], logarithms of distances.
+    """
+    if len(log_s) < 3:
+        return []
+    condensed = log_s[np.triu_indices(len(log_s), 1)]
+    # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
+    tree = linkage(condensed - condensed.min(), "average")
+    heights = tree[:, 2]
+    gaps = np.diff(heights)
+    widest = np.argsort(-gaps, kind="stable")[:MOST_CUTS]
+    at = np.sort(widest[gaps[widest] > _ROUNDING])[::-1]
+    return [fcluster(tree, (heights[k] + heights[k + 1]) / 2, "distance").astype(np.int64) - 1 for k in at]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each rank adds to all its messages, told from what a step between groups does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isochrone.detect.distance import Booleans, Floats, Ints
+
+_ROUNDS = 10
+"""Of reweighting: least absolute values are reached to within a per cent."""
+
+_PULL = 1e-3
+"""Towards no effect, in pairs of a rank: where an effect and a step cannot be told apart it decides, and
+nowhere else."""
+
+_SMALL = 0.2
+"""Residuals below this share of their median weigh alike: else a pair that fits by chance outweighs all."""
+
+
+def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
+    """[rank], the logarithm of what each adds: log_s[i, j] = r[i] + r[j] + one of two means, by whether the
+    pair is within a group or across.
+
+    Of four ranks, two in each of two groups, the sum of two distances within less that of two across has no
+    effect in it: that tells a step (the four-point condition; Buneman 1971). The fit is by least absolute
+    values, so that odd pairs have no say, as reweighted least squares.
+
+    Args:
+        log_s: [rank, rank], logarithms of distances.
+        own, across: [rank, rank], symmetric, which pairs are within and across.
+    """
+    n = len(log_s)
+    kinds = [matrix & ~np.eye(n, dtype=bool) for matrix in (own, across)]
+    used = kinds[0] | kinds[1]
+    weight = used.astype(np.float64)
+    found = np.zeros(n + 2)
+    for _ in range(_ROUNDS):
+        system = np.zeros((n + 2, n + 2))
+        right = np.zeros(n + 2)
+        system[:n, :n] = weight
+        system[np.arange(n), np.arange(n)] += weight.sum(axis=1) + _PULL
+        right[:n] = np.sum(weight * log_s, axis=1)
+        for at, kind in enumerate(kinds, n):
+            of_kind = np.where(kind, weight, 0.0)
+            system[:n, at] = system[at, :n] = of_kind.sum(axis=1)
+            system[at, at] = of_kind.sum() / 2 + 1e-12
+            right[at] = np.sum(of_kind * log_s) / 2
+        found[:] = np.linalg.solve(system, right)
+        means = np.where(kinds[0], found[n], found[n + 1])
+        left = np.abs(log_s - means - found[:n, None] - found[None, :n])
+        least = max(_SMALL * float(np.median(left[used])), 1e-6)
+        weight = np.where(used, 1 / np.maximum(left, least), 0.0)
+        weight /= weight[used].mean()
+    effects: Floats = found[:n] - np.median(found[:n])
+    return effects
+
+
+def effects_around(log_s: Floats, known: Booleans, meets: Ints) -> Floats:
+    """[rank], the same where the levels are known: the median of what is left of each rank's distances.
+
+    Args:
+        log_s: [rank, rank], logarithms of distances.
+        known: [rank, rank], which of them count.
+        meets: [rank, rank], the level at which two ranks meet; its own with itself does not count.
+    """
+    apart = known & ~np.eye(len(log_s), dtype=bool)
+    has_any = apart.any(axis=1)
+    medians = np.zeros(int(meets.max()) + 1)
+    effects = np.zeros(len(log_s))
+    if not has_any.any():
+        return effects
+    for _ in range(3):
+        left = log_s - effects[:, None] - effects[None, :]
+        for level in range(len(medians)):
+            if (here := apart & (meets == level)).any():
+                medians[level] = np.median(left[here])
+        alone = np.where(apart, log_s - medians[meets] - effects[None, :], np.nan)
+        effects[has_any] = np.nanmedian(alone[has_any], axis=1)
+        effects -= np.median(effects[has_any])
+    return effects

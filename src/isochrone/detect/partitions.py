@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nested partitions of ranks or places: at which level two of them meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isochrone.detect.distance import Distances, Floats, Ints
+
+
+def meeting_level(levels: Sequence[Ints] | Ints, first: Ints, second: Ints) -> Ints:
+    """[pair], the index of the innermost level that has both of a pair in one group.
+
+    Args:
+        levels: the group of each place (or rank), outermost first.
+        first, second: [pair], the two of each pair.
+    """
+    meets: Ints = np.sum([labels[first] == labels[second] for labels in levels], axis=0) - 1
+    return meets
+
+
+def meeting(path: Ints) -> Ints:
+    """[column, column], index of the innermost level at which two columns of [level, column] are in one
+    group.
+    """
+    meets = np.full((path.shape[1],) * 2, -1, dtype=np.int64)
+    for labels in path:
+        meets += labels[:, None] == labels[None, :]
+    return meets
+
+
+def divided(outer: Ints, inner: Ints) -> Ints:
+    """The groups of one level divided by those of another, [place] or [rank], numbered from 0."""
+    both = np.unique(np.stack([outer, inner]), axis=1, return_inverse=True)[1]
+    # NumPy 2.0 keeps the shape of the axis.
+    return np.ravel(both).astype(np.int64)
+
+
+def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
+    """[level], mean logarithm of the distances of the pairs that meet at each; that of the level around
+    where none do.
+    """
+    meets = meeting_level(levels, distances.first, distances.second)
+    count = np.bincount(meets, minlength=len(levels))
+    mean: Floats = np.bincount(meets, distances.log_s, minlength=len(levels)) / np.maximum(count, 1)
+    for level in range(1, len(levels)):
+        if count[level] == 0:
+            mean[level] = mean[level - 1]
+    return mean
