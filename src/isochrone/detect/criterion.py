@@ -244,10 +244,9 @@ class _Judge:
         mine = own.sum(axis=1)
         rows = np.arange(len(groups))
         near = (within[rows, np.maximum(mine - 1, 0) // 2] + within[rows, mine // 2 % len(groups)]) / 2
-        found = np.full(to_groups.shape, np.inf)
+        near[mine == 0] = 0.0
         valid = self._siblings & (mine > 0)[:, None]
-        found[valid] = (to_groups - near[:, None])[valid]
-        return found, to_groups
+        return np.where(valid, to_groups - near[:, None], np.inf), to_groups
 
     def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
         """The verdict.

@@ -12,26 +12,31 @@ from __future__ import annotations
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from isochrone.detect.criterion import LEAST_STEP
 from isochrone.detect.distance import Floats, Ints
 
 MOST_CUTS = 24
 """Of the widest gaps between merges: a machine has fewer levels by far, and noise makes narrow ones."""
-_ROUNDING = 1e-6
+
+_NARROW = 0.1 * LEAST_STEP
+"""Gaps below this are noise: what is a useful step between medians is a tenth of one between merges at least."""
 
 
-def cuts(log_s: Floats) -> list[Ints]:
-    """Where the tree of all places has its widest gaps, outermost first: the group of each place, [place].
+def cuts(log_s: Floats) -> tuple[list[Ints], Floats]:
+    """Where the tree of all places has its widest gaps, outermost first: the group of each place, [place],
+    of each; and how wide each is.
 
     Args:
         log_s: [place, place], logarithms of distances.
     """
     if len(log_s) < 3:
-        return []
+        return [], np.zeros(0)
     condensed = log_s[np.triu_indices(len(log_s), 1)]
     # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
     tree = linkage(condensed - condensed.min(), "average")
     heights = tree[:, 2]
     gaps = np.diff(heights)
     widest = np.argsort(-gaps, kind="stable")[:MOST_CUTS]
-    at = np.sort(widest[gaps[widest] > _ROUNDING])[::-1]
-    return [fcluster(tree, (heights[k] + heights[k + 1]) / 2, "distance").astype(np.int64) - 1 for k in at]
+    at = np.sort(widest[gaps[widest] > _NARROW])[::-1]
+    middles = (heights[at] + heights[at + 1]) / 2
+    return [fcluster(tree, middle, "distance").astype(np.int64) - 1 for middle in middles], gaps[at]

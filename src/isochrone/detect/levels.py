@@ -15,6 +15,7 @@ from functools import cache
 from itertools import pairwise
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.cuts import cuts
@@ -36,9 +37,13 @@ def find_levels(distances: Distances) -> tuple[Ints, ...]:
     return tuple(verdict.labels for verdict in judged(distances)[0])
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     """The levels with what each rests on, outermost first; and the partitions that were looked at between
     them and are none, likewise.
+
+    One thread, as the matrices are small: with several, each step waits for all cores, and where others use
+    these it takes a hundred times as long.
     """
     everything = np.zeros(distances.places, dtype=np.int64)
     criterion = Criterion(distances)
@@ -49,7 +54,7 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
         alike = criterion.without(effects)
         found, _ = _chosen(alike, everything)
         found = _holding(criterion, relocate(alike.log_s, alike.known, [everything, *found])[1:])
-        if len(found) == len(levels) and all(map(np.array_equal, found, levels)):
+        if _support(criterion, found) < _support(criterion, levels) or _alike(found, levels):
             break
         levels = found
     kept = [everything, *_halved(distances, levels)]
@@ -60,9 +65,9 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
 
 def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Verdict]]:
     """The cuts that are levels, and the verdicts on the others, all outermost first."""
-    some = cuts(criterion.log_s)
+    some, gaps = cuts(criterion.log_s)
     if np.diagonal(criterion.known).any():
-        some.append(np.arange(len(everything)))
+        some, gaps = [*some, np.arange(len(everything))], np.append(gaps, np.inf)
     inside = len(some)
 
     @cache
@@ -72,7 +77,7 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Ve
 
     def rank_of(outer: int, at: int, inner: int) -> tuple[int, float]:
         found = verdict(outer, at, inner)
-        return (found.support, found.merit) if found.holds else (0, 0.0)
+        return (found.support, float(gaps[at])) if found.holds else (0, 0.0)
 
     def between(outer: int, inner: int) -> list[int]:
         best = max(range(outer + 1, inner), key=lambda at: rank_of(outer, at, inner), default=None)
@@ -93,9 +98,14 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Ve
         before = chosen
         around = [-1, *chosen, inside]
         chosen = sorted({*chosen, *(at for ends in pairwise(around) for at in between(*ends))})
-        for k in range(len(chosen)):
-            outer, inner = ([-1, *chosen, inside][k + by] for by in (0, 2))
-            chosen[k] = max(range(outer + 1, inner), key=lambda at: rank_of(outer, at, inner))
+        at = 0
+        while at < len(chosen):
+            outer, inner = ([-1, *chosen, inside][at + by] for by in (0, 2))
+            chosen[at] = max(range(outer + 1, inner), key=lambda cut: rank_of(outer, cut, inner))
+            if rank_of(outer, chosen[at], inner)[0] > 0:
+                at += 1
+            else:
+                del chosen[at]
         if chosen == before:
             break
     levels = _holding(criterion, [some[at] for at in chosen])
@@ -118,6 +128,16 @@ def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
             break
         del kept[weakest]
     return kept
+
+
+def _support(criterion: Criterion, levels: Sequence[Ints]) -> int:
+    """How many ranks are nearer to their own group, of all levels."""
+    around = np.zeros(len(criterion.log_s), dtype=np.int64)
+    return sum(verdict.support for verdict in _verdicts(criterion, [around, *levels]))
+
+
+def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
+    return len(some) == len(others) and all(map(np.array_equal, some, others))
 
 
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
