@@ -13,6 +13,7 @@ import numpy as np
 
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
+from isochrone.detect.partitions import numbered
 from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Measurements, Place, Topology
@@ -82,12 +83,6 @@ def remembered_by(earlier: Topology, ranks: Sequence[int]) -> tuple[Known, ...]:
         Known(groups.name, numbered([groups.labels[index[rank]] for rank in ranks]), groups.source)
         for groups in earlier.known
     )
-
-
-def numbered(labels: Sequence[object]) -> Ints:
-    """Labels of any kind as numbers from 0 in order of first appearance, [rank]."""
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
 def host_partitions(places: Sequence[Place]) -> list[Known]:

@@ -21,7 +21,7 @@ from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
-from isochrone.detect.partitions import meeting
+from isochrone.detect.partitions import meeting, numbered
 from isochrone.detect.relocate import relocate
 
 _MOST_ROUNDS = 3
@@ -57,7 +57,8 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
         if _support(criterion, found) < _support(criterion, levels) or _alike(found, levels):
             break
         levels = found
-    kept = [everything, *_halved(distances, levels)]
+    # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
+    kept = [everything, *(numbered(labels) for labels in _halved(distances, levels))]
     around = Verdict(everything, 1.0, distances.places, distances.places, distances.places, confidence=1.0)
     said = [around, *_verdicts(criterion, kept)]
     return said, [other for other in others if not any(_same(other.labels, labels) for labels in kept)]
@@ -168,7 +169,7 @@ def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
             ):
                 for group in rest:
                     labels[group] = labels[rest[0]][0]
-    return [np.unique(labels, return_inverse=True)[1].astype(np.int64) for labels in found[1:]]
+    return found[1:]
 
 
 def _same(one: Ints, other: Ints) -> bool:

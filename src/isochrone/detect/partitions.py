@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -36,6 +36,12 @@ def divided(outer: Ints, inner: Ints) -> Ints:
     both = np.unique(np.stack([outer, inner]), axis=1, return_inverse=True)[1]
     # NumPy 2.0 keeps the shape of the axis.
     return np.ravel(both).astype(np.int64)
+
+
+def numbered(labels: Iterable[Hashable] | Ints) -> Ints:
+    """Labels of any kind as numbers from 0 in order of first appearance."""
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
 def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:

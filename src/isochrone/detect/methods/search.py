@@ -15,6 +15,7 @@ import numpy as np
 
 from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.methods.method import Method, Objects
+from isochrone.detect.partitions import numbered
 
 SEARCHED = 50
 """Settings that a search tries: k of Reinfjell 2023, section 3.3."""
@@ -56,7 +57,7 @@ def search(method: Method, objects: Objects) -> list[Candidate]:
     running: dict[bytes, int] = {}
     longest: Counter[bytes] = Counter()
     for setting in method.settings(objects):
-        here = {labels.tobytes(): labels for labels in map(_numbered, method.cluster(objects, setting))}
+        here = {labels.tobytes(): labels for labels in map(numbered, method.cluster(objects, setting))}
         found |= here
         running = {key: running.get(key, 0) + 1 for key in here}
         for key, run in running.items():
@@ -82,7 +83,7 @@ def choose_counts(method: Method, objects: Objects) -> list[Ints]:
     structure, more than one fewer and one more (silhouette widths, as Kaufman and Rousseeuw 1990 choose it).
     """
     partitions = [
-        _numbered(labels) for count in method.settings(objects) for labels in method.cluster(objects, count)
+        numbered(labels) for count in method.settings(objects) for labels in method.cluster(objects, count)
     ]
     widths = [
         silhouette(objects.distance_s, labels) if 1 < int(labels.max()) + 1 < len(objects) else 0.0
@@ -115,11 +116,3 @@ def silhouette(distance_s: Floats, labels: Ints) -> float:
     across = mean.min(axis=1)
     width = np.where(own > 1, (across - within) / np.maximum(np.maximum(across, within), 1e-300), 0.0)
     return float(width.mean())
-
-
-def _numbered(labels: Ints) -> Ints:
-    """The labels from 0 on, in order of first appearance."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
