@@ -114,20 +114,23 @@ class Criterion:
         other.known, other.noise, other._hosts = self.known, self.noise, self._hosts
         return other
 
-    def _one_apart(self, places: Ints, groups: Ints) -> bool:
-        """Whether one place is apart from all others of a parent, which are one group: it is slow, or far,
-        and times cannot tell which. It is far where it is on another host than the others, which share one.
+    def _one_apart(self, places: Ints, groups: Ints, units: Ints) -> bool:
+        """Whether one unit is apart from all others of a parent, which are one group: it is slow, or far, and
+        times cannot tell which. It is far where it is on another host than the others, which share one.
 
         Args:
             places: of the parent.
             groups: of each.
+            units: the groups of the level inside, of each place.
         """
         found, sizes = np.unique(groups, return_counts=True)
-        if len(found) != 2 or sizes.min() > 1:
+        if len(found) != 2:
             return False
         one = groups == found[np.argmin(sizes)]
-        others = np.unique(self._hosts[places[~one]])
-        return len(others) > 1 or self._hosts[places[one]][0] == others[0]
+        if len(np.unique(units[one])) > 1 or len(np.unique(units[~one])) == 1:
+            return False
+        hosts, others = (np.unique(self._hosts[places[of]]) for of in (one, ~one))
+        return len(others) > 1 or others[0] in hosts
 
     def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
         """On a partition of the places.
@@ -141,14 +144,15 @@ class Criterion:
         outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
         together = groups[:, None] == groups[None, :]
         known = self.known[np.ix_(at, at)]
+        units = np.arange(len(outer)) if inner is None else inner
         own = known & together
         if inner is not None:
             own &= inner[at][:, None] != inner[at][None, :]
         across = known & (outside[:, None] == outside[None, :]) & ~together
-        for parent in np.unique(outside):
-            here = np.flatnonzero(outside == parent)
-            if self._one_apart(at[here], groups[here]):
-                across[here] = own[here] = False
+        for parent in np.unique(outer[at]):
+            here = np.flatnonzero(outer == parent)
+            if self._one_apart(here, labels[here], units[here]):
+                across[outer[at] == parent] = own[outer[at] == parent] = False
         upper = np.triu_indices(len(at))
         pairs_own, pairs_across = int(own[upper].sum()), int(across[upper].sum())
         if pairs_own == 0 or pairs_across == 0:
