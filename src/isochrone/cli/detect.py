@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from isochrone.cli.options import AsJson, Fabric, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
-from isochrone.units import format_rate, format_time, number_of
+from isochrone.units import format_percent, format_rate, format_time, number_of
 
 if TYPE_CHECKING:
     from isochrone.detect import Clustering
@@ -73,6 +74,12 @@ def detect(
     force: Annotated[
         bool, typer.Option("--force", help="Write over a topology that a plan was made for.")
     ] = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why", help="Say of each level what it rests on, and of what else was looked at why it is none."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Find the topology in measurements: its levels, and which ranks are together at each."""
@@ -122,13 +129,17 @@ def detect(
                 ],
                 "accuracy": topology.accuracy,
                 "agreement": topology.agreement,
+                "reasons": [asdict(reason) | {"why": reason.why} for reason in topology.reasons],
             }
         )
         return
     for level in topology.levels:
         sizes = sorted({len(group) for group in members[level.name]})
         of = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}-{sizes[-1]}"
-        typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{_links(level.links)}")
+        sure = "" if level.confidence is None else f", confidence {format_percent(level.confidence)}"
+        typer.echo(f"{level.name:<10} {len(level.groups)} x {of} ranks{_links(level.links)}{sure}")
+    for reason in topology.reasons if why else ():
+        typer.echo(f"{reason.level or 'no level':<10} {reason.what}: {reason.why}")
     typer.echo(f"Topology: {path}")
     if clusters is not None:
         typer.echo(f"Clusters: {clusters}")

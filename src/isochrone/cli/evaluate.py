@@ -23,24 +23,28 @@ def evaluate(
     ] = Path("isochrone-evaluation"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare the detection with other clustering methods, on simulated clusters with and without noise.
+    """Compare the detection with other clustering methods, on simulated clusters with and without noise, and on
+    made machines of many classes.
 
     Writes results.json and figures. What was simulated is kept in the folder, and used again by the same
     command.
     """
     from isochrone.evaluate.cases import cases
+    from isochrone.evaluate.classes import by_class
     from isochrone.evaluate.figures import write_figures
     from isochrone.evaluate.run import evaluate as run_evaluate
     from isochrone.evaluate.run import results
-    from isochrone.evaluate.table import table
+    from isochrone.evaluate.table import class_table, table
     from isochrone.files import provenance
     from isochrone.files.text import write_object
     from isochrone.steps.folder import open_folder
 
     outcomes = list(run_evaluate(cases(full), open_folder(output)))
+    classes = list(by_class(24 if full else 2))
     document = {
         "full": full,
         "results": results(outcomes),
+        "classes": [each.to_json() for each in classes],
         "provenance": provenance(),
     }
     path = output / "results.json"
@@ -49,6 +53,6 @@ def evaluate(
     if as_json:
         print_json(document)
         return
-    for line in table(outcomes):
+    for line in [*table(outcomes), "", *class_table(classes)]:
         typer.echo(line)
     typer.echo(f"Results: {path}; figures beside it")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.accuracy import accuracy
+from isochrone.detect.criterion import Verdict
 from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
 from isochrone.detect.distance import Ints, distance_matrix_s, distances
 from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
@@ -22,7 +23,7 @@ from isochrone.detect.levels import judged
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
 from isochrone.fabric.switches import Switches
-from isochrone.files import KnownGroups, Level, Measurements, Topology, distinct_places, provenance
+from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
 
 __all__ = [
     "Clustering",
@@ -94,8 +95,10 @@ def detect(
         left_in = tuple(chosen)
     pairs = distances(distances_from or measurements)
     sure: Sequence[float | None]
+    others: Sequence[Verdict] = ()
+    found: Sequence[Verdict] = ()
     if clustering is None:
-        found, _ = judged(pairs)
+        found, others = judged(pairs)
         levels: Sequence[Ints] = [verdict.labels for verdict in found]
         sure = [verdict.confidence for verdict in found]
         how = "average linkage of half round trips, levels chosen from the data"
@@ -139,9 +142,33 @@ def detect(
             for each in known
             if each.source in (TRUTH, FABRIC)
         ),
+        reasons=_reasons(dict(zip(names[1:], found[1:], strict=False)), others, pairs.place_of),
     )
     disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
     return topology, DetectReport(disagreements, pairs.noise)
+
+
+def _reasons(levels: Mapping[str, Verdict], others: Sequence[Verdict], place_of: Ints) -> tuple[Reason, ...]:
+    """What was found of the levels, by name, and of what is none, outermost first."""
+    found = []
+    for name, verdict in [*levels.items(), *((None, other) for other in others)]:
+        sizes = np.bincount(verdict.labels[place_of])
+        sizes = sizes[sizes > 0]
+        found.append(
+            Reason(
+                level=name,
+                groups=len(sizes),
+                least=int(sizes.min()),
+                most=int(sizes.max()),
+                ranks=verdict.ranks,
+                nearer=verdict.nearer,
+                margin=verdict.margin,
+                needed=verdict.needed,
+                confidence=verdict.confidence,
+                why_not=verdict.why_not,
+            )
+        )
+    return tuple(sorted(found, key=lambda reason: reason.groups))
 
 
 def _groups(labels: Ints) -> tuple[tuple[int, ...], ...]:

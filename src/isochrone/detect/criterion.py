@@ -42,6 +42,11 @@ others, whether a pair had one among its least is chance."""
 LEAST_PAIRS = 3
 """A rank, on average, that tell what ranks add to their messages: of fewer, this would be mostly noise."""
 
+_MOST_LOG = 700.0
+"""Beyond it a ratio is no number: of damaged files only."""
+
+SLOW_OR_FAR = "one is apart from all others, slow or far: times cannot tell which"
+
 MOST_RANKS = 256
 """That one verdict looks at: whole groups of them, or some ranks of each, say the same as all."""
 MOST_OF_A_GROUP = 16
@@ -76,17 +81,6 @@ class Verdict:
     def holds(self) -> bool:
         """Whether it is a level."""
         return self.merit >= 1
-
-    @property
-    def why(self) -> str:
-        """What it rests on, or why it is none."""
-        if self.why_not:
-            return self.why_not
-        said = "" if self.holds else "not "
-        return (
-            f"{self.nearer} of {self.ranks} ranks are nearer to their own group; nearly every by "
-            f"{self.margin:.2f}x, {said}the {self.needed:.2f}x that are needed"
-        )
 
 
 class Criterion:
@@ -149,14 +143,16 @@ class Criterion:
         if inner is not None:
             own &= inner[at][:, None] != inner[at][None, :]
         across = known & (outside[:, None] == outside[None, :]) & ~together
+        apart = False
         for parent in np.unique(outer[at]):
             here = np.flatnonzero(outer == parent)
             if self._one_apart(here, labels[here], units[here]):
                 across[outer[at] == parent] = own[outer[at] == parent] = False
+                apart = True
         upper = np.triu_indices(len(at))
         pairs_own, pairs_across = int(own[upper].sum()), int(across[upper].sum())
         if pairs_own == 0 or pairs_across == 0:
-            return Verdict(labels, why_not="no ranks would be set apart that times can tell from a slow rank")
+            return Verdict(labels, why_not=SLOW_OR_FAR if apart else "none of its groups has measured pairs")
         if min(pairs_own, pairs_across) == 1 and len(at) > 3:
             return Verdict(labels, why_not="it would rest on one pair")
         sizes = np.bincount(groups)
@@ -278,8 +274,8 @@ class _Judge:
             round((2 * nearer - len(judged)) * share),
             round(len(judged) * share),
             round(nearer * share),
-            float(np.exp(margin)),
-            float(np.exp(need)),
+            float(np.exp(min(margin, _MOST_LOG))),
+            float(np.exp(min(need, _MOST_LOG))),
             float(ndtr(margin / max(error, 1e-12))),
         )
 

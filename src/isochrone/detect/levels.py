@@ -21,7 +21,7 @@ from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
-from isochrone.detect.partitions import meeting, numbered
+from isochrone.detect.partitions import meeting, numbered, same
 from isochrone.detect.relocate import relocate
 
 _MOST_ROUNDS = 3
@@ -61,7 +61,7 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     kept = [everything, *(numbered(labels) for labels in _halved(distances, levels))]
     around = Verdict(everything, 1.0, distances.places, distances.places, distances.places, confidence=1.0)
     said = [around, *_verdicts(criterion, kept)]
-    return said, [other for other in others if not any(_same(other.labels, labels) for labels in kept)]
+    return said, [other for other in others if not any(same(other.labels, labels) for labels in kept)]
 
 
 def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Verdict]]:
@@ -170,9 +170,3 @@ def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
                 for group in rest:
                     labels[group] = labels[rest[0]][0]
     return found[1:]
-
-
-def _same(one: Ints, other: Ints) -> bool:
-    """Whether two labellings are one partition."""
-    pairs = len(np.unique(np.stack([one, other]), axis=1)[0])
-    return pairs == len(np.unique(one)) == len(np.unique(other))

@@ -44,6 +44,12 @@ def numbered(labels: Iterable[Hashable] | Ints) -> Ints:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
+def same(one: Ints, other: Ints) -> bool:
+    """Whether two labellings are one partition."""
+    pairs = len(np.unique(np.stack([one, other]), axis=1)[0])
+    return pairs == len(np.unique(one)) == len(np.unique(other))
+
+
 def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
     """[level], mean logarithm of the distances of the pairs that meet at each; that of the level around
     where none do.

@@ -39,7 +39,8 @@ def made(kind: str, seed: int) -> Made:
     random = np.random.default_rng([seed, *kind.encode()])
     found = KINDS[kind](random)
     order = random.permutation(len(found.log_s))
-    levels = tuple(np.unique(labels[order], return_inverse=True)[1] for labels in found.levels)
+    # A partition into one group, or into single ranks, is no level.
+    levels = tuple(labels[order] for labels in found.levels if 1 < len(np.unique(labels)) < len(order))
     log_s = found.log_s[np.ix_(order, order)].copy()
     np.fill_diagonal(log_s, 0.0)
     return Made(levels, log_s, found.noise)

@@ -11,6 +11,7 @@ import numpy as np
 
 from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Ints
+from isochrone.detect.partitions import same
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ class Score:
             "adjusted_rand_index": self.rand_index,
             "groups_found": self.found,
         }
+
+
+def found_and_made_up(partitions: Sequence[Ints], levels: Sequence[Ints]) -> tuple[int, int]:
+    """How many of the levels are among the partitions, exactly; and how many partitions are none of them.
+    All in one group, and each by itself, count for neither.
+    """
+    there = [labels for labels in levels if 1 < len(np.unique(labels)) < len(labels)]
+    some = [labels for labels in partitions if 1 < len(np.unique(labels)) < len(labels)]
+    found = sum(any(same(labels, part) for part in some) for labels in there)
+    return found, sum(not any(same(labels, part) for labels in there) for part in some)
 
 
 def scores(partitions: Sequence[Ints], truth: Mapping[str, Sequence[int]]) -> list[Score]:

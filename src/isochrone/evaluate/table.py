@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from isochrone.evaluate.run import Outcome
+from isochrone.evaluate.classes import ClassScore
+from isochrone.evaluate.run import OURS, Outcome
 
 COLUMNS = {
     "machine": ("switch", "machine"),
@@ -37,6 +38,27 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     )
     lines.append("had chosen among the settings of the search; the other columns had to choose without it.")
     return lines
+
+
+def class_table(found: Sequence[ClassScore]) -> list[str]:
+    """A row for each class of made machines with what Isochrone's detection makes of it, then one for each method
+    with what it makes of all.
+    """
+    lines = [f"{'Made machines':<24}{'machines':>10}{'exact':>8}{'levels':>8}{'missed':>8}{'made up':>9}"]
+    lines += [_class_row(each.kind, [each]) for each in found if each.method == OURS]
+    lines.append("All classes, by method")
+    for method in dict.fromkeys(each.method for each in found):
+        lines.append(_class_row(method, [each for each in found if each.method == method]))
+    return lines
+
+
+def _class_row(name: str, of: Sequence[ClassScore]) -> str:
+    machines, exact, levels, missed, made_up = (
+        sum(getattr(each, field) for each in of)
+        for field in ("machines", "exact", "levels", "missed", "made_up")
+    )
+    told = " (told)" if of[0].told else ""
+    return f"  {name + told:<30}{machines:>2}{exact:>8}{levels:>8}{missed:>8}{made_up:>9}"
 
 
 def _row(method: str, outcomes: Sequence[Outcome]) -> str:

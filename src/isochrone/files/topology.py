@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -97,6 +97,51 @@ class KnownGroups:
 
 
 @dataclass(frozen=True)
+class Reason:
+    """What a partition that was looked at rests on, whether it is a level or none.
+
+    Attributes:
+        level: its name; None where it is none.
+        groups: how many it has.
+        least, most: how many ranks the smallest and the largest of them have.
+        ranks, nearer: how many ranks are in groups that it sets apart, and how many of these are nearer to
+            their own group than to the next, by what is needed.
+        margin, needed: ratios of distances: by how much nearly every rank is nearer, and by how much it would
+            have to be.
+        confidence: the probability that they are nearer.
+        why_not: in words, where there was nothing to compare; else empty.
+    """
+
+    level: str | None
+    groups: int
+    least: int
+    most: int
+    ranks: int
+    nearer: int
+    margin: float
+    needed: float
+    confidence: float
+    why_not: str = ""
+
+    @property
+    def what(self) -> str:
+        """The partition in words."""
+        sizes = f"{self.least}" if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{self.groups} groups of {sizes}"
+
+    @property
+    def why(self) -> str:
+        """What it rests on, or why it is no level."""
+        if self.why_not:
+            return self.why_not
+        enough = "" if self.level is not None else "not enough: "
+        return (
+            f"{enough}{self.nearer} of {self.ranks} are nearer to their own group, nine in ten by "
+            f"{self.margin:.2f}x or more; {self.needed:.2f}x is needed"
+        )
+
+
+@dataclass(frozen=True)
 class Topology:
     """The tree of places.
 
@@ -110,6 +155,8 @@ class Topology:
         source: what the topology was found from.
         numbers: of the surveyed ranks in the job that was probed, where some were in no pair; else empty.
         known: groups that neither the measurements nor the places tell.
+        reasons: what the levels rest on, and why other partitions are none, outermost first; empty where
+            nothing of this was compared.
     """
 
     places: tuple[Place, ...]
@@ -121,6 +168,7 @@ class Topology:
     provenance: Json = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
     known: tuple[KnownGroups, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def job_ranks(self) -> tuple[int, ...]:
@@ -197,6 +245,7 @@ def topology_document(topology: Topology) -> Json:
         **({"numbers": list(topology.numbers)} if topology.numbers else {}),
         **({"known": [_known_document(groups) for groups in topology.known]} if topology.known else {}),
         "levels": [_level_document(level) for level in topology.levels],
+        **({"reasons": [asdict(reason) for reason in topology.reasons]} if topology.reasons else {}),
         "accuracy": topology.accuracy,
         "agreement": topology.agreement,
         "source": topology.source,
@@ -241,6 +290,7 @@ def topology_from_document(document: Json, where: str) -> Topology:
         provenance=document["provenance"],
         numbers=numbers,
         known=known,
+        reasons=tuple(Reason(**reason) for reason in document.get("reasons", ())),
     )
 
 

@@ -41,6 +41,7 @@ def topology(facts: Facts) -> Html:
             "topology",
         ),
         _levels_table(facts),
+        _reasons_table(facts),
         where_everything_is(facts),
     )
 
@@ -68,6 +69,28 @@ def _levels_table(facts: Facts) -> Html:
         "Levels, outermost first. Latency is half the round trip of an empty message, "
         f"the median over the {'' if facts.measurements.complete else 'measured '}pairs that meet there; "
         "68 % of them are alike within what is said." + (_STEP_WORDS if step else ""),
+    )
+
+
+def _reasons_table(facts: Facts) -> Html | None:
+    """What was looked at, and why it is a level or none."""
+    reasons = facts.topology.reasons
+    if not reasons:
+        return None
+    rows: list[list[Child]] = [
+        [
+            "none" if reason.level is None else capitalised(level_noun(reason.level)),
+            reason.what,
+            reason.why,
+            format_percent(reason.confidence),
+        ]
+        for reason in reasons
+    ]
+    caption = "What clustering would divide the ranks into, and whether the ranks bear it out."
+    return tag(
+        "details",
+        tag("summary", "Why these levels"),
+        html_table(("Level", "Divides", "What it rests on", "Confidence"), rows, caption),
     )
 
 
