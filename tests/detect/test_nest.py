@@ -84,7 +84,7 @@ def test_a_method_that_is_told_finds_the_levels_of_a_matrix(
     # Spectral clustering is known to fail on nested groups: the similarity knows one scale.
     assert found[1:] == known or name == "spectral"
     assert [level["confidence"] for level in levels] == [None] * len(levels)
-    topology = read_topology(tmp_path / "topology.json")
+    topology = read_topology(tmp_path / "m.topology.json")
     assert topology.source["method"] == f"{name} of 2, 6 groups"
 
 
@@ -95,7 +95,7 @@ def test_few_ranks_are_no_trouble(tmp_path: Path, name: str, ranks: int) -> None
     if ranks == 1:
         path.write_text("0\n")
     assert main(["detect", str(path), "--method", name]) == 0
-    assert len(read_topology(tmp_path / "topology.json").levels) == 1
+    assert len(read_topology(tmp_path / "m.topology.json").levels) == 1
 
 
 def test_isochrones_own_method_is_the_default(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_one_line(
     assert captured.out == ""
     assert said in captured.err
     assert len(captured.err.strip().splitlines()) == 1
-    assert not (tmp_path / "topology.json").exists()
+    assert not (tmp_path / "m.topology.json").exists()
 
 
 def test_other_methods_need_all_pairs(

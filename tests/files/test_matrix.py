@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import random
 from pathlib import Path
 
@@ -10,7 +11,9 @@ import numpy as np
 import pytest
 
 from isochrone.errors import IsochroneError
-from isochrone.files.matrix import read_matrix
+from isochrone.files.matrix import is_matrix, read_matrix
+from isochrone.files.place import UNKNOWN_HOST
+from isochrone.steps.detect import detect, topology_beside
 
 VALUES = np.array([[0.0, 10, 30, 31], [12, 0, 32, 33], [30, 32, 0, 20], [31, 33, 20, 0]])
 MEAN_S = np.array([11, 30, 31, 32, 33, 20]) * 1e-9
@@ -50,6 +53,71 @@ def test_short_lines_and_commas_at_the_end_are_a_triangle_too(tmp_path: Path) ->
     path = tmp_path / "m.csv"
     path.write_text("0,\n12,0,\n30,32,0,\n31,33,20,0,\n")
     assert half_round_trips(path) == pytest.approx([12e-9, *MEAN_S[1:]])
+
+
+def lines(rows: list[list[float]]) -> str:
+    return "".join(",".join(f"{cell:g}" for cell in row) + "\n" for row in rows)
+
+
+def test_a_triangle_without_its_diagonal_has_an_empty_line_for_the_rank_without_others(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    lower = [VALUES[i, :i].tolist() for i in range(1, 4)]
+    path.write_text("\n" + lines(lower))
+    assert half_round_trips(path) == pytest.approx([12e-9, *MEAN_S[1:]])
+    upper = [VALUES[i, i + 1 :].tolist() for i in range(3)]
+    path.write_text(lines(upper) + "\n")
+    assert half_round_trips(path) == pytest.approx([10e-9, *MEAN_S[1:]])
+    for rows in (lower, upper):
+        path.write_text(lines(rows))
+        with pytest.raises(IsochroneError, match="not clear whether with its diagonal"):
+            read_matrix(path, "ns")
+
+
+def test_an_upper_triangle_of_ever_shorter_lines_has_its_diagonal_first(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text(lines([VALUES[i, i:].tolist() for i in range(4)]))
+    assert half_round_trips(path) == pytest.approx([10e-9, *MEAN_S[1:]])
+
+
+@pytest.mark.parametrize("name", ["M.CSV", "m.dat", "m.TXT"])
+def test_what_spreadsheets_write_is_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("\ufeff" + csv(VALUES + 0.5, ";").replace(".", ","), encoding="utf-8")
+    assert is_matrix(path)
+    assert half_round_trips(path) == pytest.approx(MEAN_S + 0.5e-9)
+
+
+def test_standard_input_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(csv(VALUES, " ")))
+    assert half_round_trips(Path("-")) == pytest.approx(MEAN_S)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_head_of_numbers_is_no_rank(tmp_path: Path, first: int) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text(",".join(str(rank + first) for rank in range(4)) + "\n" + csv(VALUES, ","))
+    with pytest.raises(IsochroneError, match="the first row has the numbers of the ranks"):
+        read_matrix(path, "ns")
+
+
+def test_directions_that_differ_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text(csv(VALUES, ","))
+    read_matrix(path, "ns")
+    assert "1 of 6 pairs differ by direction" in caplog.text
+    caplog.clear()
+    path.write_text(csv((VALUES + VALUES.T) / 2, ","))
+    read_matrix(path, "ns")
+    assert caplog.text == ""
+
+
+def test_a_matrix_names_no_host(tmp_path: Path) -> None:
+    path = tmp_path / "n1.csv"
+    path.write_text(csv(VALUES, ","))
+    topology = detect(path, topology_beside(path))
+    assert {place.host for place in topology.places} == {UNKNOWN_HOST}
+    assert topology.levels[0].name == "machine"
+    assert {each.name for each in tmp_path.iterdir()} == {"n1.csv", "n1.topology.json"}
 
 
 def test_numpy_arrays_of_any_number_and_unit(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ def detect(
     measurements: Annotated[
         Path,
         typer.Argument(
-            help="measurements.jsonl, or the folder it is in; or a plain matrix of latencies, .csv or .npy, "
-            "full or one triangle of it."
+            help="measurements.jsonl, or the folder it is in; or a plain matrix of latencies, .csv, .txt, .dat or "
+            ".npy, full or one triangle of it; - for such text on standard input."
         ),
     ],
     output: Annotated[
@@ -87,14 +87,15 @@ def detect(
     from isochrone.files import clusters_of, write_clusters
     from isochrone.plogp.predict import DISTANCES
     from isochrone.steps.detect import detect as run_detect
-    from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, in_folder
+    from isochrone.steps.detect import topology_beside
+    from isochrone.steps.folder import MEASUREMENTS, in_folder
 
     check_unit(unit)
     predicted = next(((each, size) for each in DISTANCES if each == distance), None)
     if predicted is None and distance != "rtt":
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
     source = in_folder(measurements, MEASUREMENTS)
-    path = output or source.with_name(TOPOLOGY)
+    path = output or topology_beside(source)
     switches = None if fabric is None else read_tree(fabric)
     topology = run_detect(
         source,

@@ -24,6 +24,7 @@ from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
 from isochrone.fabric.switches import Switches
 from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
+from isochrone.files.place import UNKNOWN_HOST
 
 __all__ = [
     "Clustering",
@@ -111,7 +112,7 @@ def detect(
     with_places = [*partitions, pairs.place_of]
     remembered = () if earlier is None else remembered_by(earlier, left_in or range(measurements.ranks))
     known = known_partitions(measurements, truth, fabric, remembered)
-    names = level_names(partitions, known, len({place.host for place in places}))
+    names = level_names(partitions, known, len({place.host for place in places} - {UNKNOWN_HOST}))
     said = agreement(with_places, names, known)
     topology = Topology(
         places=places,

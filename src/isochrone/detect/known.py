@@ -17,6 +17,7 @@ from isochrone.detect.partitions import numbered
 from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Measurements, Place, Topology
+from isochrone.files.place import UNKNOWN_HOST
 
 TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
 
@@ -90,6 +91,8 @@ def host_partitions(places: Sequence[Place]) -> list[Known]:
     a number.
     """
     hosts = [place.host for place in places]
+    if UNKNOWN_HOST in hosts:
+        return []
     known = [Known("node", numbered(hosts), HOST_NAMES)]
     prefixes = [_prefix(host) for host in hosts]
     if 1 < len(set(prefixes)) < len(set(hosts)):

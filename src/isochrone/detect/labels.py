@@ -27,7 +27,7 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
     Args:
         partitions: group of each rank at each level, [rank], outermost first.
         known: partitions of the ranks from elsewhere.
-        hosts: number of hosts.
+        hosts: number of hosts; 0 where it is not known.
     """
     names: dict[int, str] = {}
     candidates = sorted(

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-import re
+import logging
+import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,33 +14,47 @@ import numpy.typing as npt
 
 from isochrone.errors import IsochroneError
 from isochrone.files.measurements import Measurements
-from isochrone.files.place import MpiLibrary, Place
+from isochrone.files.place import UNKNOWN_HOST, MpiLibrary, Place
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-SUFFIXES = (".csv", ".txt", ".npy")
+SUFFIXES = (".csv", ".txt", ".dat", ".npy")
+STANDARD_INPUT = Path("-")
 
 _MOST_PLACES = 4096
 _MOST_BYTES = 1 << 29
 _MOST_SECONDS = 1e9
 
+# The two directions of a pair differ by this ratio, or by so many times what they do usually, and are told.
+_UNLIKE = 1.05
+_UNUSUALLY = 10.0
+
 Array = npt.NDArray[np.float64]
+_log = logging.getLogger(__name__)
+
+
+def is_matrix(path: Path) -> bool:
+    """Whether the name is one of a plain matrix, or stands for standard input."""
+    return path == STANDARD_INPUT or path.suffix.lower() in SUFFIXES
 
 
 def read_matrix(path: Path, unit: str) -> Measurements:
     """A square matrix of one-way latencies as measurements of one message size.
 
     The lower triangle is enough, or the upper one; of two values for a pair the mean counts, and what is on
-    the diagonal does not. Cells of a CSV file stand between commas, semicolons, tabs or spaces; lines that
-    begin with ``#`` are left out. Ranks are numbered as the rows.
+    the diagonal does not. Cells of a text file stand between commas, semicolons, tabs or spaces; beside
+    semicolons or tabs, a comma is a decimal one. Lines that begin with ``#`` are left out. Ranks are numbered
+    as the rows. Lines of one cell, two, three and so on are the lower triangle with its diagonal, or without
+    it where an empty line, that of rank 0, stands before them; the upper one likewise, with its empty line
+    at the end.
 
     Args:
-        path: of the file; the suffix says which format it has.
+        path: of the file; the suffix says which format it has. ``-`` is standard input, as text.
         unit: of the numbers, one of ``UNITS_S``.
 
     Raises:
         IsochroneError: the file is not such a matrix; with its line where it has one.
     """
-    values = _read_npy(path) if path.suffix == ".npy" else _read_csv(path)
+    values = _read_npy(path) if path.suffix.lower() == ".npy" else _read_text(path)
     one_way_s = _symmetric(values, path) * UNITS_S[unit]
     if np.nanmax(one_way_s, initial=0.0) > _MOST_SECONDS:
         raise IsochroneError("a latency is longer than a life", str(path), "check --unit")
@@ -48,7 +64,7 @@ def read_matrix(path: Path, unit: str) -> Measurements:
         sizes_bytes=(0,),
         repetitions=1,
         seed=0,
-        places=tuple(Place(path.stem, str(rank), "matrix") for rank in range(ranks)),
+        places=tuple(Place(UNKNOWN_HOST, str(rank), "matrix") for rank in range(ranks)),
         mpi=MpiLibrary("none", "none", "none"),
         resolution_s=0.0,
         overhead_s=0.0,
@@ -88,24 +104,47 @@ def _read_npy(path: Path) -> Array:
         return values.astype(np.float64)
 
 
-def _read_csv(path: Path) -> Array:
-    rows: list[list[float]] = []
+def _read_text(path: Path) -> Array:
     try:
-        with path.open(encoding="utf-8") as file:
-            read = 0
-            for number, line in enumerate(iter(lambda: file.readline(_MOST_BYTES + 1), ""), 1):
-                read += len(line)
-                if read > _MOST_BYTES:
-                    raise IsochroneError("is too large", str(path), f"give at most {_MOST_PLACES} ranks")
-                if line.strip() and not line.startswith("#"):
-                    rows.append(_cells(line, f"{path}:{number}"))
-                    _check_size(len(rows), f"{path}:{number}")
+        if path == STANDARD_INPUT:
+            return _matrix(iter(lambda: sys.stdin.readline(_MOST_BYTES + 1), ""), "standard input")
+        # Spreadsheets begin a file with a byte-order mark.
+        with path.open(encoding="utf-8-sig") as file:
+            return _matrix(iter(lambda: file.readline(_MOST_BYTES + 1), ""), str(path))
     except OSError as error:
         raise IsochroneError(f"cannot be read: {error.strerror or error}", str(path)) from None
     except UnicodeDecodeError:
         raise IsochroneError("is not UTF-8 text", str(path)) from None
+
+
+def _matrix(lines: Iterable[str], where: str) -> Array:
+    """[rank, rank], NaN where nothing is said."""
+    rows: list[list[float]] = []
+    read = 0
+    # Empty lines before the first row, and after the last.
+    before = after = 0
+    for number, line in enumerate(lines, 1):
+        read += len(line)
+        if read > _MOST_BYTES:
+            raise IsochroneError("is too large", where, f"give at most {_MOST_PLACES} ranks")
+        if line.startswith("#"):
+            continue
+        if not line.strip():
+            before, after = before + (not rows), after + 1
+            continue
+        rows.append(_cells(line, f"{where}:{number}"))
+        _check_size(len(rows), f"{where}:{number}")
+        after = 0
     if not rows:
-        raise IsochroneError("is empty", str(path), "give a matrix of ranks by ranks")
+        raise IsochroneError("is empty", where, "give a matrix of ranks by ranks")
+    _check_head(rows, where)
+    lengths = [len(row) for row in rows]
+    rising = list(range(1, len(rows) + 1))
+    if len(rows) > 1 and lengths == rising:
+        return _triangle(rows, before > 0, where)
+    if len(rows) > 1 and lengths == rising[::-1]:
+        # Turned round, the upper triangle is a lower one.
+        return _triangle([row[::-1] for row in rows[::-1]], after > 0, where)[::-1, ::-1].copy()
     values = np.full((len(rows), len(rows)), np.nan)
     for index, row in enumerate(rows):
         # A separator at the end of a line is no cell of its own.
@@ -114,23 +153,56 @@ def _read_csv(path: Path) -> Array:
         if len(row) > len(rows):
             raise IsochroneError(
                 f"row {index} has {len(row)} cells, and there are {len(rows)} rows",
-                str(path),
+                where,
                 "give a matrix of ranks by ranks",
             )
         values[index, : len(row)] = row
     return values
 
 
+def _triangle(rows: list[list[float]], empty_row: bool, where: str) -> Array:
+    """A lower triangle, of rows of one cell and more.
+
+    Args:
+        empty_row: whether the first rank has an empty row, as it has no rank before it: then there is no diagonal.
+
+    Raises:
+        IsochroneError: there is none, or there is one and its values are not 0.
+    """
+    ranks = len(rows) + empty_row
+    values = np.full((ranks, ranks), np.nan)
+    for index, row in enumerate(rows, ranks - len(rows)):
+        values[index, : len(row)] = row
+    ends = np.array([row[-1] for row in rows])
+    if not empty_row and np.any(ends > 0):
+        raise IsochroneError(
+            "is a triangle, and it is not clear whether with its diagonal",
+            where,
+            "write 0 on the diagonal; or, where there is none, an empty line for the rank that has no others",
+        )
+    return values
+
+
+def _check_head(rows: list[list[float]], where: str) -> None:
+    """Raises IsochroneError where the first row has the numbers of the ranks."""
+    head = [cell for cell in rows[0] if not np.isnan(cell)]
+    ranks = len(rows) - 1
+    if ranks > 1 and any(head == list(range(first, ranks + first)) for first in (0, 1)):
+        raise IsochroneError(
+            "the first row has the numbers of the ranks", where, "give the latencies only, without heads"
+        )
+
+
 def _cells(line: str, where: str) -> list[float]:
     """The numbers of a line; NaN for empty cells."""
-    separator = next((mark for mark in ",;\t" if mark in line), None)
-    words = line.strip().split() if separator is None else re.split(separator, line.rstrip("\r\n"))
+    separator = next((mark for mark in ";\t," if mark in line), None)
+    words = line.strip().split() if separator is None else line.rstrip("\r\n").split(separator)
     _check_size(len(words) - 1, where)
     cells = []
     for word in words:
         text = word.strip().strip('"')
         try:
-            cells.append(float(text) if text else np.nan)
+            cells.append(float(text.replace(",", ".", 1)) if text else np.nan)
         except ValueError:
             shown = text if len(text) <= 20 else f"{text[:20]}…"
             raise IsochroneError(
@@ -163,4 +235,27 @@ def _symmetric(values: Array, path: Path) -> Array:
             f"ranks {i} and {j} have {what}", str(path), "give a latency above 0 for each pair"
         )
     np.fill_diagonal(both, np.nan)
+    _compare_directions(values, path)
     return both
+
+
+def _compare_directions(values: Array, path: Path) -> None:
+    """Says how many pairs differ by direction, farther than others do, and the worst of them."""
+    i, j = np.triu_indices(len(values), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.nan_to_num(np.abs(np.log(values[i, j]) - np.log(values[j, i])))
+    unlike = apart > max(np.log(_UNLIKE), _UNUSUALLY * float(np.median(apart)) if len(apart) else 0.0)
+    if unlike.any():
+        worst = int(np.argmax(apart))
+        a, b = int(i[worst]), int(j[worst])
+        _log.warning(
+            "%s: %d of %d pairs differ by direction more than others do, most ranks %d and %d: %g there and %g "
+            "back; their means count",
+            path,
+            np.count_nonzero(unlike),
+            len(apart),
+            a,
+            b,
+            values[a, b],
+            values[b, a],
+        )

@@ -12,6 +12,9 @@ from isochrone.files.text import Json
 PlaceKey = tuple[str, tuple[tuple[int, int], ...] | None]
 """A host and the first and last CPU of each range; None where the place is not bound."""
 
+UNKNOWN_HOST = "unknown"
+"""Of ranks in a plain matrix, which names no hosts: they may be on one, or each on another."""
+
 _MAX_CPU = 1 << 16
 
 

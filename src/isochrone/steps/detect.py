@@ -21,7 +21,7 @@ from isochrone.files import (
     topology_document,
     write_topology,
 )
-from isochrone.files.matrix import SUFFIXES, read_matrix
+from isochrone.files.matrix import STANDARD_INPUT, is_matrix, read_matrix
 from isochrone.files.text import Json
 from isochrone.plogp.predict import Distance, seen_by
 from isochrone.progress import part
@@ -77,10 +77,18 @@ def detect(
     return topology
 
 
+def topology_beside(measurements: Path) -> Path:
+    """Where the topology of measurements goes: of a plain matrix under a name of its own, as there may be
+    others in the folder.
+    """
+    of_one = is_matrix(measurements) and measurements != STANDARD_INPUT
+    return measurements.with_name(f"{measurements.stem}.{TOPOLOGY}" if of_one else TOPOLOGY)
+
+
 def _earlier(measurements: Path, found: Measurements) -> Topology | None:
     """The topology beside the measurements, if it is of the same ranks."""
     try:
-        earlier = read_topology(measurements.with_name(TOPOLOGY))
+        earlier = read_topology(topology_beside(measurements))
     except IsochroneError:
         return None
     ranks = dict(zip(earlier.job_ranks, earlier.ranks, strict=True))
@@ -121,4 +129,4 @@ def _told(topology: Topology) -> Json:
 
 def read(path: Path, unit: str) -> Measurements:
     """Measurements, or a plain matrix in that unit. Raises IsochroneError for what is neither."""
-    return read_matrix(path, unit) if path.suffix in SUFFIXES else read_measurements(path)
+    return read_matrix(path, unit) if is_matrix(path) else read_measurements(path)
