@@ -2,17 +2,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints the table of docs/core-to-core.md: what detection finds in measured matrices of processors.
 
-Usage: core_to_core.py FOLDER
+Usage: core_to_core.py FOLDER [--orders N]
 
 FOLDER has the .csv files of the project core-to-core-latency (https://github.com/nviennot/core-to-core-latency).
+With --orders it says instead in how many of so many orders of the rows the same groups are found.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from isochrone.detect import detect
+from isochrone.detect.distance import distance_matrix_s, distances_of
+from isochrone.detect.levels import find_levels
+from isochrone.detect.partitions import numbered
 from isochrone.files.matrix import read_matrix
 
 # Groups and their size, in threads as the matrix has them, from the makers' descriptions; outermost first.
@@ -31,13 +38,18 @@ BUILT = {
 
 
 def main() -> int:
-    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        print(__doc__.strip().splitlines()[2], file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description="What detection finds in measured matrices of processors.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--orders", type=int, default=0, metavar="N")
+    wanted = parser.parse_args()
+    if not wanted.folder.is_dir():
+        parser.error(f"{wanted.folder} is no folder")
+    if wanted.orders:
+        return print_orders(wanted.folder, wanted.orders)
     print("| processor | threads | built of | found | confidence |")
     print("| --- | ---: | --- | --- | --- |")
     for name, built in BUILT.items():
-        topology, _ = detect(read_matrix(Path(sys.argv[1]) / f"{name}.csv", "ns"))
+        topology, _ = detect(read_matrix(wanted.folder / f"{name}.csv", "ns"))
         found = [
             (
                 f"{len(level.groups)} x {'-'.join(map(str, sorted({len(g) for g in level.groups})))}",
@@ -50,6 +62,26 @@ def main() -> int:
         title = name.replace("_", " ")
         print(f"| {title} | {len(topology.ranks)} | {built or 'one die'} | {cells} | {sure} |")
     return 0
+
+
+def print_orders(folder: Path, orders: int) -> int:
+    """A line for each matrix; fails where the order of the rows has a say."""
+    differ = 0
+    for name in BUILT:
+        distance_s = distance_matrix_s(read_matrix(folder / f"{name}.csv", "ns"))
+        np.fill_diagonal(distance_s, 1.0)
+        ranks = len(distance_s)
+        one_host = np.zeros(ranks, dtype=np.int64)
+        found = []
+        for seed in range(orders):
+            order = np.random.default_rng(seed).permutation(ranks) if seed else np.arange(ranks)
+            levels = find_levels(distances_of(np.log(distance_s[np.ix_(order, order)]), 0.0, one_host))
+            back = np.argsort(order)
+            found.append([numbered(labels[back].tolist()).tolist() for labels in levels])
+        same = sum(each == found[0] for each in found)
+        differ += same < orders
+        print(f"{name}: the same groups in {same} of {orders} orders", flush=True)
+    return 1 if differ else 0
 
 
 if __name__ == "__main__":

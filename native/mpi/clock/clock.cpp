@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -19,6 +18,7 @@
 
 #include "comm/check.hpp"
 #include "comm/cpu_list.hpp"
+#include "comm/place.hpp"
 
 namespace isochrone::mpi::clock {
 
@@ -82,9 +82,8 @@ void sleep_for(double duration_s) {
 }
 
 MPI_Comm split_by_machine(MPI_Comm comm) {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string boot;
-    int known = file >> boot ? 1 : 0;
+    const std::string boot = comm::boot_id();
+    int known = boot.empty() ? 0 : 1;
     comm::check(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
     MPI_Comm machine = MPI_COMM_NULL;
     if (known != 0) {

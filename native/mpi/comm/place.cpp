@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
@@ -19,6 +20,11 @@ namespace {
 /// One text for each rank, so that places cost one exchange: the parts cannot hold the separator, a control
 /// character.
 constexpr char separator = '\x1f';
+
+constexpr char machine_mark = '~';
+
+/// So many letters of a boot id tell the machines of a job apart, and can be read.
+constexpr std::size_t boot_letters = 8;
 
 std::string processor_name() {
     std::array<char, MPI_MAX_PROCESSOR_NAME + 1> name{};
@@ -91,24 +97,47 @@ std::vector<std::string> short_host_names(const std::vector<std::string>& names)
     return result;
 }
 
+std::string boot_id() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    file >> id;
+    return id;
+}
+
 std::string place_text() {
-    const Place mine = local_place();
-    return mine.host + separator + mine.cpus + separator + mine.signature;
+#ifdef ISOCHRONE_SMPI
+    return place_text(local_place(), "");
+#else
+    return place_text(local_place(), boot_id().substr(0, boot_letters));
+#endif
+}
+
+std::string place_text(const Place& place, const std::string& machine) {
+    return place.host + separator + place.cpus + separator + place.signature + separator + machine;
 }
 
 std::vector<Place> places_of(const std::vector<std::string>& texts) {
     std::vector<Place> places;
     std::vector<std::string> hosts;
+    std::vector<std::string> machines;
     for (const std::string& text : texts) {
         const std::size_t first = text.find(separator);
         const std::size_t second = text.find(separator, first + 1);
+        const std::size_t third = text.find(separator, second + 1);
         hosts.push_back(text.substr(0, first));
-        places.push_back({"", text.substr(first + 1, second - first - 1), text.substr(second + 1)});
+        places.push_back(
+            {"", text.substr(first + 1, second - first - 1), text.substr(second + 1, third - second - 1)});
+        machines.push_back(text.substr(third + 1));
     }
 #ifndef ISOCHRONE_SMPI
     hosts = short_host_names(hosts);
 #endif
-    for (std::size_t rank = 0; rank < places.size(); ++rank) places[rank].host = hosts[rank];
+    std::map<std::string, std::set<std::string>> machines_of;
+    for (std::size_t rank = 0; rank < places.size(); ++rank) machines_of[hosts[rank]].insert(machines[rank]);
+    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        places[rank].host = hosts[rank];
+        if (machines_of[hosts[rank]].size() > 1) places[rank].host += machine_mark + machines[rank];
+    }
     return places;
 }
 

@@ -22,8 +22,16 @@ struct Place {
 /// core is a host of its own, named NODE.cK: that is host NODE and CPU K.
 [[nodiscard]] std::string place_text();
 
+/// The same of any place. `machine` is what tells the machine from others of its name.
+[[nodiscard]] std::string place_text(const Place& place, const std::string& machine);
+
+/// What the kernel calls this boot of the machine: equal in all containers on it, and on no other machine. Empty
+/// where it does not tell.
+[[nodiscard]] std::string boot_id();
+
 /// The places of ranks from their texts. The domain is cut off host names, except where two hosts would then
-/// have one name.
+/// have one name. Where several machines have one name, as containers on them may, each has the beginning of
+/// its boot id after it: NAME~3f2a1c90.
 [[nodiscard]] std::vector<Place> places_of(const std::vector<std::string>& texts);
 
 /// The place of every rank of `comm`, on every rank. Collective.

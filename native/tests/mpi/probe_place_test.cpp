@@ -55,6 +55,25 @@ TEST(Places, AreThoseOfAllRanksAndTheSameOnAll) {
     }
 }
 
+TEST(Places, OfMachinesWithOneNameAreToldApart) {
+    const auto text = [](const char* host, const char* machine) {
+        return comm::place_text({host, "0-3", "x"}, machine);
+    };
+    const auto hosts = [](const std::vector<std::string>& texts) {
+        Names found;
+        for (const comm::Place& place : comm::places_of(texts)) {
+            EXPECT_EQ(place.cpus, "0-3");
+            EXPECT_EQ(place.signature, "x");
+            found.push_back(place.host);
+        }
+        return found;
+    };
+    EXPECT_EQ(hosts({text("web", "3f2a"), text("db", "3f2a"), text("web", "77b1")}),
+              (Names{"web~3f2a", "db", "web~77b1"}));
+    EXPECT_EQ(hosts({text("web", "3f2a"), text("web", "3f2a")}), (Names{"web", "web"}));
+    EXPECT_EQ(hosts({text("web", ""), text("web", "")}), (Names{"web", "web"}));
+}
+
 TEST(Places, AreUnboundAsNullInJson) {
     const auto json = comm::places_json({{"n0", "", "x"}, {"n1", "0-3", "x"}});
     EXPECT_TRUE(json[0]["cpus"].is_null());
