@@ -13,7 +13,14 @@ from isochrone.evaluate.scores import found_and_made_up
 
 # Machines of 24 that come out wholly right, where not all do: two or three standard errors of the noise are
 # less than a step there. A change for the worse by chance is unlikelier than one in a thousand.
-NOT_ALL = {"close-8": 0, "close-15": 15, "close-30": 13, "geometric": 20, "odd-pair-slow": 20, "singles-50": 20}
+NOT_ALL = {
+    "close-8": 0,
+    "close-15": 15,
+    "close-30": 13,
+    "geometric": 20,
+    "odd-pair-slow": 20,
+    "singles-50": 20,
+}
 
 
 def levels_of(machine: Made, order: Ints | None = None) -> list[Ints]:

@@ -59,7 +59,9 @@ def lines(rows: list[list[float]]) -> str:
     return "".join(",".join(f"{cell:g}" for cell in row) + "\n" for row in rows)
 
 
-def test_a_triangle_without_its_diagonal_has_an_empty_line_for_the_rank_without_others(tmp_path: Path) -> None:
+def test_a_triangle_without_its_diagonal_has_an_empty_line_for_the_rank_without_others(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "m.csv"
     lower = [VALUES[i, :i].tolist() for i in range(1, 4)]
     path.write_text("\n" + lines(lower))

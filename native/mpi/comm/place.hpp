@@ -25,8 +25,8 @@ struct Place {
 /// The same of any place. `machine` is what tells the machine from others of its name.
 [[nodiscard]] std::string place_text(const Place& place, const std::string& machine);
 
-/// What the kernel calls this boot of the machine: equal in all containers on it, and on no other machine. Empty
-/// where it does not tell.
+/// What the kernel calls this boot of the machine: equal in all containers on it, and on no other machine.
+/// Empty where it does not tell.
 [[nodiscard]] std::string boot_id();
 
 /// The places of ranks from their texts. The domain is cut off host names, except where two hosts would then

@@ -23,8 +23,8 @@ def evaluate(
     ] = Path("isochrone-evaluation"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare the detection with other clustering methods, on simulated clusters with and without noise, and on
-    made machines of many classes.
+    """Compare the detection with other clustering methods, on simulated clusters with and without noise, and
+    on made machines of many classes.
 
     Writes results.json and figures. What was simulated is kept in the folder, and used again by the same
     command.

@@ -19,7 +19,7 @@ MOST_CUTS = 24
 """Of the widest gaps between merges: a machine has fewer levels by far, and noise makes narrow ones."""
 
 _NARROW = 0.1 * LEAST_STEP
-"""Gaps below this are noise: what is a useful step between medians is a tenth of one between merges at least."""
+"""Gaps below this are noise: a useful step between medians is a tenth of one between merges at least."""
 
 
 def cuts(log_s: Floats) -> tuple[list[Ints], Floats]:

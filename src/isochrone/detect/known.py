@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from isochrone.detect.distance import Ints
 from isochrone.detect.hardware import hardware_partitions
 from isochrone.detect.partitions import numbered

@@ -37,14 +37,17 @@ def find_levels(distances: Distances) -> tuple[Ints, ...]:
     return tuple(verdict.labels for verdict in judged(distances)[0])
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
 def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     """The levels with what each rests on, outermost first; and the partitions that were looked at between
     them and are none, likewise.
-
-    One thread, as the matrices are small: with several, each step waits for all cores, and where others use
-    these it takes a hundred times as long.
     """
+    # The matrices are small: with several threads each step waits for all cores, and where others use these
+    # it takes a hundred times as long.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _judged(distances)
+
+
+def _judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     everything = np.zeros(distances.places, dtype=np.int64)
     criterion = Criterion(distances)
     levels, others = _chosen(criterion, everything)

@@ -41,8 +41,8 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def class_table(found: Sequence[ClassScore]) -> list[str]:
-    """A row for each class of made machines with what Isochrone's detection makes of it, then one for each method
-    with what it makes of all.
+    """A row for each class of made machines with what Isochrone's detection makes of it, then one for each
+    method with what it makes of all.
     """
     lines = [f"{'Made machines':<24}{'machines':>10}{'exact':>8}{'levels':>8}{'missed':>8}{'made up':>9}"]
     lines += [_class_row(each.kind, [each]) for each in found if each.method == OURS]

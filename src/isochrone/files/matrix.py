@@ -164,7 +164,7 @@ def _triangle(rows: list[list[float]], empty_row: bool, where: str) -> Array:
     """A lower triangle, of rows of one cell and more.
 
     Args:
-        empty_row: whether the first rank has an empty row, as it has no rank before it: then there is no diagonal.
+        empty_row: whether the first rank has an empty row, none being before it: there is no diagonal then.
 
     Raises:
         IsochroneError: there is none, or there is one and its values are not 0.
@@ -249,8 +249,8 @@ def _compare_directions(values: Array, path: Path) -> None:
         worst = int(np.argmax(apart))
         a, b = int(i[worst]), int(j[worst])
         _log.warning(
-            "%s: %d of %d pairs differ by direction more than others do, most ranks %d and %d: %g there and %g "
-            "back; their means count",
+            "%s: %d of %d pairs differ by direction more than others do, most ranks %d and %d: %g there and "
+            "%g back; their means count",
             path,
             np.count_nonzero(unlike),
             len(apart),
