@@ -22,8 +22,8 @@ def detect(
     measurements: Annotated[
         Path,
         typer.Argument(
-            help="measurements.jsonl, or the folder it is in; or a plain matrix of latencies, .csv, .txt, .dat "
-            "or .npy, full or one triangle; - for such text on standard input."
+            help="measurements.jsonl, or the folder it is in; or a plain matrix of latencies, .csv, .txt, "
+            ".dat or .npy, full or one triangle; - for such text on standard input."
         ),
     ],
     output: Annotated[
