@@ -40,7 +40,7 @@ def evaluate(
     from isochrone.steps.folder import open_folder
 
     outcomes = list(run_evaluate(cases(full), open_folder(output)))
-    classes = list(by_class(24 if full else 2))
+    classes = list(by_class(6 if full else 2))
     document = {
         "full": full,
         "results": results(outcomes),
