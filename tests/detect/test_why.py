@@ -38,7 +38,7 @@ def test_the_text_says_of_each_cut_what_it_rests_on(matrix: Path, capsys: pytest
     assert "confidence 100 %" in lines[1]
 
 
-def test_without_being_asked_it_says_nothing_of_that(matrix: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unasked_it_says_nothing_of_that(matrix: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["detect", str(matrix)]) == 0
     assert "no level" not in capsys.readouterr().out
 
