@@ -243,7 +243,9 @@ def _compare_directions(values: Array, path: Path) -> None:
     """Says how many pairs differ by direction, farther than others do, and the worst of them."""
     i, j = np.triu_indices(len(values), 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.nan_to_num(np.abs(np.log(values[i, j]) - np.log(values[j, i])))
+        apart = np.abs(np.log(values[i, j]) - np.log(values[j, i]))
+    # Pairs that have one direction only agree; one that is 0 is as far apart as can be.
+    apart[np.isnan(apart)] = 0.0
     unlike = apart > max(np.log(_UNLIKE), _UNUSUALLY * float(np.median(apart)) if len(apart) else 0.0)
     if unlike.any():
         worst = int(np.argmax(apart))
