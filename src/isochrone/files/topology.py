@@ -137,7 +137,7 @@ class Reason:
         enough = "" if self.level is not None else "not enough: "
         return (
             f"{enough}{self.nearer} of {self.ranks} are nearer to their own group, nine in ten by "
-            f"{self.margin:.2f}x or more; {self.needed:.2f}x is needed"
+            f"{self.margin:.2f}× or more; {self.needed:.2f}× is needed"
         )
 
 
