@@ -45,6 +45,9 @@ LEAST_PAIRS = 3
 _MOST_LOG = 700.0
 """Beyond it a ratio is no number: of damaged files only."""
 
+SLOW_PART = float(np.log(1.2))
+"""So much slower parts of one host are: the core that the system runs on itself, or far ones of a die."""
+
 SLOW_OR_FAR = "one is apart from all others, slow or far: times cannot tell which"
 
 MOST_RANKS = 256
@@ -110,7 +113,9 @@ class Criterion:
 
     def _one_apart(self, places: Ints, groups: Ints, units: Ints) -> bool:
         """Whether one unit is apart from all others of a parent, which are one group: it is slow, or far, and
-        times cannot tell which. It is far where it is on another host than the others, which share one.
+        times cannot tell which. A place by itself is far where it is on another host than the others, which
+        share one. Several places are far where the others are nearer to each other by more than parts of one
+        host are slow.
 
         Args:
             places: of the parent.
@@ -123,8 +128,13 @@ class Criterion:
         one = groups == found[np.argmin(sizes)]
         if len(np.unique(units[one])) > 1 or len(np.unique(units[~one])) == 1:
             return False
-        hosts, others = (np.unique(self._hosts[places[of]]) for of in (one, ~one))
-        return len(others) > 1 or others[0] in hosts
+        if one.sum() == 1:
+            hosts = np.unique(self._hosts[places[~one]])
+            return len(hosts) > 1 or self._hosts[places[one]][0] == hosts[0]
+        log_s, known = (each[np.ix_(places, places)] for each in (self.log_s, self.known))
+        away = log_s[known & one[:, None] & ~one[None, :]]
+        among = log_s[known & ~(one[:, None] | one[None, :]) & (units[:, None] != units[None, :])]
+        return min(len(away), len(among)) > 0 and bool(np.median(away) - np.median(among) < SLOW_PART)
 
     def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
         """On a partition of the places.
