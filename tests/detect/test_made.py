@@ -71,3 +71,16 @@ def test_each_verdict_says_what_it_rests_on() -> None:
         assert not level.why_not
     for other in others:
         assert other.why_not or other.margin < other.needed or other.nearer < 0.9 * other.ranks
+
+
+@pytest.mark.parametrize(("slower", "levels"), [(1.1, [8]), (1.5, [2, 8])])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_core_apart_is_slow_or_far_by_how_much_it_is(slower: float, levels: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    core = random.permutation(16) // 2
+    times = np.where(core[:, None] == core[None, :], 10.0, 20.0)
+    one = core == 0
+    times[one[:, None] != one[None, :]] *= slower
+    noise = np.triu(random.normal(0.0, 0.01, times.shape), 1)
+    found = find_levels(distances_of(np.log(times) + noise + noise.T, 0.01, np.zeros(16, dtype=np.int64)))
+    assert [len(np.unique(labels)) for labels in found[1:]] == levels
