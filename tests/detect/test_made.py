@@ -26,7 +26,7 @@ NOT_ALL = {
 def levels_of(machine: Made, order: Ints | None = None) -> list[Ints]:
     """The levels that are found, without the group of all, in the order that the machine has its ranks."""
     log_s = machine.log_s if order is None else machine.log_s[np.ix_(order, order)]
-    found = find_levels(distances_of(log_s.copy(), machine.noise))[1:]
+    found = find_levels(distances_of(log_s, machine.noise))[1:]
     back = slice(None) if order is None else np.argsort(order)
     return [labels[back] for labels in found]
 
@@ -63,7 +63,7 @@ def test_the_order_of_the_rows_has_no_say(kind: str) -> None:
 
 def test_each_verdict_says_what_it_rests_on() -> None:
     machine = made("regular", 0)
-    levels, others = judged(distances_of(machine.log_s.copy(), machine.noise))
+    levels, others = judged(distances_of(machine.log_s, machine.noise))
     for level in levels[1:]:
         assert level.nearer == level.ranks == len(machine.log_s)
         assert level.margin > level.needed

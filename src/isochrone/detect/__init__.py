@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """From measurements to the topology: distances, the tree, the choice of levels, labels, accuracy.
 
-The tree is found from message times alone. Host names, hardware, the map of a fabric and a simulator's truth
-only name and judge it.
+The tree is found from message times. Host names have a say where a rank is apart from all others, and where
+ranks are not bound; else they, hardware, the map of a fabric and a simulator's truth only name and judge it.
 """
 
 from __future__ import annotations

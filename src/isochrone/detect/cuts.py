@@ -9,6 +9,8 @@ three are exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
@@ -22,6 +24,25 @@ _NARROW = 0.1 * LEAST_STEP
 """Gaps below this are noise: a useful step between medians is a tenth of one between merges at least."""
 
 
+def average_linkage(log_s: Floats) -> tuple[Floats, float]:
+    """SciPy's linkage matrix, whose heights are above the least of the logarithms; and that.
+
+    Args:
+        log_s: [item, item], of two at least; above the diagonal, logarithms of distances.
+    """
+    condensed = log_s[np.triu_indices(len(log_s), 1)]
+    # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
+    least = float(condensed.min())
+    return linkage(condensed - least, "average"), least
+
+
+def cut_above(tree: Floats, merges: Iterable[int]) -> list[Ints]:
+    """Where a linkage matrix is cut between each of these merges and the next: the group of each item."""
+    heights = tree[:, 2]
+    middles = ((heights[at] + heights[at + 1]) / 2 for at in merges)
+    return [fcluster(tree, middle, "distance").astype(np.int64) - 1 for middle in middles]
+
+
 def cuts(log_s: Floats) -> tuple[list[Ints], Floats]:
     """Where the tree of all places has its widest gaps, outermost first: the group of each place, [place],
     of each; and how wide each is.
@@ -31,12 +52,8 @@ def cuts(log_s: Floats) -> tuple[list[Ints], Floats]:
     """
     if len(log_s) < 3:
         return [], np.zeros(0)
-    condensed = log_s[np.triu_indices(len(log_s), 1)]
-    # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
-    tree = linkage(condensed - condensed.min(), "average")
-    heights = tree[:, 2]
-    gaps = np.diff(heights)
+    tree, _ = average_linkage(log_s)
+    gaps = np.diff(tree[:, 2])
     widest = np.argsort(-gaps, kind="stable")[:MOST_CUTS]
     at = np.sort(widest[gaps[widest] > _NARROW])[::-1]
-    middles = (heights[at] + heights[at + 1]) / 2
-    return [fcluster(tree, middle, "distance").astype(np.int64) - 1 for middle in middles], gaps[at]
+    return cut_above(tree, at), gaps[at]

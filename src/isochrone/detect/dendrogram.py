@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.cluster.hierarchy import leaves_list
 
+from isochrone.detect.cuts import average_linkage
 from isochrone.detect.distance import Distances, Floats, Ints, distances
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means
@@ -100,11 +101,10 @@ class _Merges:
         if len(representatives) < 2:
             return
         nodes = [self._cluster[rank] for rank in representatives]
-        condensed = mean[np.triu_indices(len(mean), 1)]
-        shift = float(condensed.min())
-        for a, b, height, _ in linkage(condensed - shift, "average"):
+        tree, least = average_linkage(mean)
+        for a, b, height, _ in tree:
             pair = sorted((nodes[int(a)], nodes[int(b)]), key=lambda node: self._members[node][0])
-            height = max(*(self._heights[node] for node in pair), min(max(height + shift, low), high))
+            height = max(*(self._heights[node] for node in pair), min(max(height + least, low), high))
             nodes.append(len(self._members))
             self._rows.append((pair[0], pair[1]))
             self._heights.append(float(height))

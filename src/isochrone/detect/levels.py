@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -50,7 +50,7 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
 def _judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     everything = np.zeros(distances.places, dtype=np.int64)
     criterion = Criterion(distances)
-    levels, others = _chosen(criterion, everything)
+    levels, passed_over = _chosen(criterion, everything)
     for _ in range(_MOST_ROUNDS):
         path = np.stack([everything, *levels])
         effects = effects_around(criterion.log_s, criterion.known, meeting(path))
@@ -61,14 +61,16 @@ def _judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
             break
         levels = found
     # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
-    kept = [everything, *(numbered(labels) for labels in _halved(distances, levels))]
+    kept = [numbered(labels) for labels in _halved(distances, levels)]
     around = Verdict(everything, 1.0, distances.places, distances.places, distances.places, confidence=1.0)
     said = [around, *_verdicts(criterion, kept)]
-    return said, [other for other in others if not any(same(other.labels, labels) for labels in kept)]
+    return said, [other for other in passed_over() if not any(same(other.labels, labels) for labels in kept)]
 
 
-def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Verdict]]:
-    """The cuts that are levels, and the verdicts on the others, all outermost first."""
+def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callable[[], list[Verdict]]]:
+    """The cuts that are levels, outermost first; and what gives the verdicts on all cuts, each between the
+    levels around it.
+    """
     some, gaps = cuts(criterion.log_s)
     if np.diagonal(criterion.known).any():
         some, gaps = [*some, np.arange(len(everything))], np.append(gaps, np.inf)
@@ -112,20 +114,20 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], list[Ve
                 del chosen[at]
         if chosen == before:
             break
-    levels = _holding(criterion, [some[at] for at in chosen])
-    others = []
-    for at in range(inside):
-        outer = max((k for k in chosen if k < at), default=-1)
-        inner = min((k for k in chosen if k > at), default=inside)
-        others.append(verdict(outer, at, inner))
-    return levels, others
+
+    def on_all() -> list[Verdict]:
+        outside = [max((k for k in chosen if k < at), default=-1) for at in range(inside)]
+        within = [min((k for k in chosen if k > at), default=inside) for at in range(inside)]
+        return [verdict(outside[at], at, within[at]) for at in range(inside)]
+
+    return _holding(criterion, [some[at] for at in chosen]), on_all
 
 
 def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
     """Without the levels that do not hold between those that are left, the weakest first."""
     kept = list(levels)
     while kept:
-        verdicts = _verdicts(criterion, [np.zeros_like(kept[0]), *kept])
+        verdicts = _verdicts(criterion, kept)
         # Pairs of a level of too few belong to the nearer level: the inner one goes.
         weakest = min(reversed(range(len(kept))), key=lambda k: verdicts[k].merit)
         if verdicts[weakest].holds:
@@ -136,8 +138,7 @@ def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
 
 def _support(criterion: Criterion, levels: Sequence[Ints]) -> int:
     """How many ranks are nearer to their own group, of all levels."""
-    around = np.zeros(len(criterion.log_s), dtype=np.int64)
-    return sum(verdict.support for verdict in _verdicts(criterion, [around, *levels]))
+    return sum(verdict.support for verdict in _verdicts(criterion, levels))
 
 
 def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
@@ -145,9 +146,12 @@ def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
 
 
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
-    """Of all levels but the outermost, each between its neighbours."""
-    inside = [*levels[1:], None]
-    return [criterion.verdict(levels[k - 1], levels[k], inside[k]) for k in range(1, len(levels))]
+    """Of levels, each between its neighbours; around the first is the group of all."""
+    outside = [np.zeros(len(criterion.log_s), dtype=np.int64), *levels]
+    return [
+        criterion.verdict(outer, labels, inner)
+        for outer, labels, inner in zip(outside, levels, [*levels[1:], None], strict=False)
+    ]
 
 
 def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:

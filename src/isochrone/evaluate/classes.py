@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 from threadpoolctl import threadpool_limits
 
 from isochrone.detect.criterion import LEAST_STEP
+from isochrone.detect.cuts import average_linkage, cut_above
 from isochrone.detect.distance import Ints, distances_of
 from isochrone.detect.levels import find_levels
 from isochrone.detect.methods.method import Method, Objects
-from isochrone.detect.methods.search import choose, search
+from isochrone.detect.methods.search import at_counts, choose, search
 from isochrone.detect.methods.table import METHODS
 from isochrone.evaluate.made import KINDS, Made, made
 from isochrone.evaluate.run import OURS
@@ -73,15 +73,12 @@ def at_gaps(machine: Made) -> list[Ints]:
     log_s = machine.log_s
     if len(log_s) < 3:
         return []
-    condensed = log_s[np.triu_indices(len(log_s), 1)]
-    tree = linkage(condensed - condensed.min(), "average")
-    heights = tree[:, 2]
-    wide = np.flatnonzero(np.diff(heights) > max(LEAST_STEP, _NOISES * machine.noise))
-    return [fcluster(tree, (heights[at] + heights[at + 1]) / 2, "distance") for at in wide]
+    tree, _ = average_linkage(log_s)
+    return cut_above(tree, np.flatnonzero(np.diff(tree[:, 2]) > max(LEAST_STEP, _NOISES * machine.noise)))
 
 
 def _ours(machine: Made) -> list[Ints]:
-    return list(find_levels(distances_of(machine.log_s.copy(), machine.noise)))[1:]
+    return list(find_levels(distances_of(machine.log_s, machine.noise)))[1:]
 
 
 def _finder(method: Method) -> Callable[[Made], Sequence[Ints]]:
@@ -92,7 +89,7 @@ def _finder(method: Method) -> Callable[[Made], Sequence[Ints]]:
         if not method.told:
             return choose(objects, search(method, objects))
         counts = [len(np.unique(labels)) for labels in machine.levels]
-        return [part for count in counts for part in method.cluster(objects, count)]
+        return at_counts(method, objects, counts)
 
     return find
 

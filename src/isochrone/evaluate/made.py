@@ -153,8 +153,7 @@ def _close(random: Random, step: float, sigma: float) -> Made:
 def _two_distances(random: Random) -> Made:
     """Two distances between groups, and one inside that is near the lesser of these."""
     groups = 2 * int(random.integers(2, 4))
-    made_of = _tree([[groups // 2], [2] * (groups // 2), [4] * groups], [300 / 217, 217 / 197], 0.01, random)
-    return Made(made_of.levels, made_of.log_s, made_of.noise)
+    return _tree([[groups // 2], [2] * (groups // 2), [4] * groups], [300 / 217, 217 / 197], 0.01, random)
 
 
 # Parts that are not alike

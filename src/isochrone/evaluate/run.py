@@ -14,7 +14,7 @@ from isochrone.detect.distance import Ints, distances
 from isochrone.detect.levels import find_levels
 from isochrone.detect.methods.method import Method, Objects
 from isochrone.detect.methods.objects import objects_of
-from isochrone.detect.methods.search import choose, search
+from isochrone.detect.methods.search import at_counts, choose, search
 from isochrone.detect.methods.table import METHODS
 from isochrone.evaluate.cases import Case
 from isochrone.evaluate.noise import disturb
@@ -141,7 +141,7 @@ def _theirs(
     chosen: list[Ints]
     if method.told:
         counts = sorted({len(set(labels)) for labels in truth.values()})
-        chosen = [part for count in counts for part in method.cluster(objects, count)]
+        chosen = at_counts(method, objects, counts)
         found = scores(chosen, truth)
         best = {score.level: score.accuracy for score in found}
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.detect.methods.method import Method
 from isochrone.detect.methods.objects import objects_of
-from isochrone.detect.methods.search import choose, choose_counts, search
+from isochrone.detect.methods.search import at_counts, choose, choose_counts, search
 from isochrone.detect.partitions import divided
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
@@ -60,7 +60,7 @@ class Clustering:
         if len(objects) < _LEAST_RANKS:
             return (outermost,)
         if self.counts:
-            chosen = [part for count in self.counts for part in self.method.cluster(objects, count)]
+            chosen = at_counts(self.method, objects, self.counts)
         elif self.method.told:
             chosen = choose_counts(self.method, objects)
         else:

@@ -78,6 +78,11 @@ def choose(objects: Objects, candidates: Sequence[Candidate]) -> list[Ints]:
     ]
 
 
+def at_counts(method: Method, objects: Objects, counts: Sequence[int]) -> list[Ints]:
+    """The partitions of a method that is told these numbers of clusters."""
+    return [labels for count in counts for labels in method.cluster(objects, count)]
+
+
 def choose_counts(method: Method, objects: Objects) -> list[Ints]:
     """For a method that is told the number of clusters: the partitions with a number that has substantial
     structure, more than one fewer and one more (silhouette widths, as Kaufman and Rousseeuw 1990 choose it).
