@@ -158,12 +158,19 @@ def identify(mpicc: Path, source: str, launcher: Path | None = None) -> MpiLibra
 
 
 def _environment(mpicc: Path) -> dict[str, str]:
-    """Intel MPI is told by variables where it is; its wheel comes without the script that sets them."""
+    """Intel MPI is told by variables where it is; its wheel comes without the script that sets them. It opens
+    libfabric by name alone: unless its own is searched first it works with the system's, which is slower.
+    """
     prefix = mpicc.parent.parent
+    folder = str(prefix / "lib")
     if not (prefix / "lib" / "libmpi_ilp64.so").is_file():
         return {}
-    wanted = {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(prefix / "lib")}
-    return {name: value for name, value in wanted.items() if name not in os.environ}
+    wanted = {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": folder}
+    found = {name: value for name, value in wanted.items() if name not in os.environ}
+    searched = [each for each in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if each]
+    if folder not in searched:
+        found["LD_LIBRARY_PATH"] = os.pathsep.join([folder, *searched])
+    return found
 
 
 Identity = tuple[str, str, str, str]
