@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from isochrone.adaptive.choose import choose
+from isochrone.adaptive.choose_pairs import choose_pairs
 from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.distance import Ints, distances_of
 from isochrone.detect.levels import find_levels
@@ -56,7 +56,7 @@ class Machine:
     def found(self, hosts: Ints | None, seed: int = 1) -> tuple[list[Ints], Table]:
         """The levels that the chosen pairs tell, and those pairs."""
         table = Table(self.ranks, REPETITIONS)
-        for pairs in choose(table, None if hosts is None else [str(host) for host in hosts], seed):
+        for pairs in choose_pairs(table, None if hosts is None else [str(host) for host in hosts], seed):
             self.asked.append(list(pairs))
             for low, high in pairs:
                 table.add((low, high), *self.times_s(low, high))

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from synthetic import synthetic
 
-from isochrone.adaptive.choose import choose
-from isochrone.adaptive.doubt import more_pairs, to_repeat
+from isochrone.adaptive.choose_pairs import choose_pairs
+from isochrone.adaptive.remeasure_slow import more_pairs, to_repeat
 from isochrone.adaptive.table import Table
 from isochrone.doctor.findings import Finding, findings
 from isochrone.doctor.residuals import against_older, against_their_like, usual_levels
@@ -62,7 +62,7 @@ def only(measurements: Measurements, measured: np.ndarray) -> Measurements:
 def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
     """What an adaptive probe would have measured."""
     table = Table(measurements.ranks, measurements.repetitions)
-    for pairs in choose(table, [place.host for place in measurements.places], seed):
+    for pairs in choose_pairs(table, [place.host for place in measurements.places], seed):
         for pair in pairs:
             least, median = measurements.rtt_min_s[pair][0], measurements.rtt_median_s[pair][0]
             table.add(pair, least / 2, median / 2)

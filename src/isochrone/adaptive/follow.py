@@ -10,17 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from isochrone.adaptive.capacity import (
+from isochrone.adaptive.choose_pairs import Choosing
+from isochrone.adaptive.interference import sample
+from isochrone.adaptive.level_samples import level_samples
+from isochrone.adaptive.remeasure_slow import more_pairs, to_repeat
+from isochrone.adaptive.streams import (
     measure_streams,
     stream_bytes,
     stream_messages,
     streams_s,
     within_budget,
 )
-from isochrone.adaptive.choose import Choosing
-from isochrone.adaptive.doubt import more_pairs, to_repeat
-from isochrone.adaptive.interference import sample
-from isochrone.adaptive.represent import representative_pairs
 from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.distance import Booleans, Ints
 from isochrone.doctor.residuals import usual_levels
@@ -61,17 +61,17 @@ def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = N
         conversation = _Conversation(channel, output)
         # A generator for each phase: how much one draws may hang on which messages disturbed each other.
         seed = conversation.measurements.seed
-        looking, repeating, representing = (np.random.default_rng([seed, phase]) for phase in range(3))
+        looking, repeating, sampling = (np.random.default_rng([seed, phase]) for phase in range(3))
         if conversation.measurements.ranks > above:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
-            levels = conversation.explore(choose, table)
+            levels = conversation.choose_pairs(choose, table)
             measured = ~np.isnan(table.log_s)
             usual = usual_levels(conversation.measurements.only_pairs(measured))
             if levels is not None:
-                measured = conversation.look_again(measured, usual, looking)
+                measured = conversation.remeasure_slow(measured, usual, looking)
             conversation.repeat_alone(measured, usual, repeating)
             if levels is not None:
-                conversation.represent(levels, representing)
+                conversation.sample_levels(levels, sampling)
         else:
             conversation.await_all()
             measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
@@ -79,7 +79,7 @@ def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = N
             levels = list(usual)
             conversation.repeat_alone(measured, usual, repeating)
         if levels is not None:
-            conversation.measure_capacities(levels, representing, budget_s)
+            conversation.measure_capacities(levels, sampling, budget_s)
         channel.send("end")
 
     return talk
@@ -109,7 +109,7 @@ class _Conversation:
             for _ in range(missing):
                 self._receive()
 
-    def explore(self, choose: Chooser, table: Table) -> Sequence[Ints] | None:
+    def choose_pairs(self, choose: Chooser, table: Table) -> Sequence[Ints] | None:
         """Has the chosen pairs measured, which then are in the table; returns the levels that they tell."""
         choosing = choose(table, self.measurements)
         while True:
@@ -122,7 +122,7 @@ class _Conversation:
             self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
             _take(table, self.measurements, pairs)
 
-    def look_again(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
+    def remeasure_slow(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
         """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs
         have been measured then.
         """
@@ -154,10 +154,10 @@ class _Conversation:
                 break
             repeat(pairs)
 
-    def represent(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
+    def sample_levels(self, levels: Sequence[Ints], random: np.random.Generator) -> None:
         """Has all parameters of some pairs of each level measured."""
         known = self.measurements.parameters
-        pairs = representative_pairs(levels, random)
+        pairs = level_samples(levels, random)
         self._ask("plogp", [(a, b) for a, b in pairs if (a, b) not in known and (b, a) not in known])
 
     def measure_capacities(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.accuracy import accuracy
+from isochrone.detect.by_size import with_levels_by_size
 from isochrone.detect.criterion import Verdict
 from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
 from isochrone.detect.distance import Ints, distance_matrix_s, distances
@@ -22,6 +23,7 @@ from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import judged
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
+from isochrone.detect.partitions import same
 from isochrone.fabric.switches import Switches
 from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
 from isochrone.files.place import UNKNOWN_HOST
@@ -100,6 +102,8 @@ def detect(
     found: Sequence[Verdict] = ()
     if clustering is None:
         found, others = judged(pairs)
+        found = with_levels_by_size(found, distances_from or measurements)
+        others = [other for other in others if not any(same(other.labels, one.labels) for one in found)]
         levels: Sequence[Ints] = [verdict.labels for verdict in found]
         sure = [verdict.confidence for verdict in found]
         how = "average linkage of half round trips, levels chosen from the data"
@@ -167,6 +171,7 @@ def _reasons(levels: Mapping[str, Verdict], others: Sequence[Verdict], place_of:
                 needed=verdict.needed,
                 confidence=verdict.confidence,
                 why_not=verdict.why_not,
+                size_bytes=verdict.size_bytes,
             )
         )
     return tuple(sorted(found, key=lambda reason: reason.groups))

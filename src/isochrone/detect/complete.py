@@ -14,16 +14,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from isochrone.detect.evidence import LEAST_STEP, beyond_chance
 from isochrone.errors import IsochroneError
 
 Floats = npt.NDArray[np.float64]
-
-# Two distances of one third rank that differ by less than this ratio do not tell which one is the greater.
-_LEAST_STEP = float(np.log(1.03))
-_NOISES = 3.0
-
-# Ways over more ranks than this are not followed: what is measured on purpose needs two.
-_MOST_PASSES = 8
 
 
 def complete(log_s: Floats, noise: float, seed: int = 1) -> Floats:
@@ -44,16 +38,15 @@ def complete(log_s: Floats, noise: float, seed: int = 1) -> Floats:
     found = log_s.copy()
     np.fill_diagonal(found, np.nan)
     measured = ~np.isnan(found)
-    tolerance = max(_LEAST_STEP, _NOISES * np.sqrt(2) * noise)
-    for number in range(_MOST_PASSES):
-        missing = np.isnan(found)
-        np.fill_diagonal(missing, False)
-        if not missing.any():
-            break
-        filled = _through_others(found, measured, missing, tolerance, every=number == 0)
-        if not np.any(~np.isnan(filled)):
+    # Two distances of one third rank that differ by less do not tell which one is the greater.
+    tolerance = max(LEAST_STEP, beyond_chance() * np.sqrt(2) * noise)
+    every = True
+    while (missing := np.isnan(found) & ~np.eye(len(found), dtype=bool)).any():
+        filled = _through_others(found, measured, missing, tolerance, every)
+        if np.isnan(filled).all():
             break
         found[missing] = filled[missing]
+        every = False
     np.fill_diagonal(found, 0.0)
     if np.isnan(found).any():
         one, other = np.argwhere(np.isnan(found))[0].tolist()

@@ -22,9 +22,7 @@ from scipy.special import ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Distances, Floats, Ints
 from isochrone.detect.effects import rank_effects
-
-LEAST_STEP = float(np.log(1.05))
-"""Steps below this ratio are of no use: they change nothing that a schedule could gain from."""
+from isochrone.detect.evidence import LEAST_STEP
 
 NEARLY_EVERY = 0.9
 """So many of the ranks must be nearer: the others may be slow, or misled by an odd message."""
@@ -68,6 +66,7 @@ class Verdict:
         margin, needed: of the rank that is the last of nearly every, as ratios of distances.
         confidence: the chance that the margin of this rank is one.
         why_not: in words, where nothing was compared; else empty.
+        size_bytes: of the messages that it rests on, if they are not the smallest.
     """
 
     labels: Ints
@@ -79,6 +78,7 @@ class Verdict:
     needed: float = 1.0
     confidence: float = 0.0
     why_not: str = ""
+    size_bytes: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -100,6 +100,7 @@ class Criterion:
         self._usual = between_places(distances, distances.usual_log_s)
         self.log_s = between_places(distances, distances.log_s)
         self.known: Booleans = between_places(distances, distances.measured.astype(np.float64)) > 0
+        self._known_of: Ints = self.known.sum(axis=1)
         self._hosts = distances.host_of
         self.noise = distances.noise
 
@@ -109,10 +110,11 @@ class Criterion:
         added = effects[:, None] + effects[None, :]
         other.log_s, other._usual = self.log_s - added, self._usual - added
         other.known, other.noise, other._hosts = self.known, self.noise, self._hosts
+        other._known_of = self._known_of
         return other
 
     def _one_apart(self, places: Ints, groups: Ints, units: Ints) -> bool:
-        """Whether one unit is apart from all others of a parent, which are one group: it is slow, or far, and
+        """Whether of a parent's two groups one is a unit, apart from all others: it is slow, or far, and
         times cannot tell which. A place by itself is far where it is on another host than the others, which
         share one. Several places are far where the others are nearer to each other by more than parts of one
         host are slow.
@@ -123,8 +125,6 @@ class Criterion:
             units: the groups of the level inside, of each place.
         """
         found, sizes = np.unique(groups, return_counts=True)
-        if len(found) != 2:
-            return False
         one = groups == found[np.argmin(sizes)]
         if len(np.unique(units[one])) > 1 or len(np.unique(units[~one])) == 1:
             return False
@@ -144,7 +144,33 @@ class Criterion:
             labels: it, [place].
             inner: the level inside it, whose pairs are not its own; None for the innermost.
         """
-        at = _sample(outer, labels)
+        judge = self._judge(outer, labels, inner)
+        if isinstance(judge, str):
+            return Verdict(labels, why_not=judge)
+        log_s, usual = (each[np.ix_(judge.at, judge.at)] for each in (self.log_s, self._usual))
+        # The step must be there before anything is taken away, and in what messages usually take.
+        raw = np.minimum(judge.margins(log_s)[0], judge.margins(usual)[0] / USUALLY)
+        least = np.full_like(raw, LEAST_STEP)
+        seen = judge.of(raw, least, least)
+        if not seen.holds:
+            return seen
+        alike, sigma, free = self._fit(judge, log_s)
+        beyond = float(np.sqrt(max(sigma**2 - self.noise**2, 0.0)))
+        error = sigma * np.sqrt(
+            1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
+        )
+        # Of a scatter that few pairs tell, more is needed (Student's t).
+        beyonds = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
+        needed = np.maximum(max(LEAST_STEP, beyonds * beyond), error)
+        margins, to_groups = judge.margins(alike)
+        # What counts is the lesser of the two margins, each over what it needs.
+        scaled = raw * needed / np.maximum(LEAST_STEP, error)
+        left_out = judge.left_out(alike, to_groups)
+        return judge.of(np.minimum(margins, scaled), needed, np.hypot(error, beyond), left_out)
+
+    def _judge(self, outer: Ints, labels: Ints, inner: Ints | None) -> _Judge | str:
+        """Which ranks and pairs tell of a partition; or why none do."""
+        at = _sample(outer, labels, self._known_of)
         outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
         together = groups[:, None] == groups[None, :]
         known = self.known[np.ix_(at, at)]
@@ -154,94 +180,101 @@ class Criterion:
             own &= inner[at][:, None] != inner[at][None, :]
         across = known & (outside[:, None] == outside[None, :]) & ~together
         apart = False
-        for parent in np.unique(outer[at]):
+        parents_of = np.unique(np.stack([outer, labels]), axis=1)[0]
+        for parent in np.intersect1d(outer[at], np.flatnonzero(np.bincount(parents_of) == 2)):
             here = np.flatnonzero(outer == parent)
             if self._one_apart(here, labels[here], units[here]):
                 across[outer[at] == parent] = own[outer[at] == parent] = False
                 apart = True
-        upper = np.triu_indices(len(at))
-        pairs_own, pairs_across = int(own[upper].sum()), int(across[upper].sum())
-        if pairs_own == 0 or pairs_across == 0:
-            return Verdict(labels, why_not=SLOW_OR_FAR if apart else "none of its groups has measured pairs")
-        if min(pairs_own, pairs_across) == 1 and len(at) > 3:
-            return Verdict(labels, why_not="it would rest on one pair")
-        sizes = np.bincount(groups)
-        parent_of = np.zeros(len(sizes), dtype=np.int64)
-        parent_of[groups] = outside
-        siblings = parent_of[None, :] == outside[:, None]
-        siblings[np.arange(len(at)), groups] = False
-        formed = own.any(axis=1) & siblings.any(axis=1) & across.any(axis=1)
-        if formed.sum() < LEAST_SHARE * len(at):
-            return Verdict(labels, why_not="too few ranks are in groups that it sets apart")
-        judge = _Judge(labels, groups, own, known, siblings, formed)
-        log_s, usual = self.log_s[np.ix_(at, at)], self._usual[np.ix_(at, at)]
-        # The step must be there before anything is taken away, and in what messages usually take.
-        raw = np.minimum(judge.margins(log_s)[0], judge.margins(usual)[0] / USUALLY)
-        least = np.full_like(raw, LEAST_STEP)
-        seen = judge.of(raw, least, least)
-        if not seen.holds:
-            return seen
-        # As many of the pairs as are fitted tell nothing of the scatter.
-        pairs = pairs_own + pairs_across
-        fits = pairs >= LEAST_PAIRS * len(at)
-        effects = rank_effects(log_s, own, across) if fits else np.zeros(len(at))
-        free = max(pairs - 2 - fits * (len(at) - 1), 1)
+        judge = _Judge(labels, at, outside, groups, own, across, known)
+        if judge.pairs_own == 0 or judge.pairs_across == 0:
+            return SLOW_OR_FAR if apart else "none of its groups has measured pairs"
+        if min(judge.pairs_own, judge.pairs_across) == 1 and len(at) > 3:
+            return "it would rest on one pair"
+        if judge.formed.sum() < LEAST_SHARE * len(at):
+            return "too few ranks are in groups that it sets apart"
+        return judge
+
+    def _fit(self, judge: _Judge, log_s: Floats) -> tuple[Floats, float, int]:
+        """[rank, rank], the distances without what ranks add; how far those of a kind scatter; and how many
+        of them tell that.
+        """
+        own, across = judge.own, judge.across
+        pairs = judge.pairs_own + judge.pairs_across
+        fits = pairs >= LEAST_PAIRS * len(log_s)
+        effects = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
         alike = log_s - effects[:, None] - effects[None, :]
-        fitted = pairs / free
-        scatters = scatter(alike[own]), scatter(alike[across])
-        pooled = (pairs_own * scatters[0] ** 2 + pairs_across * scatters[1] ** 2) / pairs
-        sigma = max(float(np.sqrt((pooled if pairs_own > 2 else scatters[1] ** 2) * fitted)), self.noise)
-        beyond = float(np.sqrt(max(sigma**2 - self.noise**2, 0.0)))
-        error = sigma * np.sqrt(1 / np.maximum(own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1))
-        margins, to_groups = judge.margins(alike)
-        # A rank by itself that is as near to a group as others are to their own should be in it.
-        middle = (np.median(alike[own]) + np.median(alike[across])) / 2
-        nearest = np.min(np.where(siblings, to_groups, np.inf), axis=1)
-        left_out = ~own.any(axis=1) & (sizes[groups] == 1) & (nearest < middle)
-        # Of a scatter that few pairs tell, more is needed (Student's t).
-        beyonds = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
-        needed = np.maximum(max(LEAST_STEP, beyonds * beyond), error)
-        # What counts is the lesser of the two margins, each over what it needs.
-        scaled = raw * needed / np.maximum(LEAST_STEP, error)
-        return judge.of(np.minimum(margins, scaled), needed, np.hypot(error, beyond), left_out)
+        # As many of the pairs as are fitted tell nothing of the scatter.
+        free = max(pairs - 2 - fits * (len(log_s) - 1), 1)
+        within, between = scatter(alike[own]) ** 2, scatter(alike[across]) ** 2
+        if judge.pairs_own > 2:
+            between = (judge.pairs_own * within + judge.pairs_across * between) / pairs
+        return alike, max(float(np.sqrt(between * pairs / free)), self.noise), free
 
 
 class _Judge:
-    """Margins of the ranks of one partition, and what they come to."""
+    """Margins of the ranks of one partition, and what they come to.
+
+    Attributes:
+        at: which places are looked at, as its ranks.
+        own, across: [rank, rank], which pairs that are known are within a group, and between two.
+        counts: [rank, group], how many of a group's distances to a rank are known.
+        formed: [rank], whether its group is set apart.
+    """
 
     def __init__(
         self,
         labels: Ints,
+        at: Ints,
+        outside: Ints,
         groups: Ints,
         own: Booleans,
+        across: Booleans,
         known: Booleans,
-        siblings: Booleans,
-        formed: Booleans,
     ) -> None:
         """
         Args:
             labels: of all places.
-            groups: [rank], of those that are looked at.
-            own: [rank, rank], which pairs that are known are within a group.
-            known: [rank, rank], which are.
-            siblings: [rank, group], which groups are beside the rank's own.
-            formed: [rank], whether its group is set apart.
+            at: see above.
+            outside, groups: [rank], at the level outside, and in the partition.
+            own, across: see above.
+            known: [rank, rank], which pairs are.
         """
-        self._labels, self._groups, self._own, self._known = labels, groups, own, known
-        self.counts: Floats = known @ (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
-        self._siblings, self._formed = siblings & (self.counts > 0), formed
+        self._labels, self._groups, self._known = labels, groups, known
+        self.at, self.own, self.across = at, own, across
+        self._sizes = np.bincount(groups)
+        parent_of = np.zeros(len(self._sizes), dtype=np.int64)
+        parent_of[groups] = outside
+        beside = parent_of[None, :] == outside[:, None]
+        beside[np.arange(len(at)), groups] = False
+        self.formed: Booleans = own.any(axis=1) & beside.any(axis=1) & across.any(axis=1)
+        self.counts: Floats = known @ (groups[:, None] == np.arange(len(self._sizes))).astype(np.float64)
+        self._beside = beside
+        self._siblings: Booleans = beside & (self.counts > 0)
+        upper = np.triu_indices(len(at))
+        self.pairs_own, self.pairs_across = int(own[upper].sum()), int(across[upper].sum())
+
+    def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:
+        """[rank], which ranks by themselves are as near to a group as others are to their own, so that they
+        should be in it.
+        """
+        middle = (np.median(log_s[self.own]) + np.median(log_s[self.across])) / 2
+        nearest = np.min(np.where(self._beside, to_groups, np.inf), axis=1)
+        alone = ~self.own.any(axis=1) & (self._sizes[self._groups] == 1)
+        found: Booleans = alone & (nearest < middle)
+        return found
 
     def margins(self, log_s: Floats) -> tuple[Floats, Floats]:
         """[rank, group], how much farther each group is than the rank's own, infinite of those that are not
         beside it; and [rank, group], how far each is. Medians of logarithms.
         """
-        groups, own = self._groups, self._own
+        groups, own = self._groups, self.own
         low, high = float(log_s.min()), float(log_s.max())
         # Each row sorted group by group, what is not known at the end of each: the groups are set apart by
         # more than all values.
         span = 2 * (high - low) + 2.0
         ordered = np.sort(np.where(self._known, log_s - low, span / 2) + groups[None, :] * span, axis=1)
-        sizes = np.bincount(groups)
+        sizes = self._sizes
         start = (np.cumsum(sizes) - sizes)[None, :]
         shift = np.arange(len(sizes)) * span - low
         count = self.counts.astype(np.int64)
@@ -268,7 +301,7 @@ class _Judge:
         rank = np.arange(len(self._groups))
         next_to = np.argmin(margins / needed, axis=1)
         merits = (margins / needed)[rank, next_to]
-        judged = np.flatnonzero(self._formed)
+        judged = np.flatnonzero(self.formed)
         if left_out is not None:
             merits[left_out] = 0.0
             judged = np.concatenate([judged, np.flatnonzero(left_out)])
@@ -305,8 +338,10 @@ def scatter(values: Floats) -> float:
     return float(high - low) / 2
 
 
-def _sample(outer: Ints, labels: Ints) -> Ints:
-    """Places that a verdict looks at: of each group of ``outer`` some groups of ``labels``."""
+def _sample(outer: Ints, labels: Ints, known_of: Ints) -> Ints:
+    """Places that a verdict looks at: of each group of ``outer`` some groups of ``labels``, and of each those
+    of which most is known: where few pairs were measured, others would have none with each other.
+    """
     if len(labels) <= MOST_RANKS:
         return np.arange(len(labels))
     random = np.random.default_rng(1)
@@ -316,7 +351,8 @@ def _sample(outer: Ints, labels: Ints) -> Ints:
     for parent in random.permutation(np.unique(outer)):
         here = np.flatnonzero(outer == parent)
         for group in random.permutation(np.unique(labels[here]))[:MOST_SIBLINGS]:
-            chosen.append(random.permutation(here[labels[here] == group])[:most])
+            members = random.permutation(here[labels[here] == group])
+            chosen.append(members[np.argsort(-known_of[members], kind="stable")[:most]])
             count += len(chosen[-1])
         if count >= MOST_RANKS:
             break

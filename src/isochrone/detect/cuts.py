@@ -14,8 +14,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from isochrone.detect.criterion import LEAST_STEP
 from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.evidence import LEAST_STEP
 
 MOST_CUTS = 24
 """Of the widest gaps between merges: a machine has fewer levels by far, and noise makes narrow ones."""

@@ -96,7 +96,8 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
     while chosen:
         around = [-1, *chosen, inside]
         merits = [verdict(*around[k : k + 3]).merit for k in range(len(chosen))]
-        weakest = min(reversed(range(len(chosen))), key=lambda k: merits[k])
+        # Of cuts next to each other none may have pairs enough: the one at the narrowest gap goes.
+        weakest = min(reversed(range(len(chosen))), key=lambda k: (merits[k], gaps[chosen[k]]))
         if merits[weakest] >= 1:
             break
         del chosen[weakest]

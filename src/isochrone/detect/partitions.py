@@ -50,6 +50,11 @@ def same(one: Ints, other: Ints) -> bool:
     return pairs == len(np.unique(one)) == len(np.unique(other))
 
 
+def refines(inner: Ints, outer: Ints) -> bool:
+    """Whether each group of the one labelling is within a group of the other."""
+    return len(np.unique(np.stack([inner, outer]), axis=1)[0]) == len(np.unique(inner))
+
+
 def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
     """[level], mean logarithm of the distances of the pairs that meet at each; that of the level around
     where none do.

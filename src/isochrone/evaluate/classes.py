@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from isochrone.detect.criterion import LEAST_STEP
 from isochrone.detect.cuts import average_linkage, cut_above
 from isochrone.detect.distance import Ints, distances_of
+from isochrone.detect.evidence import LEAST_STEP
 from isochrone.detect.levels import find_levels
 from isochrone.detect.methods.method import Method, Objects
 from isochrone.detect.methods.search import at_counts, choose, search

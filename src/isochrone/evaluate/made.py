@@ -269,6 +269,61 @@ def _faults(random: Random) -> Made:
     return _told(levels, log_s, 0.02, random)
 
 
+# Networks with a choice of routes, and what disturbs a part of the measurements
+
+
+def _fat_tree(random: Random) -> Made:
+    """Nodes at the leaves of a fat tree of two or three layers: the more layers up, the more hops. Each pair
+    of leaves takes the route that it was given, and some of these are a few per cent slower.
+    """
+    layers = [int(count) for count in random.integers(2, 5, random.integers(1, 3))]
+    nodes, ranks = int(random.integers(2, 5)), int(random.integers(1, 5))
+    sizes = [[layers[0]]]
+    for count in [*layers[1:], nodes, ranks]:
+        sizes.append([count] * sum(sizes[-1]))
+    levels = nested(sizes)
+    # The layers: two hops within a leaf, and two more for each layer above it.
+    switches = levels if ranks == 1 else levels[:-1]
+    hops = 2.0 + 2 * sum((labels[:, None] != labels[None, :]).astype(np.float64) for labels in switches)
+    log_s = np.log(1e-6 + 3e-7 * hops)
+    leaf = switches[-1]
+    slower = np.triu(random.choice([0.0, 0.02, 0.04], (leaf.max() + 1,) * 2), 1)
+    log_s += (slower + slower.T)[np.ix_(leaf, leaf)]
+    if ranks > 1:
+        log_s[levels[-1][:, None] == levels[-1][None, :]] = np.log(NEAREST_S)
+    return _told(levels, log_s, 0.02, random)
+
+
+def _dragonfly(random: Random) -> Made:
+    """Groups of routers, all next to each other, with a few nodes each. Between groups a part of the messages
+    goes by a third group (adaptive routes): the least of the repetitions went straight for most pairs.
+    """
+    groups, routers, nodes = (int(random.integers(*ends)) for ends in ((3, 6), (3, 5), (2, 5)))
+    levels = nested([[groups], [routers] * groups, [nodes] * (groups * routers)])
+    log_s = ultrametric(levels, [1.6, 1.3], groups * routers * nodes)
+    around = np.triu(random.random(log_s.shape) < 0.1, 1)
+    across = levels[0][:, None] != levels[0][None, :]
+    return _told(levels, log_s + np.log(1.4) * (across & (around | around.T)), 0.02, random)
+
+
+def _bursts(random: Random) -> Made:
+    """Nodes. Pairs are measured in rounds, each rank in one pair of each; in one round of twenty, some in a
+    row, all of them take longer.
+    """
+    nodes, ranks = int(random.integers(3, 7)), 2 * int(random.integers(2, 5))
+    levels = nested([[nodes], [ranks] * nodes])
+    log_s = ultrametric(levels, [3.0], nodes * ranks)
+    # A tournament: in each round the numbers of two that meet have one sum, modulo all but one; whom that
+    # leaves over meets the last.
+    number = random.permutation(len(log_s))
+    rounds = len(log_s) - 1
+    of_pair = (number[:, None] + number[None, :]) % rounds
+    last = (number == rounds)[:, None] | (number == rounds)[None, :]
+    of_pair = np.where(last, (2 * np.minimum(number[:, None], number[None, :])) % rounds, of_pair)
+    held_up = (of_pair - int(random.integers(rounds))) % rounds < max(1, rounds // 20)
+    return _told(levels, log_s + held_up * float(random.uniform(0.2, 1.0)), 0.02, random)
+
+
 # Where nothing is
 
 
@@ -337,6 +392,9 @@ KINDS: dict[str, Callable[[Random], Made]] = {
     "one-slow": _one_slow,
     "rank-effects": _rank_effects,
     "faults": _faults,
+    "fat-tree": _fat_tree,
+    "dragonfly": _dragonfly,
+    "bursts": _bursts,
     "flat": _flat,
     "torus": _torus,
     "mesh": _mesh,

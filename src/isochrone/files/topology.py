@@ -18,6 +18,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.place import Place, distinct_places, read_places
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
+from isochrone.units import format_bytes
 
 Floats = NDArray[np.float64]
 Points = tuple[tuple[int, float], ...]
@@ -110,6 +111,7 @@ class Reason:
             have to be.
         confidence: the probability that they are nearer.
         why_not: in words, where there was nothing to compare; else empty.
+        size_bytes: of the messages that it rests on, if they are not the smallest.
     """
 
     level: str | None
@@ -122,6 +124,7 @@ class Reason:
     needed: float
     confidence: float
     why_not: str = ""
+    size_bytes: int | None = None
 
     @property
     def what(self) -> str:
@@ -135,8 +138,9 @@ class Reason:
         if self.why_not:
             return self.why_not
         enough = "" if self.level is not None else "not enough: "
+        of_size = "" if self.size_bytes is None else f"by messages of {format_bytes(self.size_bytes)}, "
         return (
-            f"{enough}{self.nearer} of {self.ranks} are nearer to their own group, nine in ten by "
+            f"{enough}{of_size}{self.nearer} of {self.ranks} are nearer to their own group, nine in ten by "
             f"{self.margin:.2f}× or more; {self.needed:.2f}× is needed"
         )
 

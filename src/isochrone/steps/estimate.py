@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from isochrone.adaptive.capacity import stream_bytes, streams_s, within_budget
 from isochrone.adaptive.follow import next_object
 from isochrone.adaptive.interference import SAMPLE_PAIRS
-from isochrone.adaptive.represent import share_of_groups
+from isochrone.adaptive.level_samples import share_of_groups
+from isochrone.adaptive.streams import stream_bytes, streams_s, within_budget
 from isochrone.errors import IsochroneError
 from isochrone.files.measurement_lines import Collector
 from isochrone.launch.process import Channel

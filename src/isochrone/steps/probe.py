@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from isochrone.adaptive.choose import Choosing, choose
+from isochrone.adaptive.choose_pairs import Choosing, choose_pairs
 from isochrone.adaptive.follow import Chooser, follow
 from isochrone.adaptive.interference import LEAST_RATIO, interference
-from isochrone.adaptive.represent import share_of_groups
+from isochrone.adaptive.level_samples import share_of_groups
 from isochrone.adaptive.table import Pair, Table
 from isochrone.errors import IsochroneError
 from isochrone.files import Clusters, Measurements, read_measurements
@@ -181,6 +181,6 @@ def _chooser(options: ProbeOptions) -> Chooser:
         if options.mode == "fast":
             yield share_of_groups(hosts, options.share, measurements.seed)
             return None
-        return (yield from choose(table, None if options.blind else hosts, measurements.seed))
+        return (yield from choose_pairs(table, None if options.blind else hosts, measurements.seed))
 
     return some

@@ -10,8 +10,8 @@ Where message times scatter as far as they step, more is measured: pairs within 
 be one, and pairs of a rank that may be on either side.
 
 Of n ranks in k groups this takes about n k / 2 pairs to tell the groups apart, and within a group that has
-no groups n log n. No method can do with fewer than in proportion to n k (Davidson, Khanna, Milo and Roy,
-"Top-k and Clustering with Noisy Comparisons", TODS 2014).
+no groups it grows with n. No method can do with fewer than in proportion to n k (Davidson, Khanna, Milo and
+Roy, "Top-k and Clustering with Noisy Comparisons", TODS 2014).
 """
 
 from __future__ import annotations
@@ -21,29 +21,22 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from isochrone.adaptive.shells import Border, borders
+from isochrone.adaptive.distance_steps import Step, distance_steps
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
+from isochrone.detect.evidence import EVIDENCE
 
-# Pairs on each side that confirm a border which noise could have made.
 _WITNESSES = 8
+"""Pairs on each side that confirm a step; and ranks that tell on which side another one is, at most."""
 
-# Less than this share of the ranks beyond a border may be there by mishap.
-_FEW = 0.1
+_FLAT = math.ceil(EVIDENCE / math.log(2))
+"""Pivots in a row that see no step in a group without groups: of a level that sets half of the ranks apart
+each of these would see one."""
 
-# Logarithm of how much likelier a rank must be on one side of a border than on the other, and how many more
-# of its pairs are measured in a row to see that.
-EVIDENCE = math.log(1000)
-_MORE = 2
-_MOST_ROUNDS = 4
-
-# A group without groups is one that so many pivots in a row, times the logarithm of its size, see no step in.
-_FLAT = 1.5
-
-Steps = Generator[Sequence[Pair], None, list[list[int]]]
+Parts = Generator[Sequence[Pair], None, list[list[int]]]
 
 
-def explore(table: Table, tasks: Tasks, group: Sequence[int], random: np.random.Generator) -> Asking:
+def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np.random.Generator) -> Asking:
     """Asks for the pairs that tell the groups within a group.
 
     Args:
@@ -64,53 +57,51 @@ def explore(table: Table, tasks: Tasks, group: Sequence[int], random: np.random.
             if pivot not in rest or len(rest) < 2:
                 continue
             others = [rank for rank in rest if rank != pivot]
-            shells = yield from _shells(table, pivot, others, random)
-            if len(shells) == 1:
+            parts = yield from _parts(table, pivot, others, random)
+            if len(parts) == 1:
                 rest = others
                 flat += 1
             else:
-                for number, shell in enumerate(shells[:-1]):
-                    inner = [pivot, *shell] if number == 0 else shell
+                for number, part in enumerate(parts[:-1]):
+                    inner = [pivot, *part] if number == 0 else part
                     if len(inner) > 2:
-                        tasks.add(explore(table, tasks, inner, random))
-                rest = shells[-1]
+                        tasks.add(split_by_pivots(table, tasks, inner, random))
+                rest = parts[-1]
                 flat = 0
-            if flat >= _FLAT * math.log2(max(len(rest), 2)):
+            if flat >= _FLAT:
                 return
 
 
-def _shells(table: Table, pivot: int, others: Sequence[int], random: np.random.Generator) -> Steps:
-    """The other ranks by their distance from the pivot, nearest first, where there are steps in between."""
+def _parts(table: Table, pivot: int, others: Sequence[int], random: np.random.Generator) -> Parts:
+    """The other ranks by their distance from the pivot, nearest first, parted at the steps."""
     values = table.log_s[pivot, list(others)]
     order = np.argsort(values, kind="stable")
     ranks = [others[k] for k in order]
-    found = borders(values[order], table.noise)
     kept = []
-    for border in found:
+    for step in distance_steps(values[order], table.noise):
         # A few messages that were held up look like ranks that are far away.
-        few = len(ranks) - border.at <= _FEW * len(ranks)
-        if (border.sure and not few) or (yield from _confirmed(table, border, ranks, random)):
-            kept.append(border)
-    shells = []
+        if (yield from _confirmed(table, step, ranks, random)):
+            kept.append(step)
+    parts = []
     start = 0
-    for border in kept:
-        near, far = yield from _decided(table, pivot, border, ranks[start:], border.at - start)
-        shells.append(near)
+    for step in kept:
+        near, far = yield from _decided(table, pivot, step, ranks[start:], step.at - start)
+        parts.append(near)
         ranks[start:] = [*near, *far]
         start += len(near)
     # By number: the order of equal distances hangs on their last digits.
-    return [sorted(shell) for shell in [*shells, ranks[start:]]]
+    return [sorted(part) for part in [*parts, ranks[start:]]]
 
 
 def _confirmed(
-    table: Table, border: Border, ranks: Sequence[int], random: np.random.Generator
+    table: Table, step: Step, ranks: Sequence[int], random: np.random.Generator
 ) -> Generator[Sequence[Pair], None, bool]:
-    """Whether other pairs show the border too.
+    """Whether other pairs show the step too.
 
     Args:
         ranks: by their distance from a pivot.
     """
-    near, far = sorted(ranks[: border.at]), sorted(ranks[border.at :])
+    near, far = sorted(ranks[: step.at]), sorted(ranks[step.at :])
     if len(near) < 2:
         # There are no other pairs; a single near rank was asked for more than chance already.
         return True
@@ -122,8 +113,7 @@ def _confirmed(
         zip(random.choice(near, _WITNESSES).tolist(), random.choice(far, _WITNESSES).tolist(), strict=True)
     )
     yield [*within, *across]
-    step = _median(table, across) - _median(table, within)
-    return step >= (border.far - border.near) / 2
+    return _median(table, across) - _median(table, within) >= (step.far - step.near) / 2
 
 
 def _median(table: Table, pairs: Sequence[Pair]) -> float:
@@ -131,23 +121,21 @@ def _median(table: Table, pairs: Sequence[Pair]) -> float:
 
 
 def _decided(
-    table: Table, pivot: int, border: Border, ranks: Sequence[int], at: int
+    table: Table, pivot: int, step: Step, ranks: Sequence[int], at: int
 ) -> Generator[Sequence[Pair], None, tuple[list[int], list[int]]]:
-    """The ranks on both sides of a border, those that may be on either side after more measuring.
+    """The ranks on both sides of a step, those that may be on either side after more measuring.
 
     Args:
         ranks: by their distance from the pivot; `at` of them are on the near side.
     """
-    evidence = {rank: border.evidence(float(table.log_s[pivot, rank])) for rank in ranks}
+    evidence = {rank: step.evidence(float(table.log_s[pivot, rank])) for rank in ranks}
     core = sorted(rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE)
-    doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
-    for turn in range(_MOST_ROUNDS):
-        partners = core[turn * _MORE : (turn + 1) * _MORE]
-        if not doubtful or not partners:
+    for partner in core[:_WITNESSES]:
+        doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
+        if not doubtful:
             break
-        yield [(rank, partner) for rank in doubtful for partner in partners]
+        yield [(rank, partner) for rank in doubtful]
         for rank in doubtful:
-            evidence[rank] += sum(border.evidence(float(table.log_s[rank, other])) for other in partners)
-        doubtful = [rank for rank in doubtful if abs(evidence[rank]) < EVIDENCE]
+            evidence[rank] += step.evidence(float(table.log_s[rank, partner]))
     near = [rank for rank in ranks if evidence[rank] < 0]
     return near, [rank for rank in ranks if evidence[rank] >= 0]

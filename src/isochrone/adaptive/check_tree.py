@@ -11,37 +11,30 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from isochrone.adaptive.explore import EVIDENCE
+from isochrone.adaptive.level_samples import SAMPLES
 from isochrone.adaptive.table import Floats, Pair, Table
-from isochrone.detect.criterion import scatter
+from isochrone.detect.criterion import LEAST_SHARE, scatter
 from isochrone.detect.distance import Ints, distances_of
+from isochrone.detect.evidence import EVIDENCE, LEAST_STEP
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
 
-_MEMBERS = 3
 _MOST_ROUNDS = 3
-
-# Of logarithms, where there is no noise.
-_LEAST_SCATTER = 1e-3
-
-# Groups that hold less than this share of the ranks may have another size than all others by mishap.
-_ODD = 0.25
-
-# A group of at most this share of the size of those beside it may be left over from one of them.
-_SMALL = 0.5
+"""Of measuring ranks in doubt: nearly always the second finds none."""
 
 
-def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:
+def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:
     """Asks for pairs that check the tree, then for those of ranks in doubt, until there are none. Nothing is
     asked for that was measured before.
 
     Returns:
         The group of each rank at each level, [rank], outermost first.
     """
-    levels, _ = _levels(table)
+    levels, _ = _levels(table, completed=True)
     if sample := table.missing(_sample(levels, table, random)):
         yield sample
     asked: set[int] = set()
@@ -60,9 +53,14 @@ def settle(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair
     return levels
 
 
-def _levels(table: Table) -> tuple[list[Ints], Floats]:
-    """The group of each rank at each level, outermost first, and the mean logarithm of each level."""
+def _levels(table: Table, completed: bool = False) -> tuple[list[Ints], Floats]:
+    """The group of each rank at each level, outermost first, and the mean logarithm of each level. If
+    `completed`, what follows from the measured distances counts as they do: before each rank has pairs at
+    each level, these alone would say too little.
+    """
     found = distances_of(table.log_s, table.noise, spread=table.spread)
+    if completed:
+        found = replace(found, measured=np.ones_like(found.measured))
     levels = list(find_levels(found))
     return levels, level_means(found, levels)
 
@@ -90,7 +88,8 @@ def _of_odd_size(levels: Sequence[Ints], random: np.random.Generator) -> list[Pa
         sizes = np.bincount(labels)[labels]
         usual = int(np.argmax(np.bincount(sizes)))
         odd = np.flatnonzero(sizes != usual)
-        if len(odd) > _ODD * len(labels):
+        # So few may have another size than all others by mishap.
+        if len(odd) > LEAST_SHARE * len(labels):
             continue
         for rank in odd.tolist():
             around = odd[outer[odd] == outer[rank]]
@@ -100,12 +99,12 @@ def _of_odd_size(levels: Sequence[Ints], random: np.random.Generator) -> list[Pa
 
 
 def _left_over(levels: Sequence[Ints]) -> set[int]:
-    """Ranks in groups that are small beside the others of their level."""
+    """Ranks in groups that are at most half as large as the others of their level."""
     found: set[int] = set()
     for labels in levels[1:]:
         sizes = np.bincount(labels)
         usual = float(np.median(sizes[labels]))
-        found.update(np.flatnonzero(sizes[labels] <= _SMALL * usual).tolist())
+        found.update(np.flatnonzero(2 * sizes[labels] <= usual).tolist())
     return found
 
 
@@ -117,8 +116,8 @@ def _misfits(table: Table, levels: Sequence[Ints], means: Floats) -> set[int]:
     meets = meeting_level(levels, i, j)
     off = np.abs(table.log_s[i, j][:, None] - means[None, :])
     own = off[np.arange(len(meets)), meets]
-    width = max(scatter(table.log_s[i, j] - means[meets]), table.noise, _LEAST_SCATTER)
-    wrong = own**2 - np.min(off, axis=1) ** 2 > 2 * EVIDENCE * width**2
+    width = max(scatter(table.log_s[i, j] - means[meets]), table.noise)
+    wrong = own**2 - np.min(off, axis=1) ** 2 > max(2 * EVIDENCE * width**2, LEAST_STEP**2)
     count = np.bincount(i[wrong], minlength=table.ranks) + np.bincount(j[wrong], minlength=table.ranks)
     total = np.bincount(i, minlength=table.ranks) + np.bincount(j, minlength=table.ranks)
     share = count / np.maximum(total, 1)
@@ -137,5 +136,5 @@ def _candidates(levels: Sequence[Ints], rank: int, random: np.random.Generator) 
 
 
 def _with_members(rank: int, members: Ints, random: np.random.Generator) -> list[Pair]:
-    others = random.permutation(members[members != rank])[:_MEMBERS]
+    others = random.permutation(members[members != rank])[:SAMPLES]
     return [(rank, int(other)) for other in others]

@@ -8,23 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from isochrone.adaptive.table import Floats
-from isochrone.detect.criterion import LEAST_STEP, scatter
-
-# A step of fewer times the scatter is what noise looks like; one of so many is sure. What is between must be
-# confirmed by other pairs.
-_LEAST_SEPARATION = 3.0
-_SURE_SEPARATION = 8.0
-
-# A single value is set apart from n others if it is lower than the least of n draws of noise would be in 199
-# cases of 200.
-_LEAST_CHANCE = 0.005
+from isochrone.detect.criterion import scatter
+from isochrone.detect.evidence import LEAST_STEP, beyond_chance
 
 
 @dataclass(frozen=True)
-class Border:
+class Step:
     """A step in the distances from one rank.
 
     Attributes:
@@ -39,24 +30,19 @@ class Border:
     scatter: float
 
     @property
-    def sure(self) -> bool:
-        """Whether noise makes no such step."""
-        return self.far - self.near >= _SURE_SEPARATION * self.scatter
-
-    @property
     def middle(self) -> float:
         """A value that may be on either side."""
         return (self.near + self.far) / 2
 
     def evidence(self, value: float) -> float:
         """Logarithm of how much likelier the value is on the far side; negative for the near side."""
-        step = self.far - self.near
+        width = self.far - self.near
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            ratio = float(np.nan_to_num((value - self.middle) * step / np.float64(self.scatter) ** 2))
+            ratio = float(np.nan_to_num((value - self.middle) * width / np.float64(self.scatter) ** 2))
         return float(np.clip(ratio, -1e6, 1e6))
 
 
-def borders(values: Floats, noise: float) -> list[Border]:
+def distance_steps(values: Floats, noise: float) -> list[Step]:
     """The steps in some distances of one rank, nearest first.
 
     The values are cut as far as there is anything to cut; then the weakest border between two neighbours is
@@ -68,8 +54,8 @@ def borders(values: Floats, noise: float) -> list[Border]:
     """
     ends = [0, *sorted(_cuts(values, 0, noise)), len(values)]
     while len(ends) > 2:
-        found = [_border(values, ends[k - 1], ends[k], ends[k + 1], noise) for k in range(1, len(ends) - 1)]
-        merits = [_merit(border, ends[k], ends[k + 2]) for k, border in enumerate(found)]
+        found = [_step(values, ends[k - 1], ends[k], ends[k + 1], noise) for k in range(1, len(ends) - 1)]
+        merits = [_merit(step, ends[k], ends[k + 2]) for k, step in enumerate(found)]
         weakest = int(np.argmin(merits))
         if merits[weakest] >= 1:
             return found
@@ -77,24 +63,23 @@ def borders(values: Floats, noise: float) -> list[Border]:
     return []
 
 
-def _border(values: Floats, start: int, at: int, end: int, noise: float) -> Border:
+def _step(values: Floats, start: int, at: int, end: int, noise: float) -> Step:
     inner, outer = values[start:at], values[at:end]
     width = max(scatter(inner), scatter(outer), noise)
-    return Border(at, float(np.median(inner)), float(np.median(outer)), width)
+    return Step(at, float(np.median(inner)), float(np.median(outer)), width)
 
 
-def _merit(border: Border, start: int, end: int) -> float:
+def _merit(step: Step, start: int, end: int) -> float:
     """1 or more if the step is one."""
-    step = border.far - border.near
-    least = _LEAST_SEPARATION
-    if 1 in (border.at - start, end - border.at):
-        least = max(least, float(ndtri(1 - _LEAST_CHANCE / (end - start))))
-    return min(step / LEAST_STEP, step / max(least * border.scatter, 1e-12))
+    width = step.far - step.near
+    # A single value that is set apart is the least of all, or the greatest.
+    least = beyond_chance(end - start if 1 in (step.at - start, end - step.at) else 1)
+    return min(width / LEAST_STEP, width / max(least * step.scatter, 1e-12))
 
 
 def _cuts(values: Floats, start: int, noise: float) -> list[int]:
     """Where the values can be cut; both parts are cut in turn."""
-    if len(values) < 2 or values[-1] - values[0] < max(LEAST_STEP, _LEAST_SEPARATION * noise):
+    if len(values) < 2 or values[-1] - values[0] < max(LEAST_STEP, beyond_chance() * noise):
         return []
     at = _best_cut(values)
     return [*_cuts(values[:at], start, noise), start + at, *_cuts(values[at:], start + at, noise)]

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from synthetic import synthetic
 
+from isochrone.detect import detect
 from isochrone.detect.distance import distances_of
 from isochrone.detect.levels import find_levels
+from isochrone.files import Place
 
 
 def levels_of(matrix: np.ndarray, hosts: np.ndarray, noise: float = 0.02) -> list[list[int]]:
@@ -65,3 +68,24 @@ def test_parts_of_other_sizes_than_half_are_left_as_they_are() -> None:
     matrix[np.outer(near, near)] = 10.0
     matrix[four[:, None] == four] = 2.0
     assert levels_of(matrix, ONE_HOST) == [[32], [4, 4, 4, 4, 4, 12], [4] * 8]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_hosts_of_ranks_that_are_not_bound_are_in_their_racks(seed: int) -> None:
+    """Between cuts next to each other only few pairs are left: none of them tells, and one is right."""
+    random = np.random.default_rng(seed)
+    hosts = random.permutation(np.repeat(np.arange(5), 2))
+    racks = np.array([0, 0, 0, 1, 1])[hosts]
+    one_way = np.where(racks[:, None] == racks[None, :], 470e-6, 2.5e-3)
+    one_way[hosts[:, None] == hosts[None, :]] = 60e-6
+    scatter = np.triu(np.exp(np.abs(random.normal(0.0, 0.05, one_way.shape))), 1)
+    rtt = 2 * one_way * (scatter + scatter.T)
+    rtt[np.arange(10), np.arange(10)] = np.nan
+    measurements = synthetic(
+        rtt[:, :, None],
+        places=tuple(Place(f"h{host}", None, "synthetic") for host in hosts),
+        rtt_median_s=rtt[:, :, None] * 1.03,
+        repetitions=5,
+    )
+    sizes = [sorted(map(len, level.groups)) for level in detect(measurements)[0].levels]
+    assert sizes == [[5], [2, 3], [1] * 5]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from isochrone.adaptive.represent import share_of_groups
+from isochrone.adaptive.level_samples import share_of_groups
 
 
 @pytest.mark.parametrize(

@@ -11,20 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from isochrone.adaptive.level_samples import SAMPLES
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
 from isochrone.doctor.findings import findings
 from isochrone.doctor.residuals import against_their_like
 from isochrone.files import Measurements
 
-# The worst findings only, and of each no more pairs than so many.
-_FINDINGS = 16
-_PAIRS = 5
-
-# Of the worst findings that are not sure yet, how many are measured alone at a time, and how many pairs of
-# each.
-_FINDINGS_ALONE = 64
-_PAIRS_ALONE = 3
+_MOST_FINDINGS = 64
+"""The worst at a time: where much is slow, all that is found hangs together."""
 
 
 def more_pairs(measurements: Measurements, levels: Ints, random: np.random.Generator) -> list[Pair]:
@@ -43,9 +38,9 @@ def more_pairs(measurements: Measurements, levels: Ints, random: np.random.Gener
     missing = np.isnan(measurements.rtt_min_s[:, :, 0])
     np.fill_diagonal(missing, False)
     chosen: dict[Pair, None] = {}
-    for finding in findings(residuals, measurements.places)[:_FINDINGS]:
+    for finding in findings(residuals, measurements.places)[:_MOST_FINDINGS]:
         pairs = finding.suspect.pairs
-        wanted = _PAIRS - len(pairs)
+        wanted = SAMPLES - len(pairs)
         if wanted <= 0:
             continue
         near, far = (hosts == hosts[of[pairs[0]]] for of in (residuals.first, residuals.second))
@@ -66,7 +61,7 @@ def to_repeat(measurements: Measurements, levels: Ints, random: np.random.Genera
     residuals = against_their_like(measurements, levels)
     unsure = [finding for finding in findings(residuals, measurements.places) if not finding.sure]
     chosen: dict[Pair, None] = {}
-    for finding in unsure[:_FINDINGS_ALONE]:
-        for k in random.permutation(finding.suspect.pairs)[:_PAIRS_ALONE].tolist():
+    for finding in unsure[:_MOST_FINDINGS]:
+        for k in random.permutation(finding.suspect.pairs)[:SAMPLES].tolist():
             chosen[int(residuals.first[k]), int(residuals.second[k])] = None
     return list(chosen)

@@ -7,9 +7,9 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from isochrone.adaptive.explore import explore
-from isochrone.adaptive.represent import members
-from isochrone.adaptive.settle import settle
+from isochrone.adaptive.check_tree import check_tree
+from isochrone.adaptive.level_samples import members
+from isochrone.adaptive.split_by_pivots import split_by_pivots
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
 from isochrone.detect.distance import Ints
@@ -20,7 +20,7 @@ Choosing = Generator[Sequence[Pair], None, Sequence[Ints] | None]
 """
 
 
-def choose(table: Table, hosts: Sequence[str] | None, seed: int) -> Choosing:
+def choose_pairs(table: Table, hosts: Sequence[str] | None, seed: int) -> Choosing:
     """Asks for the pairs that tell the tree, then for some that check it.
 
     Args:
@@ -36,18 +36,18 @@ def choose(table: Table, hosts: Sequence[str] | None, seed: int) -> Choosing:
     random = np.random.default_rng(seed)
     tasks = Tasks(table)
     if hosts is None:
-        tasks.add(explore(table, tasks, range(table.ranks), random))
+        tasks.add(split_by_pivots(table, tasks, range(table.ranks), random))
     else:
         _add_hosts(table, tasks, hosts, random)
     yield from tasks.run()
-    return (yield from settle(table, random))
+    return (yield from check_tree(table, random))
 
 
 def _add_hosts(table: Table, tasks: Tasks, hosts: Sequence[str], random: np.random.Generator) -> None:
     """Adds the exploration of one rank of each host, and of each host."""
     groups = members(hosts)
     leaders = [group[int(random.integers(len(group)))] for group in groups]
-    tasks.add(explore(table, tasks, leaders, random))
+    tasks.add(split_by_pivots(table, tasks, leaders, random))
     for leader, group in zip(leaders, groups, strict=True):
         if len(group) > 1:
             tasks.add(_inside(table, tasks, leader, group, random))
@@ -58,4 +58,4 @@ def _inside(
 ) -> Asking:
     """Explores a host, its leader first: it is the one that is known from outside."""
     yield [(leader, rank) for rank in group]
-    tasks.add(explore(table, tasks, group, random))
+    tasks.add(split_by_pivots(table, tasks, group, random))

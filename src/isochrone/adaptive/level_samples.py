@@ -13,11 +13,11 @@ from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
 from isochrone.detect.partitions import meeting_level
 
-_PAIRS = 3
-_CANDIDATES = 200
+SAMPLES = 3
+"""Pairs of a kind, where one of them may have been held up: the median is right nevertheless."""
 
 
-def representative_pairs(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
+def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
     """For each level some pairs that meet there, in different groups and of different ranks where there are
     such.
 
@@ -28,17 +28,16 @@ def representative_pairs(levels: Sequence[Ints], random: np.random.Generator) ->
     i, j = np.triu_indices(len(levels[0]), 1)
     meets = meeting_level(levels, i, j)
     chosen: list[Pair] = []
-    used: set[int] = set()
+    used = np.zeros(len(levels[0]), dtype=bool)
     for level, labels in enumerate(levels):
-        here = random.permutation(np.flatnonzero(meets == level))[:_CANDIDATES].tolist()
-        candidates = [(int(i[k]), int(j[k])) for k in here]
-        groups: set[int] = set()
-        for _ in range(min(_PAIRS, len(candidates))):
-            pair = min(candidates, key=lambda pair: len({*pair} & used) + (int(labels[pair[0]]) in groups))
-            candidates.remove(pair)
-            chosen.append(pair)
-            used |= {*pair}
-            groups.add(int(labels[pair[0]]))
+        here = random.permutation(np.flatnonzero(meets == level))
+        seen = np.zeros(len(levels[0]), dtype=bool)  # groups
+        for _ in range(min(SAMPLES, len(here))):
+            low, high = i[here], j[here]
+            best = int(np.argmin(1 * used[low] + used[high] + seen[labels[low]]))
+            chosen.append((int(low[best]), int(high[best])))
+            used[[low[best], high[best]]] = seen[labels[low[best]]] = True
+            here = np.delete(here, best)
     return chosen
 
 

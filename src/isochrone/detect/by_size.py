@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Levels that only large messages show: the links of their groups differ in bandwidth, and not in latency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from isochrone.detect.criterion import Criterion, Verdict
+from isochrone.detect.distance import distances
+from isochrone.detect.levels import judged
+from isochrone.detect.partitions import refines, same
+from isochrone.files import Measurements
+
+
+def with_levels_by_size(found: Sequence[Verdict], measurements: Measurements) -> list[Verdict]:
+    """The levels, and those between them that the largest size shows that all pairs were measured with: they
+    divide a group of the level outside, and join whole groups of the one inside. What the smallest size
+    shows is not questioned, for what large messages take hangs on what else is on the links too.
+
+    Args:
+        found: outermost first, the group of all among them.
+        measurements: of all pairs, or of some.
+    """
+    kept = list(found)
+    largest = _largest(measurements)
+    if largest is None:
+        return kept
+    of_size = distances(measurements.only_sizes(slice(largest, largest + 1)))
+    criterion = Criterion(of_size)
+    for labels in (verdict.labels for verdict in judged(of_size)[0]):
+        at = sum(refines(labels, other.labels) for other in kept)
+        inner = kept[at].labels if at < len(kept) else None
+        if same(labels, kept[at - 1].labels) or (inner is not None and not refines(inner, labels)):
+            continue
+        verdict = criterion.verdict(kept[at - 1].labels, labels, inner)
+        if verdict.holds:
+            kept.insert(at, replace(verdict, size_bytes=measurements.sizes_bytes[largest]))
+    return kept
+
+
+def _largest(measurements: Measurements) -> int | None:
+    """Where the arrays have the largest size that every measured pair has; None if that is the smallest."""
+    known = measurements.rtt_min_s > 0
+    smallest = measurements.smallest
+    every = [index for index in range(known.shape[2]) if np.all(known[:, :, index] >= known[:, :, smallest])]
+    largest = max(every, key=lambda index: measurements.sizes_bytes[index])
+    return None if largest == smallest else largest

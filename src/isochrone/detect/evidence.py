@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a difference of times must be: the step that is of use, and one chance of an error, from which follows
+how far beyond its scatter a difference is none of chance.
+
+A distance is taken to scatter normally, in logarithms, around the median of the pairs that are alike. That
+one value is of the far ones of two kinds and not of the near ones has the logarithmic likelihood ratio
+(value - middle) * step / scatter² (Wald, "Sequential Analysis", 1947, where tests end at such a ratio).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+LEAST_STEP = float(np.log(1.05))
+"""Steps below this ratio are of no use: they change nothing that a schedule could gain from."""
+
+ERROR = 1e-3
+"""The chance that one test is wrong. Where many values are tried at once it is shared between them."""
+
+EVIDENCE = -math.log(ERROR)
+"""The logarithm of how much likelier one of two cases must be to be taken as true."""
+
+
+def beyond_chance(values: int = 1) -> float:
+    """How many times the scatter the least of so many values is below their median, but for the chance of
+    an error.
+    """
+    return float(ndtri(1 - ERROR / values))
