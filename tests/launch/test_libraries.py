@@ -189,3 +189,25 @@ def test_a_damaged_list_of_libraries_is_one_line_with_the_files_name(content: st
 def test_a_library_survives_being_written_and_read() -> None:
     library = MpiLibrary("n", "MPICH", "4.0.2", "libmpi.so.12", "/l", "/c", None, "added")
     assert MpiLibrary.from_json(library.to_json(), "here") == library
+
+
+def test_intel_mpi_opens_its_own_libfabric_before_that_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "lib"
+    folder.mkdir()
+    (folder / "libmpi_ilp64.so").touch()
+    library = MpiLibrary(
+        "intel", "Intel MPI", "2021.18", "libmpi.so.12", "", str(tmp_path / "bin/mpicc"), None, ""
+    )
+    for name in ("I_MPI_ROOT", "FI_PROVIDER_PATH", "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    assert library.environment == {
+        "I_MPI_ROOT": str(tmp_path),
+        "FI_PROVIDER_PATH": str(folder),
+        "LD_LIBRARY_PATH": str(folder),
+    }
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/of/the/user")
+    assert library.environment["LD_LIBRARY_PATH"] == f"{folder}{os.pathsep}/of/the/user"
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/of/the/user{os.pathsep}{folder}")
+    assert "LD_LIBRARY_PATH" not in library.environment

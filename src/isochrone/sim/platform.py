@@ -111,6 +111,8 @@ def settings(system: System, selector: str) -> list[str]:
         "smpi/iprobe": "2e-8",
         "smpi/wtime": "1e-10",
         "smpi/grow-injected-times": "no",
+        # Buffers that stand for each other are mapped block by block; a process may have 65,530 mappings.
+        "smpi/shared-malloc-blocksize": str(1 << 26),
         "network/crosstraffic": "no",
         "network/TCP-gamma": "1e30",
         "network/loopback-lat": repr(loopback["latency_s"]),
