@@ -35,6 +35,7 @@ from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 from isochrone.tune.candidates import candidates
 from isochrone.tune.layout import layout_of
+from isochrone.units import format_bytes
 
 MEBI = 1 << 20
 PLACES = "fram:4,fram:8,idun:16,betzy:4,betzy:8,betzy:16"
@@ -118,12 +119,8 @@ def measure(wanted: argparse.Namespace, name: str, nodes: int) -> None:
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Lines of Markdown."""
     sizes = sorted({row["size_bytes"] for row in rows})
-    words = [
-        f"{size // MEBI} MiB" if size >= MEBI else f"{size >> 10} KiB" if size >> 10 else f"{size} B"
-        for size in sizes
-    ]
     lines = [
-        f"| system | ranks | {' | '.join(words)} | mean | thesis, measured |",
+        f"| system | ranks | {' | '.join(map(format_bytes, sizes))} | mean | thesis, measured |",
         "| --- | ---: |" + " ---: |" * (len(sizes) + 2),
     ]
     for system, ranks in dict.fromkeys((row["system"], row["ranks"]) for row in rows):

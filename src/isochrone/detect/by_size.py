@@ -10,7 +10,7 @@ import numpy as np
 
 from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.distance import distances
-from isochrone.detect.levels import judged
+from isochrone.detect.levels import judged, one_thread
 from isochrone.detect.partitions import refines, same
 from isochrone.files import Measurements
 
@@ -35,7 +35,8 @@ def with_levels_by_size(found: Sequence[Verdict], measurements: Measurements) ->
         inner = kept[at].labels if at < len(kept) else None
         if same(labels, kept[at - 1].labels) or (inner is not None and not refines(inner, labels)):
             continue
-        verdict = criterion.verdict(kept[at - 1].labels, labels, inner)
+        with one_thread():
+            verdict = criterion.verdict(kept[at - 1].labels, labels, inner)
         if verdict.holds:
             kept.insert(at, replace(verdict, size_bytes=measurements.sizes_bytes[largest]))
     return kept

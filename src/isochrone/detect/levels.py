@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,11 @@ _MOST_ROUNDS = 3
 """Of taking away effects, and of weighing levels between their neighbours: few need a second."""
 
 
+one_thread = partial(threadpool_limits, limits=1, user_api="blas")
+"""The matrices are small: with several threads each step waits for all cores, and where others use these it
+takes a hundred times as long."""
+
+
 def find_levels(distances: Distances) -> tuple[Ints, ...]:
     """Partitions of the places, outermost (one group) first: each is the group of each place, [place].
 
@@ -41,9 +46,7 @@ def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
     """The levels with what each rests on, outermost first; and the partitions that were looked at between
     them and are none, likewise.
     """
-    # The matrices are small: with several threads each step waits for all cores, and where others use these
-    # it takes a hundred times as long.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         return _judged(distances)
 
 

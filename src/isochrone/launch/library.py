@@ -162,14 +162,14 @@ def _environment(mpicc: Path) -> dict[str, str]:
     libfabric by name alone: unless its own is searched first it works with the system's, which is slower.
     """
     prefix = mpicc.parent.parent
-    folder = str(prefix / "lib")
-    if not (prefix / "lib" / "libmpi_ilp64.so").is_file():
+    libraries = prefix / "lib"
+    if not (libraries / "libmpi_ilp64.so").is_file():
         return {}
-    wanted = {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": folder}
+    wanted = {"I_MPI_ROOT": str(prefix), "FI_PROVIDER_PATH": str(libraries)}
     found = {name: value for name, value in wanted.items() if name not in os.environ}
     searched = [each for each in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if each]
-    if folder not in searched:
-        found["LD_LIBRARY_PATH"] = os.pathsep.join([folder, *searched])
+    if str(libraries) not in searched:
+        found["LD_LIBRARY_PATH"] = os.pathsep.join([str(libraries), *searched])
     return found
 
 
