@@ -10,12 +10,12 @@ STAMPS := build/stamps
 # What the Python package is made of beside Python, which an editable installation reads as it is.
 NATIVE := $(shell find native/core native/lab native/python native/cmake native/CMakeLists.txt -type f)
 
-ifneq ($(shell command -v ccache),)
-export CMAKE_CXX_COMPILER_LAUNCHER ?= ccache
-# Clones of one machine share what they compile.
+# Clones of one machine share what they compile, and so do builds of the core beside different MPI libraries.
 export CCACHE_BASEDIR ?= $(CURDIR)
-endif
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
+# Looked for when a recipe runs: the first of them installs it.
+WITH_CCACHE := CMAKE_CXX_COMPILER_LAUNCHER="$${CMAKE_CXX_COMPILER_LAUNCHER-$$(command -v ccache)}"
+CMAKE := $(WITH_CCACHE) cmake
 
 .PHONY: help
 help: ## Say what there is to make.
@@ -36,7 +36,7 @@ $(STAMPS)/venv: $(STAMPS)/packages
 # Without isolation, so that a change of one native file compiles that file.
 $(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NATIVE) | $(STAMPS)/venv
 	$(VENV)/bin/python scripts/build-requirements | $(VENV)/bin/python -m pip install --quiet -r /dev/stdin
-	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,test]'
+	$(WITH_CCACHE) $(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,test]'
 	@touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable
@@ -57,19 +57,19 @@ test-long: test fuzz ## All tests, those that take minutes too.
 
 .PHONY: test-core
 test-core: $(STAMPS)/packages
-	cmake --preset release
+	$(CMAKE) --preset release
 	cmake --build --preset release
 	ctest --preset release
-	cmake --preset asan
+	$(CMAKE) --preset asan
 	cmake --build --preset asan
 	ctest --preset asan
 
 .PHONY: test-mpi
 test-mpi: $(STAMPS)/packages
-	cmake --preset openmpi
+	$(CMAKE) --preset openmpi
 	cmake --build --preset openmpi
 	ctest --preset openmpi
-	cmake --preset mpich
+	$(CMAKE) --preset mpich
 	cmake --build --preset mpich
 	ctest --preset mpich
 
@@ -83,7 +83,7 @@ FUZZ_SECONDS ?= 300
 fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
 	scripts/install-packages clang libclang-rt-dev
 	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[fuzz]'
-	cmake --preset fuzz
+	$(CMAKE) --preset fuzz
 	cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus/service build/fuzz/corpus/formats
 	build/fuzz/native/tests/isochrone_fuzz_fabric_service build/fuzz/corpus/service \
@@ -102,7 +102,7 @@ lint: $(STAMPS)/dev ## Check style and types.
 
 .PHONY: tidy
 tidy: $(STAMPS)/dev ## Run clang-tidy over the core; takes minutes.
-	cmake --preset debug
+	$(CMAKE) --preset debug
 	run-clang-tidy -quiet -p build/debug 'native/core/.*'
 
 .PHONY: clean

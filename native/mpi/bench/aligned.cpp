@@ -24,6 +24,11 @@ constexpr double window = 1.3;
 /// How often a call is made again whose start was missed. Each time windows are twice as long.
 constexpr int most_tries = 5;
 
+/// How often clocks are checked: they drift by about a microsecond a second. Over slow links a check takes as
+/// long as many calls, and the error is larger anyway: so it has no more than this share of the time.
+constexpr double check_every_s = 1;
+constexpr double check_share = 0.02;
+
 #ifdef ISOCHRONE_SMPI
 constexpr int samples = 1;
 
@@ -92,6 +97,7 @@ AlignedTimer::AlignedTimer(MPI_Comm comm)
     lead_s_ = least_lead_s_;
     least_gap_s_ = shortest_gap_s + 2 * clock_.error_s();
     gap_s_ = least_gap_s_;
+    check_at_s_ = agreed_now() + check_every_s;
 }
 
 double AlignedTimer::agreed_now() {
@@ -161,8 +167,12 @@ std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> 
     return outcomes;
 }
 
-void AlignedTimer::resynchronise() {
+void AlignedTimer::keep_synchronised() {
+    if (last_start_s_ < check_at_s_) return;
+    const double begin = agreed_now();
     if (clock::drift(comm_, clock_) > 2 * clock_.error_s()) clock_ = clock::synchronise(comm_);
+    const double end = agreed_now();
+    check_at_s_ = end + std::max(check_every_s, (end - begin) / check_share);
 }
 
 }  // namespace isochrone::mpi::bench

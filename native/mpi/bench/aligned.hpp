@@ -48,8 +48,9 @@ class AlignedTimer {
     /// Whether some host has more ranks than processors.
     [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
 
-    /// Collective. Checks the clocks and synchronises them anew if they have drifted apart.
-    void resynchronise();
+    /// Collective. Checks the clocks where it is time to, and synchronises them anew if they have drifted
+    /// apart.
+    void keep_synchronised();
 
     /// Collective. The largest of each of some values over all ranks.
     void maximum(std::span<double> values) const;
@@ -71,7 +72,8 @@ class AlignedTimer {
     double least_lead_s_ = 0;
     double lead_s_ = 0;  // from agreeing on the first start to that start
     double least_gap_s_ = 0;
-    double gap_s_ = 0;  // from the end of a window to the next start
+    double gap_s_ = 0;      // from the end of a window to the next start
+    double check_at_s_ = 0;  // when the clocks are to be checked next; equal on all ranks
 };
 
 }  // namespace isochrone::mpi::bench

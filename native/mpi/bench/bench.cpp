@@ -112,7 +112,6 @@ class Bench {
         std::size_t done = 0;
         std::mt19937_64 random(work_.seed);
         const double begin = timer_.agreed_now();
-        double synchronised = begin;
         std::vector<Running*> left;
         for (Running& one : running_) {
             if (!one.one->recipes.empty()) left.push_back(&one);
@@ -120,11 +119,7 @@ class Bench {
         while (!left.empty()) {
             std::shuffle(left.begin(), left.end(), random);
             for (Running* const one : left) {
-                // Clocks drift by about a microsecond a second.
-                if (timer_.last_start_s() - synchronised > 1) {
-                    timer_.resynchronise();
-                    synchronised = timer_.last_start_s();
-                }
+                timer_.keep_synchronised();
                 if (one->candidates.empty()) open(*one);
                 const int before = one->repetitions;
                 block(*one, random, record);

@@ -34,7 +34,14 @@ from isochrone.tune.candidates import (
     predicted_s,
 )
 from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
-from isochrone.tune.effort import FAR_SLOWER, effort_for, part_of, share_left
+from isochrone.tune.effort import (
+    FAR_SLOWER,
+    LEAST_RACING,
+    WINDOW,
+    effort_for,
+    part_of,
+    share_left,
+)
 from isochrone.tune.family import family
 from isochrone.tune.race import left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
@@ -42,8 +49,6 @@ from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 
-LEAST_RACING = 3
-"""Recipes that race beside the library's own at each size, however little time there is."""
 LAID = 2
 """Trees that are tried in each order over the hosts of a fabric, for each size."""
 MODEL_BETWEEN = 2
@@ -228,31 +233,32 @@ class Racing:
         self, racing: Mapping[Spot, list[str]], share: str, rounds: int
     ) -> dict[Spot, list[str]]:
         """The first of the recipes of each spot, as many as can be timed in its part of a look, as the model
-        foresees it; some at least, and the last, beside which the others run.
+        foresees it; some at least, and the last, beside which the others run. What a spot leaves of an even
+        share is for those that take longer.
         """
-        cases = sum(len(spot.tuned) for spot in racing)
-        patience_s = self._limits(share, rounds).patience_s(cases)
-        if patience_s is None:
+        left_s = part_of(self.budget_s, share, rounds)
+        if left_s is None:
             return dict(racing)
-        found = {}
-        for spot, few in racing.items():
-            *new, beside = few
-            kept: list[str] = []
-            spent_s = 0.0
-            for recipe in new:
-                price = predicted_s(
-                    spot.collective,
-                    self.layouts[spot.members],
-                    recipe,
-                    spot.shape.tuned[0],
-                    max(spot.measured_bytes),
-                )
-                spent_s += (1 + self.effort.looks[0]) * (price or 0.0)
-                if len(kept) >= LEAST_RACING and spent_s > patience_s:
-                    break
-                kept.append(recipe)
-            found[spot] = [*kept, beside]
-        return found
+        calls = WINDOW * (1 + self.effort.looks[0])
+        times_s = {
+            spot: [len(spot.tuned) * calls * self._predicted_s(spot, recipe) for recipe in few[:-1]]
+            for spot, few in racing.items()
+        }
+        kept = {}
+        ordered = sorted(times_s, key=lambda spot: sum(times_s[spot]))
+        for at, spot in enumerate(ordered):
+            even_s = left_s / (len(ordered) - at)
+            spent_s = np.cumsum(times_s[spot])
+            count = max(LEAST_RACING, int(np.searchsorted(spent_s, even_s, side="right")))
+            left_s -= float(spent_s[:count][-1])
+            kept[spot] = [*racing[spot][:-1][:count], racing[spot][-1]]
+        return {spot: kept[spot] for spot in racing}
+
+    def _predicted_s(self, spot: Spot, recipe: str) -> float:
+        """Of one call, at the largest size; 0 where the model knows no time."""
+        layout, root = self.layouts[spot.members], spot.shape.tuned[0]
+        price = predicted_s(spot.collective, layout, recipe, root, max(spot.measured_bytes))
+        return price or 0.0
 
     def _best(self, spot: Spot) -> str:
         return self._ranked(spot)[0]

@@ -4,24 +4,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from isochrone import _core
 from isochrone.tune.candidates import candidates, predicted_s
-from isochrone.tune.collectives import grids
-from isochrone.tune.effort import MEASURING, NOISY
+from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
+from isochrone.tune.effort import LEAST_PARTS, NOISY, least_of, part_of
 from isochrone.units import format_bytes, format_time
 
-CALLS = 2 * NOISY.launches * (1 + NOISY.least_verify)
-"""Of a recipe and the library's own, that are the least for a proof, without the races before it."""
+Grids = dict[str, tuple[int, ...]]
 _log = logging.getLogger(__name__)
 
 
 def affordable_grids(
     names: Sequence[str], sizes_bytes: Sequence[int], layout: _core.Layout, budget_s: float | None
-) -> dict[str, tuple[int, ...]]:
-    """The ``grids``, without the sizes that cannot be proven within the budget, by the model's best recipe:
-    the dearest are left out, and each collective keeps its least. A line names them.
+) -> Grids:
+    """The ``grids``, as far as they can be raced and proven within the budget, by the model's best recipe.
+    Where they cannot, the first collective has as few sizes as the others; then the dearest sizes are left
+    out, and each collective keeps its least. A line names them.
 
     Args:
         names: of the collectives.
@@ -33,17 +33,18 @@ def affordable_grids(
     if budget_s is None or layout.size == 1:
         return wanted
     once_s = {(name, size): _once_s(name, layout, size) for name, sizes in wanted.items() for size in sizes}
-    kept: dict[str, list[int]] = {name: [] for name in wanted}
-    left_s = MEASURING * budget_s
-    for name, size in sorted(once_s, key=lambda key: once_s[key]):
-        # What is beyond a size that was left out is not tuned either, so that rules have no gaps.
-        is_next = len(kept[name]) == wanted[name].index(size)
-        if not kept[name] or (is_next and CALLS * once_s[name, size] <= left_s):
-            kept[name].append(size)
-            left_s -= CALLS * once_s[name, size]
-    left_out = {
-        name: sizes[len(kept[name])] for name, sizes in wanted.items() if len(kept[name]) < len(sizes)
+    agreement_s = _once_s("allreduce", layout, ELEMENT_BYTES)
+    least = least_of(NOISY)
+    time_s = {
+        (name, size): (2 if collective(name)["rooted"] else 1) * least.time_s(call_s, agreement_s)
+        for (name, size), call_s in once_s.items()
     }
+    whole_s = sum(part_of(budget_s, name) or 0.0 for name in LEAST_PARTS)
+    if sum(time_s.values()) <= whole_s:
+        return wanted
+    few = grids(names, sizes_bytes, layout.size, thinned=names)
+    kept = _cheapest(few, time_s, whole_s)
+    left_out = {name: sizes[len(kept[name])] for name, sizes in few.items() if len(kept[name]) < len(sizes)}
     if left_out:
         _log.info(
             "not tuned, as there is no time for a proof: %s; a longer --budget allows more",
@@ -52,6 +53,22 @@ def affordable_grids(
                 for name, size in left_out.items()
             ),
         )
+    return kept
+
+
+def _cheapest(few: Grids, time_s: Mapping[tuple[str, int], float], whole_s: float) -> Grids:
+    kept: dict[str, list[int]] = {name: [] for name in few}
+    left_s = whole_s - sum(time_s[name, sizes[0]] for name, sizes in few.items())
+    for name, size in sorted(
+        ((name, size) for name, sizes in few.items() for size in sizes), key=lambda key: time_s[key]
+    ):
+        # What is beyond a size that was left out is not tuned either, so that rules have no gaps.
+        at = few[name].index(size)
+        if at == 0:
+            kept[name].append(size)
+        elif len(kept[name]) == at and time_s[name, size] <= left_s:
+            kept[name].append(size)
+            left_s -= time_s[name, size]
     return {name: tuple(sizes) for name, sizes in kept.items()}
 
 

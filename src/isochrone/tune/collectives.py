@@ -87,10 +87,14 @@ def of_one_rule(name: str, sizes_bytes: Sequence[int]) -> list[tuple[int, ...]]:
     return [(size,) for size in sizes_bytes] if has_agreed_size(name) else [tuple(sizes_bytes)]
 
 
-def grids(names: Sequence[str], sizes_bytes: Sequence[int], ranks: int) -> dict[str, tuple[int, ...]]:
-    """At which sizes in bytes each collective is tuned: the first at all, the others at every third. Where
-    ranks have blocks, all blocks of one rank are no longer than the largest message.
+def grids(
+    names: Sequence[str], sizes_bytes: Sequence[int], ranks: int, thinned: Sequence[str] | None = None
+) -> dict[str, tuple[int, ...]]:
+    """At which sizes in bytes each collective is tuned: those `thinned` at every third, the others at all;
+    None: all after the first. Where ranks have blocks, all blocks of one rank are no longer than the largest
+    message.
     """
+    thinned = names[1:] if thinned is None else thinned
 
     def of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
         if collective(name)["has_blocks"]:
@@ -98,4 +102,4 @@ def grids(names: Sequence[str], sizes_bytes: Sequence[int], ranks: int) -> dict[
         return sizes_of(name, sizes)
 
     few = sizes_bytes[::EVERY] if len(sizes_bytes) > EVERY else sizes_bytes
-    return {name: of(name, few if at else sizes_bytes) for at, name in enumerate(names)}
+    return {name: of(name, few if name in thinned else sizes_bytes) for name in names}

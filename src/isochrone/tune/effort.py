@@ -61,6 +61,13 @@ def effort_for(simulated: bool, exact: bool) -> Effort:
     return SIMULATED_NOISE if simulated else NOISY
 
 
+LEAST_RACING = 3
+"""Recipes that race beside the library's own at each size, however little time there is."""
+WINDOW = 1.3
+"""What a call takes of the time, in times of its own: calls start at times that are agreed before, and most
+take hardly longer than the one before."""
+AGREEMENTS = 4
+"""Of all ranks, about each block of calls."""
 FAR_SLOWER = 3.0
 """How much slower than the best a recipe's very first call, in which things are set up, has to be for it not
 to be timed at all, if it would take more than its share of the time."""
@@ -77,3 +84,34 @@ def share_left(name: str) -> float:
     """How much of what is left a part is when it begins."""
     names = list(SHARES)
     return SHARES[name] / sum(SHARES[later] for later in names[names.index(name) :])
+
+
+@dataclass(frozen=True)
+class Least:
+    """What one case takes, from its first race to its proof, however little time there is.
+
+    Attributes:
+        calls: that are timed, and those that set things up and are compared with the library's own.
+        agreements: of all ranks when to start, and how long it took.
+    """
+
+    calls: int
+    agreements: int
+
+    def time_s(self, call_s: float, agreement_s: float) -> float:
+        """In seconds, where a call and an agreement take so long."""
+        return WINDOW * self.calls * call_s + self.agreements * agreement_s
+
+
+def least_of(effort: Effort) -> Least:
+    """Of a race, of another of what is near its best, and of each launch that verifies; between sizes nothing
+    may be to race.
+    """
+    looks = len(effort.looks)
+    race = sum(1 + 2 * recipes for recipes in [LEAST_RACING + 1, *[2] * (looks - 1)])
+    verify = 1 + 2 * (1 + effort.least_verify)
+    return Least(2 * race + effort.launches * verify, AGREEMENTS * (2 * looks + effort.launches))
+
+
+LEAST_PARTS = ("race", "near", "verify")
+"""Of `SHARES`: those that are never left out."""
