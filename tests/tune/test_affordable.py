@@ -44,13 +44,14 @@ def test_what_is_dear_is_left_out_and_named(
 ) -> None:
     caplog.set_level(logging.INFO)
     whole = grids(NAMES, SIZES, layout.size)
+    few = grids(NAMES, SIZES, layout.size, thinned=NAMES)
     found = affordable_grids(NAMES, SIZES, layout, budget_s)
     longer = affordable_grids(NAMES, SIZES, layout, 2 * budget_s)
     for name, sizes in found.items():
-        # The least sizes without a gap, one at least, and no fewer with more time.
-        assert sizes == whole[name][: len(sizes)]
+        # All, or of every third the least without a gap, one at least, and no fewer with more time.
+        assert sizes in (whole[name], few[name][: len(sizes)])
         assert len(longer[name]) >= len(sizes) >= 1
-    left_out = [name for name in NAMES if found[name] != whole[name]]
+    left_out = [name for name in NAMES if found[name] not in (whole[name], few[name])]
     said = caplog.records[0].getMessage() if caplog.records else ""
     assert all((f"{name} from" in said) == (name in left_out) for name in NAMES)
     assert budget_s > 1 or {"bcast", "allreduce"} <= set(left_out)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.statistics import FloatArray
-from isochrone.tune.race import ERROR, holm, left_in, p_slower, spent, steady
+from isochrone.tune.race import ERROR, holm, in_time, left_in, p_slower, spent, steady
 
 LOOKS = (2, 4, 6)
 
@@ -122,3 +122,27 @@ def test_no_other_choice_among_the_options_changes_less(options: list[dict[str, 
     for few in options:
         others = [(*before, recipe) for before in others for recipe in few]
     assert changes(chosen) == min(map(changes, others))
+
+
+RACES_S = st.dictionaries(
+    st.integers(0, 20), st.lists(st.floats(0, 10), min_size=1, max_size=8), min_size=1, max_size=8
+)
+
+
+@given(RACES_S, st.floats(0, 100), st.integers(0, 4))
+def test_what_races_fits_the_budget_beyond_the_least(
+    races_s: dict[int, list[float]], budget_s: float, least: int
+) -> None:
+    counts = in_time(races_s, budget_s, least)
+    assert all(min(least, len(times)) <= counts[key] <= len(times) for key, times in races_s.items())
+    beyond = {key: times[: counts[key]] for key, times in races_s.items() if counts[key] > least}
+    of_least = sum(sum(times[:least]) for times in races_s.values())
+    assert not beyond or sum(map(sum, beyond.values())) <= max(budget_s, of_least) * (1 + 1e-9)
+    if least == 0:
+        assert sum(sum(times[: counts[key]]) for key, times in races_s.items()) <= budget_s * (1 + 1e-9)
+
+
+def test_what_a_short_race_leaves_is_for_a_long_one() -> None:
+    assert in_time({"short": [1, 1], "long": [4, 4, 4]}, 10, 1) == {"short": 2, "long": 2}
+    assert in_time({"short": [1, 1], "long": [4, 4, 4]}, 1, 1) == {"short": 1, "long": 1}
+    assert in_time({"one": [1] * 8, "other": [1] * 8}, 6, 1) == {"one": 3, "other": 3}

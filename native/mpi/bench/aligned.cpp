@@ -101,7 +101,7 @@ AlignedTimer::AlignedTimer(MPI_Comm comm)
 }
 
 double AlignedTimer::agreed_now() {
-    std::array<double, 1> now = {clock_.to_global(clock::now())};
+    std::array<double, 1> now = {global_now()};
     maximum(now);
     last_start_s_ = now[0];
     return now[0];
@@ -151,9 +151,9 @@ std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> 
     std::vector<double> times(2 * count);  // when each began, and when it ended
     for (std::size_t i = 0; i < count; ++i) {
         clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
-        times[i] = clock_.to_global(clock::now());
+        times[i] = global_now();
         calls[i].operation();
-        times[count + i] = clock_.to_global(clock::now());
+        times[count + i] = global_now();
     }
     maximum(times);
     std::vector<Outcome> outcomes(count);

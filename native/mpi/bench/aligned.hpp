@@ -40,6 +40,8 @@ class AlignedTimer {
 
     /// Collective. Now, on the clock of rank 0, equal on all ranks: the latest of all.
     [[nodiscard]] double agreed_now();
+    /// Now, on that clock, as this rank knows it.
+    [[nodiscard]] double global_now() const { return clock_.to_global(clock::now()); }
     /// When the last block was to begin, on that clock; equal on all ranks.
     [[nodiscard]] double last_start_s() const { return last_start_s_; }
     /// What the two allreduces of a block take, in seconds, as far as known; equal on all ranks.

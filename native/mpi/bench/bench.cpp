@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -111,7 +112,7 @@ class Bench {
         comm::ProgressLines progress(total);
         std::size_t done = 0;
         std::mt19937_64 random(work_.seed);
-        const double begin = timer_.agreed_now();
+        deadline_s_ = timer_.agreed_now() + work_.budget_s;
         std::vector<Running*> left;
         for (Running& one : running_) {
             if (!one.one->recipes.empty()) left.push_back(&one);
@@ -128,8 +129,7 @@ class Bench {
                     done += static_cast<std::size_t>(std::min(one->repetitions, counted) -
                                                      std::min(before, counted));
                 }
-                const bool is_late = timer_.last_start_s() - begin > work_.budget_s;
-                const bool is_long = one->spent_s > work_.patience_s || is_late;
+                const bool is_long = one->spent_s > work_.patience_s || is_late();
                 one->is_done = one->repetitions >= work_.repetitions ||
                                (is_long && one->repetitions >= work_.least_repetitions);
                 if (one->is_done) one->candidates.clear();
@@ -227,8 +227,12 @@ class Bench {
             }
             return;
         }
-        std::vector<double> found(2 * one.recipes.size());  // whether it is wrong, and how long it takes
-        const std::span<double> took = std::span(found).subspan(one.recipes.size());
+        const std::size_t count = one.recipes.size();
+        // Whether each is wrong, when its last rank came back, and minus when its first one began: ranks that
+        // need not wait for others are several calls ahead of them.
+        std::vector<double> found(3 * count, std::numeric_limits<double>::lowest());
+        const std::span<double> ended = std::span(found).subspan(count, count);
+        const std::span<double> began = std::span(found).subspan(2 * count);
         if (party.takes_part()) {
             const Operands& operands = running.candidates.front().operands();
             const Memory memory = next(operands);
@@ -242,17 +246,17 @@ class Bench {
             running.candidates.front().run_library({memory.input, expected.data()});
             for (std::size_t i = 0; i < running.candidates.size(); ++i) {
                 std::copy(before.begin(), before.end(), memory.output);
-                const double begin = clock::now();
+                began[i] = -timer_.global_now();
                 running.candidates[i].run(memory);
-                took[i] = clock::now() - begin;
+                ended[i] = timer_.global_now();
                 found[i] = std::equal(expected.begin(), expected.end(), memory.output) ? 0 : 1;
             }
         }
         calls_ += static_cast<std::int64_t>(running.candidates.size());
         timer_.maximum(found);
-        for (std::size_t i = 0; i < one.recipes.size(); ++i) {
-            running.expected_s[i] = took[i];
-            if (found[i] == 0) continue;
+        for (std::size_t i = 0; i < count; ++i) {
+            running.expected_s[i] = ended[i] + began[i];
+            if (found[i] <= 0) continue;
             std::string what(one.collective->words);
             if (one.collective->has_data) what += " of " + std::to_string(one.bytes) + " bytes";
             if (one.collective->rooted) what += ", root " + std::to_string(one.root);
@@ -310,6 +314,9 @@ class Bench {
         running.repetitions += count;
     }
 
+    /// Whether the time for all cases is over; equal on all ranks.
+    [[nodiscard]] bool is_late() const { return timer_.last_start_s() > deadline_s_; }
+
     /// So many that agreeing on them takes a tenth of the time at most, and so few that they are not done
     /// before what disturbs has passed.
     [[nodiscard]] int repetitions_of_block(const Running& running) const {
@@ -318,10 +325,13 @@ class Bench {
         const int left = work_.repetitions - running.repetitions;
         const int most = std::max(1, most_calls / static_cast<int>(running.candidates.size()));
         if (!Buffer::holds_contents()) return std::min(left, most);
-        double once = 0;
-        for (const double expected : running.expected_s) once += 2 * expected;
-        const double wanted = timer_.agreement_s() / share / std::max(once, 1e-9);
-        return std::min({left, most, static_cast<int>(std::min(wanted, 1e6)) + 1});
+        double once = 1e-9;
+        for (const double expected : running.expected_s) once += expected;
+        const double wanted = timer_.agreement_s() / share / (2 * once);
+        const double patient = is_late() ? 0 : (work_.patience_s - running.spent_s) / once;
+        const auto whole = [](double many) { return static_cast<int>(std::clamp(many, 0.0, 1e6)); };
+        const int allowed = std::max(work_.least_repetitions - running.repetitions, whole(patient));
+        return std::max(1, std::min({left, most, whole(wanted) + 1, allowed}));
     }
 
     void call(const Candidate& candidate) {
@@ -341,6 +351,7 @@ class Bench {
     std::unique_ptr<Buffer> output_;
     unsigned checks_ = 0;
     std::int64_t calls_ = 0;
+    double deadline_s_ = 0;  // on the timer's clock
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ from isochrone.tune.effort import (
     share_left,
 )
 from isochrone.tune.family import family
-from isochrone.tune.race import left_in, median_s
+from isochrone.tune.race import in_time, left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
@@ -233,26 +233,18 @@ class Racing:
         self, racing: Mapping[Spot, list[str]], share: str, rounds: int
     ) -> dict[Spot, list[str]]:
         """The first of the recipes of each spot, as many as can be timed in its part of a look, as the model
-        foresees it; some at least, and the last, beside which the others run. What a spot leaves of an even
-        share is for those that take longer.
+        foresees it; some at least, and the last, beside which the others run.
         """
-        left_s = part_of(self.budget_s, share, rounds)
-        if left_s is None:
+        budget_s = part_of(self.budget_s, share, rounds)
+        if budget_s is None:
             return dict(racing)
         calls = WINDOW * (1 + self.effort.looks[0])
         times_s = {
             spot: [len(spot.tuned) * calls * self._predicted_s(spot, recipe) for recipe in few[:-1]]
             for spot, few in racing.items()
         }
-        kept = {}
-        ordered = sorted(times_s, key=lambda spot: sum(times_s[spot]))
-        for at, spot in enumerate(ordered):
-            even_s = left_s / (len(ordered) - at)
-            spent_s = np.cumsum(times_s[spot])
-            count = max(LEAST_RACING, int(np.searchsorted(spent_s, even_s, side="right")))
-            left_s -= float(spent_s[:count][-1])
-            kept[spot] = [*racing[spot][:-1][:count], racing[spot][-1]]
-        return {spot: kept[spot] for spot in racing}
+        counts = in_time(times_s, budget_s, LEAST_RACING)
+        return {spot: [*few[:-1][: counts[spot]], few[-1]] for spot, few in racing.items()}
 
     def _predicted_s(self, spot: Spot, recipe: str) -> float:
         """Of one call, at the largest size; 0 where the model knows no time."""

@@ -108,6 +108,27 @@ def left_in(races: Mapping[Key, Times], look: int, looks: int) -> dict[Key, list
     }
 
 
+def in_time(times_s: Mapping[Key, Sequence[float]], budget_s: float, least: int) -> dict[Key, int]:
+    """How many of each race's recipes, the first ones, can be timed in a budget: an even share is for each
+    race, and what one leaves of it is for those that take longer.
+
+    Args:
+        times_s: of each race what each recipe takes, in seconds.
+        budget_s: for all.
+        least: so many race in any case.
+    """
+    found = {}
+    left_s = budget_s
+    ordered = sorted(times_s, key=lambda key: sum(times_s[key]))
+    for at, key in enumerate(ordered):
+        even_s = left_s / (len(ordered) - at)
+        spent_s = np.concatenate([[0.0], np.cumsum(times_s[key])])
+        fitting = int(np.searchsorted(spent_s, even_s, side="right")) - 1
+        found[key] = min(max(least, fitting), len(times_s[key]))
+        left_s -= float(spent_s[found[key]])
+    return found
+
+
 def steady(options: Sequence[Mapping[str, float]]) -> list[str]:
     """For each size one of its options, so that the choice changes as seldom as it can, and then takes the
     least time: two recipes that are equally good do not alternate.
