@@ -73,9 +73,13 @@ test-mpi: $(STAMPS)/packages
 	cmake --build --preset mpich
 	ctest --preset mpich
 
+# Rooms whose tests start no ranks and no labs: they run side by side, and what takes times after them, alone.
+QUIET := $(addprefix tests/,adaptive core detect evaluate files mapping merge plogp)
+
 .PHONY: test-python
 test-python: setup
-	$(VENV)/bin/python -m pytest -m 'not long'
+	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m 'not long' -n $(shell nproc) $(QUIET)
+	$(VENV)/bin/python -m pytest -m 'not long' $(addprefix --ignore=,$(QUIET))
 
 FUZZ_SECONDS ?= 300
 

@@ -2,9 +2,9 @@
 """Distances between places, from round trips between ranks.
 
 The distance of two ranks is half of the least round trip of the smallest message: noise only ever adds to a
-    message's time, so that the minimum of the repetitions is the best estimate, and the smallest message
-    has no share of bandwidth in it. Where a level differs in bandwidth only, larger sizes tell it
-    (``by_size``). Distances are compared as ratios, hence the logarithm.
+message's time, so that the minimum of the repetitions is the best estimate, and the smallest message
+has no share of bandwidth in it. Where a level differs in bandwidth only, larger sizes tell it
+(``by_size``). Distances are compared as ratios, hence the logarithm.
 """
 
 from __future__ import annotations

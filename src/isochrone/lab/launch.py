@@ -86,7 +86,14 @@ class Launch:
     def _open_mpi(self, launcher: str, program: Sequence[str]) -> list[str]:
         hostfile = self.folder / "hosts"
         if _number(self.library) >= (5,):
-            agent = ["--prtemca", "plm_ssh_agent", str(self.lab.agent), "--prtemca", "prte_if_include", CARD]
+            # Daemons leave folders named by their process when they are killed, and don't start where one is:
+            # a lab's processes have the same small numbers each time.
+            settings = {
+                "plm_ssh_agent": str(self.lab.agent),
+                "prte_if_include": CARD,
+                "prte_tmpdir_base": str(self.folder),
+            }
+            agent = [word for item in settings.items() for word in ("--prtemca", *item)]
         else:
             agent = ["--mca", "plm_rsh_agent", str(self.lab.agent), "--mca", "oob_tcp_if_include", CARD]
         # One line for each rank: the sequential mapper goes through them in order.

@@ -165,7 +165,8 @@ class LabTarget:
             variables["LD_PRELOAD"] = behind(variables.get("LD_PRELOAD", ""), idle)
         names = self.lab.network.host_names
         hosts = [names[host] for host in self.ranks.hosts]
-        with tempfile.TemporaryDirectory(prefix="isochrone-lab.") as folder:
+        # Daemons may be at their end for a moment longer than what they started.
+        with tempfile.TemporaryDirectory(prefix="isochrone-lab.", ignore_cleanup_errors=True) as folder:
             yield Launch(self.lab, self.library, hosts, Path(folder), variables)
 
     def command(self, line: Sequence[str]) -> list[str]:
