@@ -41,9 +41,8 @@ from isochrone.sim.description import load_system
 from isochrone.sim.system import PLACEMENTS, System
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
 from isochrone.steps.racing import SIMULATED_MESSAGES
+from isochrone.steps.survey import probe_and_detect
 from isochrone.tune.candidates import MOST_SEGMENTS, SMALLEST_SEGMENTED_BYTES, candidates, predicted_s
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, in_order, parse_collectives, timed, words
@@ -240,9 +239,8 @@ def surveyed(system: str, placement: str, ranks: int, folder: Path) -> Place:
     """Probes a job and detects its levels."""
     described = job(system, placement, ranks)
     target = SimTarget(described)
-    probe(target, folder / "measurements.jsonl")
     topology = folder / "topology.json"
-    found = detect(folder / "measurements.jsonl", topology, target.truth)
+    found = probe_and_detect(target, folder)
     _log.info("%s, %s, %d ranks: accuracy %s", system, placement, ranks, found.accuracy)
     return Place(system, placement, described, topology, layout_of(found, topology))
 

@@ -32,8 +32,7 @@ from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.registry import find_library
 from isochrone.statistics import FloatArray, geometric_mean, ratio_ci
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.tune.collectives import grids, has_blocks, in_order, parse_collectives, words
 from isochrone.tune.layout import layout_of
 
@@ -81,8 +80,7 @@ def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="isochrone-lab-collectives.") as folder:
         topology = Path(folder) / "topology.json"
-        probe(target, Path(folder) / "measurements.jsonl")
-        found = detect(Path(folder) / "measurements.jsonl", topology, target.truth)
+        found = probe_and_detect(target, Path(folder))
         layout = layout_of(found, topology)
         sizes = [int(size) for size in wanted.sizes.split(",")]
         for name in missing:

@@ -33,10 +33,9 @@ from isochrone.launch.registry import find_library
 from isochrone.launch.told import told
 from isochrone.statistics import FloatArray, ratio_ci
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.folder import LIBRARY, MEASUREMENTS, TOPOLOGY, open_folder
+from isochrone.steps.folder import LIBRARY, TOPOLOGY, open_folder
 from isochrone.steps.library import tune_library
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.tune.collectives import parse_collectives, sizes_of
 
 NATIVE = "native"
@@ -77,8 +76,7 @@ def measure(wanted: argparse.Namespace, target: LabTarget, folder: Path) -> None
         return
     sizes = [int(size) for size in wanted.sizes.split(",")]
     if not (folder / TOPOLOGY).exists():
-        probe(target, folder / MEASUREMENTS)
-        detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
+        probe_and_detect(target, folder)
     if not (folder / LIBRARY).exists():
         tune_library(target, folder / TOPOLOGY, folder / LIBRARY, wanted.collectives, sizes)
     to_tell = told(folder, target.library, target.rank_count)

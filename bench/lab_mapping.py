@@ -42,10 +42,9 @@ from isochrone.launch.registry import find_library
 from isochrone.mapping.emitters import Job, emit, forms_of
 from isochrone.mapping.system import system_of_topology
 from isochrone.statistics import Interval, median_ci, ratio_ci
-from isochrone.steps.detect import detect
 from isochrone.steps.map import map_ranks, read_program
-from isochrone.steps.probe import probe
 from isochrone.steps.record import record, run_in_lab
+from isochrone.steps.survey import probe_and_detect
 
 MOST_S = 300
 _EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -149,9 +148,7 @@ class Measured:
     def topology(self) -> Topology:
         """Probed when it is first needed."""
         if self._topology is None:
-            measurements = self.folder / "measurements.jsonl"
-            probe(self.target, measurements)
-            self._topology = detect(measurements, self.folder / "topology.json", self.target.truth)
+            self._topology = probe_and_detect(self.target, self.folder)
         return self._topology
 
     def run(self, kind: Kind, words: Sequence[str], places: tuple[Place, ...]) -> tuple[float, str]:

@@ -31,8 +31,7 @@ from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import geometric_mean
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.tune.candidates import candidates
 from isochrone.tune.layout import layout_of
 from isochrone.units import format_bytes
@@ -84,8 +83,7 @@ def measure(wanted: argparse.Namespace, name: str, nodes: int) -> None:
     with tempfile.TemporaryDirectory(prefix="isochrone-marks.") as folder:
         topology = Path(folder) / "topology.json"
         begin = time.monotonic()
-        probe(target, Path(folder) / "measurements.jsonl")
-        found = detect(Path(folder) / "measurements.jsonl", topology, target.truth)
+        found = probe_and_detect(target, Path(folder))
         _log.info("%s, %d ranks: probed in %.0f s", name, ranks, time.monotonic() - begin)
         layout = layout_of(found, topology)
         for size in sizes:

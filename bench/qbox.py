@@ -40,8 +40,7 @@ from isochrone.mapping.predict import exchange_time_s
 from isochrone.mapping.system import System, system_of_topology
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 
 CORES = 12
 DESCRIPTION = """name: tornado
@@ -111,8 +110,7 @@ def cluster(nodes: int, folder: Path) -> SimTarget:
 
 def measured(folder: Path) -> System:
     """Four nodes, as they were measured."""
-    probe(cluster(4, folder), folder / "measurements.jsonl")
-    return system_of_topology(detect(folder / "measurements.jsonl", folder / "topology.json"))
+    return system_of_topology(probe_and_detect(cluster(4, folder), folder))
 
 
 def run_s(program: Path, case: Case, folder: Path, mapping: Mapping, work_us: int) -> tuple[float, float]:

@@ -31,13 +31,12 @@ from scipy import stats
 
 from isochrone import _core
 from isochrone.cli.target import TargetOptions, open_target
-from isochrone.files import Bench, Case, provenance, read_bench, read_topology
+from isochrone.files import Bench, Case, provenance, read_bench
 from isochrone.launch.target import Target
 from isochrone.statistics import geometric_mean
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
 from isochrone.steps.folder import TUNING
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.candidates import (
     Form,
@@ -97,11 +96,8 @@ def compared(
     target: Target, options: TuneOptions, most: int, repetitions: int, folder: Path
 ) -> dict[str, Any]:
     """Tunes, searches the space, and holds the one against the other."""
-    measurements, topology = folder / "measurements.jsonl", folder / "topology.json"
-    probe(target, measurements)
-    detect(measurements, topology, target.truth)
-    tuned = read_topology(topology)
-    layout = layout_of(tuned, topology)
+    topology = folder / "topology.json"
+    layout = layout_of(probe_and_detect(target, folder), topology)
     plan, _ = tune(target, topology, folder / "plan.json", folder / "bench.jsonl", options)
     rounds = [read_bench(file) for file in (folder / TUNING).glob("*.jsonl")]
     sizes = grids(options.collectives, options.sizes_bytes, layout.size)

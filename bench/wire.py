@@ -33,8 +33,7 @@ from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.registry import find_library
 from isochrone.statistics import FloatArray, median_ci
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.tune.candidates import candidates, predicted_s
 from isochrone.tune.layout import layout_of
 
@@ -85,8 +84,7 @@ def measure(wanted: argparse.Namespace, target: LabTarget) -> None:
         return
     with tempfile.TemporaryDirectory(prefix="isochrone-wire.") as folder:
         topology = Path(folder) / "topology.json"
-        probe(target, Path(folder) / "measurements.jsonl")
-        layout = layout_of(detect(Path(folder) / "measurements.jsonl", topology, target.truth), topology)
+        layout = layout_of(probe_and_detect(target, Path(folder)), topology)
         by_hand = {
             size: [f"{BY_HAND}@{s}" if s else BY_HAND for s in SEGMENTS_BYTES if s < size] for size in sizes
         }

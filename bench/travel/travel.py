@@ -45,8 +45,7 @@ from isochrone.sim.system import System
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import geometric_mean
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.steps.detect import detect
-from isochrone.steps.probe import probe
+from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.collectives import is_rooted
 from isochrone.tune.layout import layout_of
@@ -92,9 +91,8 @@ def shapes_of(wanted: argparse.Namespace, per_node: int) -> list[tuple[int, int]
 def surveyed(target: Target, folder: Path, budget_s: float | None) -> tuple[Plan, float]:
     """A plan for the ranks of the target, and the share of ranks that the topology has right."""
     folder.mkdir()
-    measurements, topology = folder / "measurements.jsonl", folder / "topology.json"
-    probe(target, measurements)
-    found = detect(measurements, topology, target.truth)
+    topology = folder / "topology.json"
+    found = probe_and_detect(target, folder)
     names = tuple(dict.fromkeys(name for name, _ in KINDS))
     sizes = tuple(dict.fromkeys(size for _, size in KINDS))
     options = TuneOptions(sizes_bytes=sizes, collectives=names, budget_s=budget_s)

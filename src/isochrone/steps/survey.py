@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from isochrone.fabric.tree import read_tree
-from isochrone.files import Survey, provenance, write_survey
+from isochrone.files import Survey, Topology, provenance, write_survey
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
@@ -23,6 +23,16 @@ from isochrone.tune.collectives import WANTED, words
 _PROBE, _DETECT, _TUNE = 0.07, 0.02, 0.97
 
 _log = logging.getLogger(__name__)
+
+
+def probe_and_detect(target: Target, folder: Path) -> Topology:
+    """Its topology, with the defaults of both steps, whose files are in `folder` then.
+
+    Raises:
+        IsochroneError: a step fails.
+    """
+    probe(target, folder / MEASUREMENTS)
+    return detect(folder / MEASUREMENTS, folder / TOPOLOGY, target.truth)
 
 
 def survey(
