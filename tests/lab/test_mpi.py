@@ -76,6 +76,21 @@ def test_ranks_run_where_the_placement_has_them(
     assert found == {rank: (f"h{host}", 2) for rank, host in enumerate(ranks.hosts)}
 
 
+def test_daemons_of_each_launch_have_a_folder_of_their_own(lab: Lab, library: MpiLibrary) -> None:
+    # What killed ones leave has the number of their process, and numbers come again in a lab.
+    target = LabTarget(
+        lab, replace(library, vendor="Open MPI", version="5.0.11"), Ranks.on(lab.network, 2, 1, None, None)
+    )
+    folders = []
+    for _ in range(2):
+        with target.launching() as launch:
+            line = launch.line(["program"])
+            folders.append(Path(line[line.index("prte_tmpdir_base") + 1]))
+            assert folders[-1].is_dir()
+    assert folders[0] != folders[1]
+    assert not any(folder.exists() for folder in folders)
+
+
 def test_racks_are_found_and_impossible_times_are_refused(
     lab: Lab, library: MpiLibrary, tmp_path: Path
 ) -> None:

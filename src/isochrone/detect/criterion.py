@@ -15,13 +15,14 @@ be within groups, and the next group is the one that it nearly chose.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Distances, Floats, Ints
-from isochrone.detect.effects import rank_effects
+from isochrone.detect.effects import rank_effects, row_medians
 from isochrone.detect.evidence import LEAST_STEP
 
 NEARLY_EVERY = 0.9
@@ -97,9 +98,9 @@ class Criterion:
 
     def __init__(self, distances: Distances) -> None:
         """`distances` of all pairs of ranks; those of two places are averaged."""
-        self._usual = between_places(distances, distances.usual_log_s)
-        self.log_s = between_places(distances, distances.log_s)
-        self.known: Booleans = between_places(distances, distances.measured.astype(np.float64)) > 0
+        values = (distances.log_s, distances.usual_log_s, distances.measured.astype(np.float64))
+        self.log_s, self._usual, measured = between_places(distances, values)
+        self.known: Booleans = measured > 0
         self._known_of: Ints = self.known.sum(axis=1)
         self._hosts = distances.host_of
         self.noise = distances.noise
@@ -283,12 +284,8 @@ class _Judge:
             for of in (np.maximum(count - 1, 0) // 2, count // 2)
         ]
         to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
-        within = np.sort(np.where(own, log_s, np.inf), axis=1)
-        mine = own.sum(axis=1)
-        rows = np.arange(len(groups))
-        near = (within[rows, np.maximum(mine - 1, 0) // 2] + within[rows, mine // 2 % len(groups)]) / 2
-        near[mine == 0] = 0.0
-        valid = self._siblings & (mine > 0)[:, None]
+        near = row_medians(log_s, own)
+        valid = self._siblings & own.any(axis=1)[:, None]
         return np.where(valid, to_groups - near[:, None], np.inf), to_groups
 
     def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
@@ -323,13 +320,15 @@ class _Judge:
         )
 
 
-def between_places(distances: Distances, values: Floats) -> Floats:
-    """[place, place], mean of the values of the pairs of two places, or within one; 0 where there is none."""
+def between_places(distances: Distances, values: Iterable[Floats]) -> list[Floats]:
+    """[place, place] of each of some values: their mean over the pairs of two places, or within one; 0 where
+    there is none.
+    """
     n = distances.places
     cell = distances.first * n + distances.second
-    count = np.bincount(cell, minlength=n * n)
-    mean: Floats = (np.bincount(cell, values, minlength=n * n) / np.maximum(count, 1)).reshape(n, n)
-    return mean + np.triu(mean, 1).T
+    count = np.maximum(np.bincount(cell, minlength=n * n), 1)
+    upper = [(np.bincount(cell, each, minlength=n * n) / count).reshape(n, n) for each in values]
+    return [mean + np.triu(mean, 1).T for mean in upper]
 
 
 def scatter(values: Floats) -> float:

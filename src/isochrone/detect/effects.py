@@ -46,10 +46,12 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
             system[:n, at] = system[at, :n] = of_kind.sum(axis=1)
             system[at, at] = of_kind.sum() / 2 + 1e-12
             right[at] = np.sum(of_kind * log_s) / 2
-        found[:] = np.linalg.solve(system, right)
+        before, found = found, np.linalg.solve(system, right)
         means = np.where(kinds[0], found[n], found[n + 1])
         left = np.abs(log_s - means - found[:n, None] - found[None, :n])
         least = max(_SMALL * float(np.median(left[used])), 1e-6)
+        if np.abs(found - before).max() < _SMALL * least:
+            break
         weight = np.where(used, 1 / np.maximum(left, least), 0.0)
         weight /= weight[used].mean()
     effects: Floats = found[:n] - np.median(found[:n])
@@ -75,7 +77,15 @@ def effects_around(log_s: Floats, known: Booleans, meets: Ints) -> Floats:
         for level in range(len(medians)):
             if (here := apart & (meets == level)).any():
                 medians[level] = np.median(left[here])
-        alone = np.where(apart, log_s - medians[meets] - effects[None, :], np.nan)
-        effects[has_any] = np.nanmedian(alone[has_any], axis=1)
-        effects -= np.median(effects[has_any])
+        effects = row_medians(log_s - medians[meets] - effects[None, :], apart)
+        effects[has_any] -= np.median(effects[has_any])
     return effects
+
+
+def row_medians(values: Floats, known: Booleans) -> Floats:
+    """[row], the median of the values that are known in each; 0 where none is."""
+    ordered = np.sort(np.where(known, values, np.inf), axis=1)
+    count = known.sum(axis=1)
+    rows = np.arange(len(values))
+    middle = ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2]
+    return np.where(count > 0, middle / 2, 0.0)
