@@ -10,10 +10,8 @@ STAMPS := build/stamps
 # What the Python package is made of beside Python, which an editable installation reads as it is.
 NATIVE := $(shell find native/core native/lab native/python native/cmake native/CMakeLists.txt -type f)
 
-# Clones of one machine share what they compile, and so do builds of the core beside different MPI libraries.
-export CCACHE_BASEDIR ?= $(CURDIR)
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
-# Looked for when a recipe runs: the first of them installs it.
+# The core is the same beside every MPI library. Looked for when a recipe runs: the first of them installs it.
 WITH_CCACHE := CMAKE_CXX_COMPILER_LAUNCHER="$${CMAKE_CXX_COMPILER_LAUNCHER-$$(command -v ccache)}"
 CMAKE := $(WITH_CCACHE) cmake
 
