@@ -43,10 +43,12 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.racing import SIMULATED_MESSAGES
 from isochrone.steps.survey import probe_and_detect
-from isochrone.tune.candidates import MOST_SEGMENTS, SMALLEST_SEGMENTED_BYTES, candidates, predicted_s
+from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import grids, in_order, parse_collectives, timed, words
+from isochrone.tune.forms import MOST_SEGMENTS, SMALLEST_SEGMENTED_BYTES
 from isochrone.tune.layout import layout_of
+from isochrone.tune.prices import predicted_s
 
 SYSTEMS = ("fram", "betzy", "idun")
 RANKS = (32, 31)

@@ -38,14 +38,9 @@ from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.folder import TUNING
 from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
-from isochrone.tune.candidates import (
-    Form,
-    candidates,
-    dividing_levels,
-    level_algorithms,
-    segments_for,
-)
+from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import grids
+from isochrone.tune.forms import Form, dividing_levels, level_algorithms, segments_for
 from isochrone.tune.layout import layout_of
 
 MODEL_FIRST = 8

@@ -34,8 +34,9 @@ from isochrone.launch.registry import find_library
 from isochrone.statistics import FloatArray, median_ci
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.survey import probe_and_detect
-from isochrone.tune.candidates import candidates, predicted_s
+from isochrone.tune.candidates import candidates
 from isochrone.tune.layout import layout_of
+from isochrone.tune.prices import predicted_s
 
 NATIVE = "native"
 SIZES_BYTES = (8, 65536, 1 << 20, 4 << 20)

@@ -15,9 +15,9 @@ from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
-from isochrone.tune.candidates import Form, level_algorithms
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import is_rooted, sizes_of, timed
+from isochrone.tune.forms import Form, level_algorithms
 
 pytestmark = pytest.mark.long
 

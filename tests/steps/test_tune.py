@@ -25,8 +25,8 @@ from isochrone.files import (
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.tune import TuneOptions, forget, tune
-from isochrone.tune.candidates import Form
 from isochrone.tune.collectives import collective, timed
+from isochrone.tune.forms import Form
 from isochrone.tune.layout import layout_of
 
 SIZES = (64, 65536, 1048576)

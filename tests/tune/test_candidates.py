@@ -10,16 +10,9 @@ import pytest
 
 from isochrone import _core
 from isochrone.errors import UsageError
-from isochrone.tune.candidates import (
-    Form,
-    candidates,
-    dividing_levels,
-    laid_over_hosts,
-    neighbours,
-    of_next_sizes,
-    pipelines,
-)
+from isochrone.tune.candidates import candidates, laid_over_hosts, neighbours, of_next_sizes, pipelines
 from isochrone.tune.collectives import grids, parse_collectives, sizes_of, timed
+from isochrone.tune.forms import Form, dividing_levels
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:

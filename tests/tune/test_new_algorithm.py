@@ -27,7 +27,8 @@ isochrone._core = core
 from isochrone.cli import info
 from isochrone.files import Evidence, Rule
 from isochrone.report.sections.plan import rule_sentence
-from isochrone.tune.candidates import level_algorithms, neighbours
+from isochrone.tune.candidates import neighbours
+from isochrone.tune.forms import level_algorithms
 
 links = {"latency_s": 1e-6, "send_overhead_s": [[0, 1e-7]], "receive_overhead_s": [[0, 0]],
          "gap_s": [[0, 0], [1000000, 1e-4]], "capacity_bytes_per_s": None}

@@ -23,16 +23,7 @@ from isochrone.progress import part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
 from isochrone.steps.rounds import Rounds
-from isochrone.tune.candidates import (
-    MOST_SEGMENTS,
-    Form,
-    candidates,
-    laid_over_hosts,
-    neighbours,
-    of_next_sizes,
-    pipelines,
-    predicted_s,
-)
+from isochrone.tune.candidates import candidates, laid_over_hosts, neighbours, of_next_sizes, pipelines
 from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
 from isochrone.tune.effort import (
     FAR_SLOWER,
@@ -43,6 +34,8 @@ from isochrone.tune.effort import (
     share_left,
 )
 from isochrone.tune.family import family
+from isochrone.tune.forms import MOST_SEGMENTS, Form
+from isochrone.tune.prices import predicted_s
 from isochrone.tune.race import in_time, left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE

@@ -16,9 +16,9 @@ from isochrone.files import Bench, BenchCase, Evidence, Plan, in_turn, merged, p
 from isochrone.launch.target import Target
 from isochrone.steps.bench import Limits
 from isochrone.steps.racing import Racing
-from isochrone.tune.candidates import predicted_s
 from isochrone.tune.collectives import has_agreed_size, sizes_of
 from isochrone.tune.effort import part_of
+from isochrone.tune.prices import predicted_s
 from isochrone.tune.race import median_s, steady
 from isochrone.tune.rules import (
     NATIVE,

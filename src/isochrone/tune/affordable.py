@@ -7,9 +7,10 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from isochrone import _core
-from isochrone.tune.candidates import candidates, predicted_s
+from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
 from isochrone.tune.effort import LEAST_PARTS, NOISY, least_of, part_of
+from isochrone.tune.prices import predicted_s
 from isochrone.units import format_bytes, format_time
 
 Grids = dict[str, tuple[int, ...]]
