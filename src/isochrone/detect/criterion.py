@@ -285,7 +285,7 @@ class _Judge:
         ]
         to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
         near = row_medians(log_s, own)
-        valid = self._siblings & own.any(axis=1)[:, None]
+        valid = self._siblings & np.any(own, axis=1, keepdims=True)
         return np.where(valid, to_groups - near[:, None], np.inf), to_groups
 
     def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:

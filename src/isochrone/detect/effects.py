@@ -34,7 +34,7 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
     kinds = [matrix & ~np.eye(n, dtype=bool) for matrix in (own, across)]
     used = kinds[0] | kinds[1]
     weight = used.astype(np.float64)
-    found = np.zeros(n + 2)
+    found: Floats = np.zeros(n + 2)
     for _ in range(_ROUNDS):
         system = np.zeros((n + 2, n + 2))
         right = np.zeros(n + 2)
