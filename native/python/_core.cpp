@@ -106,6 +106,25 @@ nb::list collective_rows() {
     return rows;
 }
 
+nb::dict recipe_parts(std::string_view text) {
+    const compose::Recipe recipe = compose::parse_recipe(text);
+    nb::list levels;
+    nb::list algorithms;
+    for (const compose::Part& part : recipe.parts) {
+        if (!part.level.empty()) levels.append(part.level);
+        nb::list ways;
+        ways.append(compose::to_text(part.choice));
+        if (!part.down.algorithm.empty()) ways.append(compose::to_text(part.down));
+        algorithms.append(ways);
+    }
+    nb::dict parts;
+    parts["levels"] = levels;
+    parts["algorithms"] = algorithms;
+    parts["segment_bytes"] = recipe.segment_bytes;
+    parts["order"] = compose::name_of(recipe.order());
+    return parts;
+}
+
 std::string rename_levels(std::string_view text, const std::map<std::string, std::string>& names) {
     compose::Recipe recipe = compose::parse_recipe(text);
     for (compose::Part& part : recipe.parts) {
@@ -254,6 +273,8 @@ NB_MODULE(_core, m) {
         "text"_a,
         "The recipe as Isochrone writes it. Raises ValueError with one line that says what is wrong where.");
 
+    m.def("recipe_parts", &recipe_parts, "text"_a,
+          "What a recipe is made of. Raises ValueError with one line that says what is wrong where.");
     m.def("rename_levels", &rename_levels, "recipe"_a, "names"_a,
           "The recipe with other names for its levels, by their old ones.");
 

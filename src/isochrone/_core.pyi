@@ -79,6 +79,20 @@ class Operation(TypedDict):
     stage: int
     after: list[int]
 
+class RecipeParts(TypedDict):
+    """A recipe in parts; for type checkers only.
+
+    ``levels`` is empty for a flat one. ``algorithms`` has for each level, the outermost first, or for all
+    ranks one on the way up and, where it is named, another on the way down; it is empty for ``native``.
+    ``order`` is that of ranks at the outermost level: "ordered", "depth_first", "breadth_first",
+    "longest_first", or empty. ``segment_bytes`` is 0 where none is named.
+    """
+
+    levels: list[str]
+    algorithms: list[list[str]]
+    segment_bytes: int
+    order: str
+
 def algorithms() -> list[Algorithm]:
     """The rows of the tables of algorithms that work across a group, of all collectives."""
 
@@ -94,6 +108,9 @@ def check_fabric_address(text: str) -> None:
 
 def parse_recipe(text: str) -> str:
     """The recipe as Isochrone writes it. The error line says what is wrong at which character."""
+
+def recipe_parts(text: str) -> RecipeParts:
+    """What a recipe is made of. The error line says what is wrong at which character."""
 
 def rename_levels(recipe: str, names: Mapping[str, str]) -> str:
     """The recipe as Isochrone writes it, with new names for its levels, by their old ones; those that are

@@ -88,11 +88,6 @@ Part read_ordered(Reader& reader, std::string level, std::string first) {
     return part;
 }
 
-std::string to_text(const Choice& choice) {
-    return choice.parameter == 0 ? choice.algorithm
-                                 : choice.algorithm + "/" + std::to_string(choice.parameter);
-}
-
 }  // namespace
 
 Recipe parse_recipe(std::string_view text) {
@@ -126,6 +121,17 @@ Recipe parse_recipe(std::string_view text) {
     return recipe;
 }
 
+std::string to_text(const Choice& choice) {
+    return choice.parameter == 0 ? choice.algorithm
+                                 : choice.algorithm + "/" + std::to_string(choice.parameter);
+}
+
+std::string_view name_of(Order order) {
+    const auto* const found = std::find_if(std::begin(orders), std::end(orders),
+                                           [&](const NamedOrder& one) { return one.order == order; });
+    return found == std::end(orders) ? std::string_view() : found->name;
+}
+
 std::string to_text(const Recipe& recipe) {
     if (recipe.kind == Recipe::Kind::native) return std::string(native_name);
     std::string parts;
@@ -133,9 +139,8 @@ std::string to_text(const Recipe& recipe) {
         if (!parts.empty()) parts += ",";
         if (!part.level.empty()) parts += part.level + "=";
         std::string choice = to_text(part.choice);
-        for (const NamedOrder& one : orders) {
-            if (part.order == one.order) choice = std::string(one.name) + "(" + choice + ")";
-        }
+        if (const auto order = name_of(part.order); !order.empty())
+            choice = std::string(order) + "(" + choice + ")";
         parts += choice;
         if (!part.down.algorithm.empty()) parts += "+" + to_text(part.down);
     }

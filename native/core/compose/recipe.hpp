@@ -71,5 +71,8 @@ inline constexpr std::string_view native_name = "native";
 /// Throws std::invalid_argument with one line that says what is wrong and where in the text.
 [[nodiscard]] Recipe parse_recipe(std::string_view text);
 [[nodiscard]] std::string to_text(const Recipe& recipe);
+[[nodiscard]] std::string to_text(const Choice& choice);
+/// Its word in recipes; empty for that of ranks.
+[[nodiscard]] std::string_view name_of(Order order);
 
 }  // namespace isochrone::core::compose

@@ -46,7 +46,7 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
             system[:n, at] = system[at, :n] = of_kind.sum(axis=1)
             system[at, at] = of_kind.sum() / 2 + 1e-12
             right[at] = np.sum(of_kind * log_s) / 2
-        before, found = found, np.linalg.solve(system, right)
+        before, found = found, np.asarray(np.linalg.solve(system, right), dtype=np.float64)
         means = np.where(kinds[0], found[n], found[n + 1])
         left = np.abs(log_s - means - found[:n, None] - found[None, :n])
         least = max(_SMALL * float(np.median(left[used])), 1e-6)

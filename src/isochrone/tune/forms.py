@@ -114,22 +114,15 @@ class Form:
 
     @staticmethod
     def of(text: str, collective: str = BCAST) -> Form:
-        """The parts of a recipe for a collective that ``text`` wrote."""
-        recipe, _, segment = text.partition("@")
-        segment_bytes = int(segment or 0)
-        kind, opened, inside = recipe.removesuffix(")").partition("(")
-        if not opened:
-            return Form((), ((recipe,),), segment_bytes)
-        if kind != "hierarchical":
-            return Form((), ((inside,),), segment_bytes, kind)
-        levels, named = zip(*(part.split("=") for part in inside.split(",")), strict=True)
-        order, opened, _ = named[0].partition("(")
+        """The parts of a recipe for a collective. Raises ValueError for what is none."""
+        parts = _core.recipe_parts(text)
         algorithms = []
-        for at, way in enumerate(named):
-            ways = tuple(way.partition("(")[2].removesuffix(")").split("+") if "(" in way else way.split("+"))
+        for at, way in enumerate(map(tuple, parts["algorithms"])):
             wanted = len(_ways(collective, at == 0))
-            algorithms.append(ways * wanted if len(ways) == 1 and ways != NATIVE else ways)
-        return Form(levels, tuple(algorithms), segment_bytes, order if opened else "")
+            algorithms.append(way * wanted if len(way) == 1 and way != NATIVE else way)
+        return Form(
+            tuple(parts["levels"]), tuple(algorithms) or (NATIVE,), parts["segment_bytes"], parts["order"]
+        )
 
 
 def dividing_levels(layout: _core.Layout) -> tuple[str, ...]:
