@@ -93,6 +93,32 @@ class RecipeParts(TypedDict):
     segment_bytes: int
     order: str
 
+class Step(TypedDict):
+    """One operation of one rank, in one segment, and when; for type checkers only.
+
+    ``kind``, ``peer`` and ``op``, the operation's index, are those of ``Operation``. ``level`` is where the
+    two ends of a message meet, or whose groups a collective is of; None for local work. ``sent_by`` is the
+    step that sent what a receive takes. From ``begin_s`` to ``free_s`` the rank's processor is busy with it;
+    before, the rank has waited. ``leave_s`` is when the first byte of a send leaves, and ``begin_s`` of
+    others. It is done at ``end_s``: a send when its last byte has left. ``after`` are steps of the same rank
+    that were to be done before it began, ``behind`` is one that was to have started, or None.
+    """
+
+    rank: int
+    kind: str
+    peer: int
+    level: int | None
+    op: int
+    segment: int
+    size_bytes: int
+    sent_by: int | None
+    begin_s: float
+    free_s: float
+    leave_s: float
+    end_s: float
+    after: list[int]
+    behind: int | None
+
 def algorithms() -> list[Algorithm]:
     """The rows of the tables of algorithms that work across a group, of all collectives."""
 
@@ -164,6 +190,11 @@ def layout(
     nothing was measured. ValueError if their numbers differ.
     """
 
+def hardware(hosts: Sequence[str]) -> Layout:
+    """The layout of ranks that nobody surveyed, by the host of each, with links of the parameters that their
+    kind usually has. ValueError if there are none.
+    """
+
 def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> Layout:
     """The layout of ranks at places (host, cpus or None, signature), by the text of a ``topology.json``.
 
@@ -175,6 +206,15 @@ def predict(collective: str, layout: Layout, recipe: str, root: int, size_bytes:
 
     ValueError for ``native``, which has no price. The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000)
     with shared ways. The GIL is released meanwhile.
+    """
+
+def timeline(
+    collective: str, layout: Layout, recipe: str, root: int, size_bytes: int, most: int
+) -> list[Step]:
+    """What all ranks do in a collective, and when, as ``predict`` foresees it: no step comes before one that
+    it waits for, and steps name each other by their index. The end of the last one is what ``predict`` says.
+
+    ValueError as there, and for more than ``most`` steps. The GIL is released while it is simulated.
     """
 
 def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int) -> list[Operation]:

@@ -32,8 +32,11 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
     }
     std::vector<schedule::Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(layout.size));
+    std::int64_t operations = 0;
     for (int rank = 0; rank < layout.size; ++rank) {
         schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
+        operations += static_cast<std::int64_t>(schedules.back().ops.size());
+        if (options.timeline != nullptr) options.timeline->check(operations);
     }
     const collectives::Question question{.size = layout.size,
                                          .root = root,

@@ -55,6 +55,7 @@ struct Message {
     Instance sent_by;
     Passage passage;
     std::vector<std::int64_t> counts;  // what it carries, if it carries counts
+    int step = -1;                     // of its send, in the timeline
 };
 
 struct Posted {
@@ -96,7 +97,11 @@ class World {
   public:
     World(const std::vector<Schedule>& schedules, const std::vector<Extents>& extents,
           const place::Layout& layout, const Options& options)
-        : layout_(layout), options_(options), network_(layout) {
+        : schedules_(schedules),
+          layout_(layout),
+          options_(options),
+          timeline_(options.timeline),
+          network_(layout) {
         outcome_.finish_s.resize(schedules.size());
         outcome_.level_bytes.resize(layout.levels.size());
         ranks_.reserve(schedules.size());
@@ -144,6 +149,7 @@ class World {
                                             " waits for ever");
             }
         }
+        if (timeline_ != nullptr) timeline_->order(schedules_);
         outcome_.slowest_s = *std::max_element(outcome_.finish_s.begin(), outcome_.finish_s.end());
         return std::move(outcome_);
     }
@@ -174,6 +180,23 @@ class World {
         }
     }
 
+    /// A step that keeps the rank's processor busy until it is free, and is done then.
+    Step step_of(const Rank& rank, Instance instance, int level, std::int64_t size_bytes,
+                 double begin_s) const {
+        const Op& op = rank.schedule->ops[at(instance.op)];
+        return {.rank = rank.schedule->rank,
+                .kind = op.kind,
+                .peer = op.peer,
+                .level = level,
+                .op = instance.op,
+                .segment = instance.segment,
+                .size_bytes = size_bytes,
+                .begin_s = begin_s,
+                .free_s = rank.processor_free_s,
+                .leave_s = begin_s,
+                .end_s = rank.processor_free_s};
+    }
+
     void take_counts(Rank& rank, const Slice& target, const std::vector<std::int64_t>& counts) {
         auto next = counts.begin();
         each_count(rank, target, [&](std::int64_t& count) { count = next == counts.end() ? 0 : *next++; });
@@ -195,13 +218,16 @@ class World {
                     break;
                 case OpKind::reduce:
                 case OpKind::copy: {
-                    const auto size_bytes = static_cast<double>(length_bytes(rank, op.source, instance));
+                    const std::int64_t size_bytes = length_bytes(rank, op.source, instance);
                     if (is_counts(rank, op.source)) {
                         std::vector<std::int64_t> counts;
                         each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
                         take_counts(rank, op.target, counts);
                     }
-                    rank.work(agenda_.now_s(), size_bytes * options_.gamma_s_per_byte);
+                    const double begin_s = rank.work(
+                        agenda_.now_s(), static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
+                    if (timeline_ != nullptr)
+                        timeline_->add(step_of(rank, instance, -1, size_bytes, begin_s));
                     foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
                     break;
                 }
@@ -217,7 +243,7 @@ class World {
         const int channel = rank.channel_of_op[at(instance.op)];
         const Path& path = channels_[at(channel)].path;
         const plogp::Parameters& links = network_.links(path);
-        Message message{channel, length_bytes(rank, op.source, instance), instance, {}, {}};
+        Message message{channel, length_bytes(rank, op.source, instance), instance, {}, {}, -1};
         if (is_counts(rank, op.source)) {
             each_count(rank, op.source, [&](std::int64_t count) { message.counts.push_back(count); });
         }
@@ -225,7 +251,10 @@ class World {
         const double way_s = rendezvous.busy_s(message.size_bytes);
         const double busy_s =
             std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + way_s);
-        const double begin_s = std::max(rank.work(agenda_.now_s(), busy_s), rank.way_out_free_s);
+        const double work_s = rank.work(agenda_.now_s(), busy_s);
+        if (timeline_ != nullptr)
+            message.step = timeline_->add(step_of(rank, instance, path.level, message.size_bytes, work_s));
+        const double begin_s = std::max(work_s, rank.way_out_free_s);
         rank.way_out_free_s = begin_s + way_s;
         double& leaves_s = channels_[at(channel)].last_leaves_s;
         leaves_s = std::max(leaves_s, begin_s + rendezvous.asking_s(message.size_bytes));
@@ -238,6 +267,11 @@ class World {
         Message& message = messages_[index];
         const Channel& channel = channels_[at(message.channel)];
         message.passage = network_.leave(channel.path, message.size_bytes, agenda_.now_s());
+        if (timeline_ != nullptr) {
+            Step& step = timeline_->steps[at(message.step)];
+            step.leave_s = agenda_.now_s();
+            step.end_s = message.passage.drained_s;
+        }
         foresee(message.passage.drained_s, Event::Kind::complete, channel.from, message.sent_by);
         foresee(message.passage.head_s + network_.links(channel.path).latency_s, Event::Kind::arrive, index);
     }
@@ -283,7 +317,13 @@ class World {
         Rank& rank = ranks_[at(channel.path.to)];
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
         if (is_counts(rank, target)) take_counts(rank, target, message.counts);
-        rank.work(agenda_.now_s(), network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
+        const double begin_s = rank.work(
+            agenda_.now_s(), network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
+        if (timeline_ != nullptr) {
+            Step step = step_of(rank, posted.instance, channel.path.level, message.size_bytes, begin_s);
+            step.sent_by = message.step;
+            timeline_->add(std::move(step));
+        }
         foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
         messages_.release(index);
     }
@@ -302,10 +342,14 @@ class World {
         double end_s = agenda_.now_s();
         for (const auto& [member, ignored] : inside)
             end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
-        end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(),
-                                 length_bytes(rank, op.target, instance));
+        const double begin_s = end_s;
+        const std::int64_t size_bytes = length_bytes(rank, op.target, instance);
+        end_s += library_bcast_s(layout_.links[at(op.level)], inside.size(), size_bytes);
         for (const auto& [member, its_instance] : inside) {
             ranks_[at(member)].processor_free_s = end_s;
+            if (timeline_ != nullptr) {
+                timeline_->add(step_of(ranks_[at(member)], its_instance, op.level, size_bytes, begin_s));
+            }
             foresee(end_s, Event::Kind::complete, member, its_instance);
         }
         inside.clear();
@@ -319,8 +363,10 @@ class World {
         start(r);
     }
 
+    const std::vector<Schedule>& schedules_;
     const place::Layout& layout_;
     const Options& options_;
+    Timeline* timeline_;  // nullptr: none is wanted
     Network network_;
     std::vector<Rank> ranks_;
     std::vector<Channel> channels_;

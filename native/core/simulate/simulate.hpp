@@ -47,6 +47,7 @@
 #include "place/layout.hpp"
 #include "schedule/extents.hpp"
 #include "schedule/schedule.hpp"
+#include "simulate/timeline.hpp"
 
 namespace isochrone::core::simulate {
 
@@ -55,6 +56,7 @@ struct Options {
                                       ///< 0: as many as place::window says, which the executor asks too
     std::int64_t unit_bytes = 1;      ///< bytes of one unit of the extents: of an element, in reductions
     double gamma_s_per_byte = 1e-10;  ///< local copies and reductions
+    Timeline* timeline = nullptr;     ///< filled, if it is given
 };
 
 struct Outcome {
@@ -66,7 +68,8 @@ struct Outcome {
 
 /// Runs `schedules[r]` with `extents[r]` on rank r of the layout. Throws std::invalid_argument, in one line,
 /// if their numbers differ, two ranks that exchange a message meet at no level, the two ends of a message
-/// differ in length, or a rank waits for ever. The same input gives the same outcome to the last bit.
+/// differ in length, a rank waits for ever, or the timeline is not to hold that much. The same input gives
+/// the same outcome to the last bit.
 [[nodiscard]] Outcome simulate(const std::vector<schedule::Schedule>& schedules,
                                const std::vector<schedule::Extents>& extents, const place::Layout& layout,
                                const Options& options = {});

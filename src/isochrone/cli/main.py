@@ -32,6 +32,7 @@ from isochrone.cli import (
     record,
     report,
     run,
+    show,
     survey,
     tune,
 )
@@ -64,6 +65,7 @@ for _name, _command in (
     ("report", report.report),
     ("doctor", doctor.doctor),
     ("evaluate", evaluate.evaluate),
+    ("show", show.show),
     ("info", info.info),
 ):
     app.command(_name, cls=WithProgram if _name == "map" else None)(_command)

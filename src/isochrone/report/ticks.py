@@ -25,8 +25,14 @@ def time_ticks(low_s: float, high_s: float) -> Ticks:
         if not chosen or len(found) <= _MOST:
             chosen = found
     if len(chosen) < _FEWEST:
-        chosen = _even_ticks(low_s, high_s)
+        chosen = _even_ticks(low_s, high_s, _FEWEST)
     return chosen, [_short(format_time(value)) for value in chosen]
+
+
+def linear_time_ticks(high_s: float) -> Ticks:
+    """Even steps from 0 to `high_s` (seconds, positive), and their names."""
+    values = _even_ticks(0.0, high_s, _MOST - 2)
+    return values, [_short(format_time(value)) for value in values]
 
 
 def size_ticks(sizes_bytes: Sequence[int]) -> Ticks:
@@ -60,8 +66,8 @@ def _decade_ticks(low_s: float, high_s: float, digits: Sequence[float]) -> list[
     ]
 
 
-def _even_ticks(low_s: float, high_s: float) -> list[float]:
-    raw = (high_s - low_s) / (_FEWEST + 1)
+def _even_ticks(low_s: float, high_s: float, fewest: int) -> list[float]:
+    raw = (high_s - low_s) / (fewest + 1)
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(digit * unit for digit in (1, 2, 2.5, 5, 10) if digit * unit >= raw * 0.999)
     first, last = math.ceil(low_s / step - 1e-9), math.floor(high_s / step + 1e-9)

@@ -54,13 +54,18 @@ def set_ticks(axis: Axis, values: Sequence[float], names: Sequence[str]) -> None
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     """Writes the figure in each of the KINDS; gives the paths."""
-    paths = []
+    paths = [folder / f"{stem}.{kind}" for kind in KINDS]
+    for path in paths:
+        save_as(figure, path)
+    return paths
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Writes the figure as a file of the kind, one of KINDS, that its name ends with."""
+    kind = path.suffix[1:].lower()
+    drawn = io.BytesIO()
     # Text stays text, as TrueType, which publishers ask for. A fixed salt and no date give the same file for
     # the same survey.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone", "pdf.fonttype": 42}):
-        for kind, metadata in _METADATA.items():
-            paths.append(folder / f"{stem}.{kind}")
-            drawn = io.BytesIO()
-            figure.savefig(drawn, format=kind, dpi=160, facecolor=PAPER, metadata=metadata)
-            write_whole(paths[-1], drawn.getvalue())
-    return paths
+        figure.savefig(drawn, format=kind, dpi=160, facecolor=PAPER, metadata=_METADATA[kind])
+    write_whole(path, drawn.getvalue())
