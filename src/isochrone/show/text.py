@@ -36,8 +36,8 @@ def summary(timeline: Timeline) -> str:
             crossed[send.level] += 1
             size_bytes[send.level] += send.size_bytes
     parts = [
-        f"{number_of(count, 'message')} ({format_bytes(size_bytes[level])}) at {timeline.call.level_name(level)}"
-        for level, count in sorted(crossed.items())
+        f"{number_of(crossed[level], 'message')} ({format_bytes(total)}) at {timeline.call.level_name(level)}"
+        for level, total in sorted(size_bytes.items())
     ]
     work = Counter(step.kind for step in timeline.steps)
     parts += [f"{work[kind]:,} {names[work[kind] > 1]}" for kind, names in _WORK.items() if kind in work]

@@ -40,6 +40,8 @@ _ROW_INCHES = (0.3, 0.105)
 _MOST_INCHES = 9.0
 _BESIDE = 3
 """Levels whose groups are named on the right."""
+_CROWD = 1500
+"""Messages that are too many for heads of arrows."""
 _KINDS = (
     ("send", "sends", INK),
     ("recv", "receives", NATIVE),
@@ -86,10 +88,11 @@ def spacetime(timeline: Timeline) -> Figure:
     axes.tick_params(axis="y", labelsize=min(9.0, 58 * row_inches * every))
     axes.set_xlabel("time, by the model")
     axes.set_ylabel("rank")
+    entries = [*levels, *kinds]
     figure.legend(
-        handles=[*levels, *kinds],
+        handles=entries,
         loc="outside upper left",
-        ncols=6,
+        ncols=len(entries) if len(entries) <= 6 else -(-len(entries) // 2),
         frameon=False,
         fontsize=9,
         labelcolor=SOFT,
@@ -133,16 +136,12 @@ def _messages(axes: Axes, timeline: Timeline, row: NDArray[np.int64], row_inches
         line = ((send.leave_s, int(row[send.rank])), (receive.begin_s, int(row[receive.rank])))
         of_level.setdefault(send.level or 0, []).append(line)
     many = sum(map(len, of_level.values()))
-    width = 1.3 if many < 200 else 0.8 if many < 1500 else 0.5
+    width, alpha = (1.3, 0.9) if many < 200 else (0.8, 0.9) if many < _CROWD else (0.4, 0.4)
     legend = []
     for level in sorted(of_level):
         colour = LEVELS[level % len(LEVELS)]
         lines = of_level[level]
-        axes.add_collection(
-            LineCollection(
-                lines, colors=colour, linewidths=width, alpha=0.9 if many < 1500 else 0.6, zorder=3
-            )
-        )
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=alpha, zorder=3))
         leaving = [
             Rectangle((step.leave_s, row[step.rank] - 0.16), step.end_s - step.leave_s, 0.32)
             for step in timeline.steps
@@ -151,7 +150,7 @@ def _messages(axes: Axes, timeline: Timeline, row: NDArray[np.int64], row_inches
         axes.add_collection(PatchCollection(leaving, facecolor=colour, alpha=0.35, linewidth=0, zorder=2))
         for marker, down in (("v", True), ("^", False)):
             ends = [end for start, end in lines if (end[1] > start[1]) == down]
-            if ends:
+            if ends and many < _CROWD:
                 axes.scatter(
                     [time_s for time_s, _ in ends],
                     [at for _, at in ends],

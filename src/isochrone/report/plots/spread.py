@@ -36,7 +36,7 @@ def spread_figure(call: Call, spread: Spread) -> Figure:
     leaves = 1 + max(x for x, _ in at.values())
     depth = max(y for _, y in at.values())
     width = min(11.0, max(4.0, 0.62 * leaves))
-    step = max(0.26, min(0.8, 7.5 / max(1, depth)))
+    step = max(0.26, min(0.8 + leaves / 80, 7.5 / max(1, depth)))
     figure = new_figure(width, 1.1 + step * max(1, depth))
     axes = figure.add_subplot()
     axes.axis("off")
@@ -44,6 +44,7 @@ def spread_figure(call: Call, spread: Spread) -> Figure:
     axes.set_ylim(depth + 0.45, -0.45)
     room = min((width - 0.4) / (leaves + 0.2), step * 0.8)  # inches
     point = 72 * min(room * 0.86, 0.3)
+    thick = 1.5 if leaves <= 40 else 0.8
     lines: dict[int, list[Path]] = {}
     for rank, branch in enumerate(spread.branches):
         if branch is not None:
@@ -51,7 +52,11 @@ def spread_figure(call: Call, spread: Spread) -> Figure:
     for level, of_level in lines.items():
         axes.add_collection(
             PathCollection(
-                of_level, edgecolors=LEVELS[level % len(LEVELS)], facecolors="none", linewidths=1.5, zorder=1
+                of_level,
+                edgecolors=LEVELS[level % len(LEVELS)],
+                facecolors="none",
+                linewidths=thick,
+                zorder=1,
             )
         )
     for rank, (x, y) in at.items():

@@ -68,4 +68,5 @@ def save_as(figure: Figure, path: Path) -> None:
     # the same survey.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone", "pdf.fonttype": 42}):
         figure.savefig(drawn, format=kind, dpi=160, facecolor=PAPER, metadata=_METADATA[kind])
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, drawn.getvalue())
