@@ -19,12 +19,13 @@
 #include <tuple>
 
 #include "collectives/collective.hpp"
-#include "compose/compose.hpp"
 #include "compose/recipe.hpp"
 #include "fabric.hpp"
 #include "mapping.hpp"
 #include "place/hardware.hpp"
 #include "place/layout.hpp"
+#include "ranks.hpp"
+#include "schedules.hpp"
 #include "select/candidates.hpp"
 #include "select/choose.hpp"
 #include "simulate/exchange.hpp"
@@ -45,13 +46,6 @@ using PlaceTuple = std::tuple<std::string, std::optional<std::string>, std::stri
 nb::str decoded(std::string_view text) {
     return nb::steal<nb::str>(
         PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
-}
-
-void check_rank(const place::Layout& layout, int rank) {
-    if (rank < 0 || rank >= layout.size) {
-        throw std::invalid_argument("rank " + std::to_string(rank) + " is not one of " +
-                                    std::to_string(layout.size) + " ranks");
-    }
 }
 
 nb::list table_rows(const collectives::Collective& collective, algorithms::Table (*table)()) {
@@ -176,74 +170,11 @@ double predict(std::string_view collective, const place::Layout& layout, std::st
         .slowest_s;
 }
 
-/// Of an operation, as Python knows it.
-nb::str kind_of(schedule::OpKind kind) {
-    static constexpr const char* kinds[] = {"send", "recv", "reduce", "copy", "collective"};
-    return nb::str(kinds[static_cast<std::size_t>(kind)]);
-}
-
-nb::object index_or_none(int index) {
-    return index < 0 ? nb::object(nb::none()) : nb::object(nb::int_(index));
-}
-
-nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,
-                     int rank, int root) {
-    check_rank(layout, rank);
-    check_rank(layout, root);
-    const auto parsed = compose::parse_recipe(recipe);
-    if (parsed.kind == compose::Recipe::Kind::native) throw std::invalid_argument("'native' has no schedule");
-    const auto resolved = compose::resolve(collectives::named(collective), parsed, layout);
-    const auto found = compose::schedule_of(resolved, layout, rank, root);
-    nb::list operations;
-    for (const auto& op : found.ops) {
-        nb::list after;
-        for (const auto& dependency : op.after) after.append(dependency.op);
-        nb::dict entry;
-        entry["kind"] = kind_of(op.kind);
-        entry["peer"] = op.peer;
-        entry["level"] = index_or_none(op.level);
-        entry["stage"] = op.stage;
-        entry["after"] = after;
-        operations.append(entry);
-    }
-    return operations;
-}
-
 place::Layout hardware(const std::vector<std::string>& hosts) {
     if (hosts.empty()) throw std::invalid_argument("there are no ranks");
     std::vector<place::Seat> seats;
     for (const std::string& host : hosts) seats.push_back({.host = host});
     return place::of_hardware(seats);
-}
-
-nb::list timeline(std::string_view collective, const place::Layout& layout, std::string_view recipe, int root,
-                  std::int64_t size_bytes, std::int64_t most) {
-    simulate::Timeline found{.most = most};
-    {
-        const nb::gil_scoped_release release;
-        static_cast<void>(simulate::predict(collectives::named(collective), compose::parse_recipe(recipe),
-                                            layout, root, size_bytes, {.timeline = &found}));
-    }
-    nb::list steps;
-    for (const auto& step : found.steps) {
-        nb::dict entry;
-        entry["rank"] = step.rank;
-        entry["kind"] = kind_of(step.kind);
-        entry["peer"] = step.peer;
-        entry["level"] = index_or_none(step.level);
-        entry["op"] = step.op;
-        entry["segment"] = step.segment;
-        entry["size_bytes"] = step.size_bytes;
-        entry["sent_by"] = index_or_none(step.sent_by);
-        entry["begin_s"] = step.begin_s;
-        entry["free_s"] = step.free_s;
-        entry["leave_s"] = step.leave_s;
-        entry["end_s"] = step.end_s;
-        entry["after"] = step.after;
-        entry["behind"] = index_or_none(step.behind);
-        steps.append(entry);
-    }
-    return steps;
 }
 
 /// As bytes, so that millions of rows stay what they are: [row][4] of int64.
@@ -359,10 +290,6 @@ NB_MODULE(_core, m) {
     m.def("predict", &predict, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Simulated time of the slowest rank in a collective, in seconds.");
-    m.def("schedule", &schedule_of, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
-          "What one rank does in a collective, one dict per operation.");
-    m.def("timeline", &timeline, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
-          "What all ranks do in a collective, and when, one dict per operation and segment.");
     m.def("traffic", &traffic, "collective"_a, "ranks"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What ranks send one another in a collective by a flat recipe.");
     m.def("exchange_s", &exchange_s, "flows"_a, "rounds"_a, "layout"_a, "pool_of"_a, "processors"_a, "most"_a,
@@ -380,4 +307,5 @@ NB_MODULE(_core, m) {
         "is none.");
     bind_fabric(m);
     bind_mapping(m);
+    bind_schedules(m);
 }

@@ -123,6 +123,7 @@ def test_a_goal_file_is_what_is_printed(folder: Path, capsys: pytest.CaptureFixt
         (["ring", "-n", "4"], "RECIPE"),
         (["binomial"], "no ranks are given"),
         (["binomial", "-n", "0"], "-n"),
+        (["binomial", "--ppn", "2"], "give --ranks too"),
         (["binomial", "-n", "4", "-t", "x"], "give one of"),
         (["binomial", "-n", "4", "--root", "4"], "rank 4 is not one of 4"),
         (["ring", "-n", "4", "-c", "allreduce", "--root", "1"], "has no root"),

@@ -85,7 +85,14 @@ def test_more_steps_than_can_be_shown_are_refused_before_they_are_simulated() ->
             timeline_of(call)
 
 
-def test_unsurveyed_ranks_are_one_group() -> None:
+def test_unsurveyed_ranks_are_one_group_or_on_hosts_with_slower_links_between_them() -> None:
     assert unsurveyed_layout(5).group_of == [[0] * 5]
+    hosts = unsurveyed_layout(5, 2)
+    assert hosts.levels == ["machine", "node"]
+    assert hosts.group_of == [[0] * 5, [0, 0, 1, 1, 2]]
+    inside, outside = (
+        _core.predict("bcast", hosts.restricted_to(pair), "flat", 0, 8) for pair in ([0, 1], [1, 2])
+    )
+    assert outside > 5 * inside
     with pytest.raises(UsageError, match="65536"):
         unsurveyed_layout(65537)

@@ -35,7 +35,10 @@ def show(
     ],
     ranks: Annotated[
         int | None,
-        typer.Option("--ranks", "-n", min=1, help="So many in one group, with links as inside usual hosts."),
+        typer.Option("--ranks", "-n", min=1, help="So many, with links as hosts usually have them."),
+    ] = None,
+    per_host: Annotated[
+        int | None, typer.Option("--ppn", min=1, help="Of --ranks, on each host (default: all on one).")
     ] = None,
     topology: Annotated[
         Path | None,
@@ -88,7 +91,7 @@ def show(
     form = _form(form, output)
     (name,) = parse_collectives(collective, "--collective")[:1]
     size_bytes = None if size is None else parse_size(size, "--bytes")
-    call = Call.checked(name, recipe, _layout(ranks, topology), root, size_bytes)
+    call = Call.checked(name, recipe, _layout(ranks, per_host, topology), root, size_bytes)
     timeline = timeline_of(call)
     spread = spread_of(timeline)
     if output is not None:
@@ -128,14 +131,16 @@ def _form(form: As | None, output: Path | None) -> As:
     return form
 
 
-def _layout(ranks: int | None, topology: Path | None) -> Layout:
+def _layout(ranks: int | None, per_host: int | None, topology: Path | None) -> Layout:
     from isochrone.show import topology_layout, unsurveyed_layout
     from isochrone.steps.folder import DEFAULT, TOPOLOGY, in_folder
 
     if ranks is not None and topology is not None:
         raise UsageError("a topology has its own ranks", "--ranks", "give one of --ranks and --topology")
     if ranks is not None:
-        return unsurveyed_layout(ranks)
+        return unsurveyed_layout(ranks, per_host)
+    if per_host is not None:
+        raise UsageError("how many ranks there are is not given", "--ppn", "give --ranks too")
     if topology is None and not (DEFAULT / TOPOLOGY).exists():
         raise UsageError("no ranks are given", todo="give --ranks 8, or --topology of a survey")
     return topology_layout(in_folder(topology or DEFAULT, TOPOLOGY))

@@ -74,16 +74,16 @@ class Call:
         return self.layout.levels[level]
 
 
-def unsurveyed_layout(ranks: int) -> _core.Layout:
-    """So many ranks of one host, with links as such hosts usually have them: those that `isochrone run`
-    reckons with where nothing was surveyed.
+def unsurveyed_layout(ranks: int, per_host: int | None = None) -> _core.Layout:
+    """So many ranks, host by host, with links as such hosts usually have them: those that `isochrone run`
+    reckons with where nothing was surveyed. `per_host`: None: all are on one.
 
     Raises:
         UsageError: there are too many.
     """
     if ranks > MOST_RANKS:
         raise UsageError(f"more than {MOST_RANKS} ranks", "--ranks", "give fewer")
-    return _core.hardware([""] * ranks)
+    return _core.hardware([str(rank // (per_host or ranks)) for rank in range(ranks)])
 
 
 def topology_layout(topology_file: Path) -> _core.Layout:
