@@ -79,6 +79,11 @@ def test_a_long_table_is_cut_and_says_so(capsys: pytest.CaptureFixture[str]) -> 
     assert len(lines) == 3 + 128 + 1
 
 
+def test_only_local_work_on_data_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, "ring", "-n", "4", "-c", "allreduce").splitlines()[1].endswith(" and 12 reductions")
+    assert "reduction" not in shown(capsys, "dissemination", "-n", "4", "-c", "barrier")
+
+
 def test_one_rank_sends_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "1 rank\n0 s by the model; nothing is sent\n" in shown(capsys, "binomial", "-n", "1")
     for form in ("time", "tree"):

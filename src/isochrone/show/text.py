@@ -39,7 +39,7 @@ def summary(timeline: Timeline) -> str:
         f"{number_of(crossed[level], 'message')} ({format_bytes(total)}) at {timeline.call.level_name(level)}"
         for level, total in sorted(size_bytes.items())
     ]
-    work = Counter(step.kind for step in timeline.steps)
+    work = Counter(step.kind for step in timeline.local_work)
     parts += [f"{work[kind]:,} {names[work[kind] > 1]}" for kind, names in _WORK.items() if kind in work]
     return f"{format_time(timeline.end_s)} by the model; {join_words(parts) or 'nothing is sent'}"
 

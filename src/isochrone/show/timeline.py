@@ -58,6 +58,11 @@ class Timeline:
         """When the last step is done: the predicted time of the call."""
         return max((step.end_s for step in self.steps), default=0.0)
 
+    @property
+    def local_work(self) -> Iterator[Step]:
+        """Reductions and copies of anything: those of a barrier are of nothing."""
+        return (step for step in self.steps if step.kind in ("reduce", "copy") and step.size_bytes)
+
     @cached_property
     def is_segmented(self) -> bool:
         """Whether a message flows in segments."""

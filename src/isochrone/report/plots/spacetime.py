@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axes._secondary_axes import SecondaryAxis
@@ -77,7 +75,7 @@ def spacetime(timeline: Timeline) -> Figure:
     _shade(axes, call, row_inches)
     axes.hlines(range(size), 0, end_s, color=LINE, linewidth=0.6, zorder=1)
     levels = _messages(axes, timeline, row, row_inches)
-    kinds = _work(axes, timeline.steps, row, end_s)
+    kinds = _work(axes, timeline, row, end_s)
     axes.set_xlim(-0.005 * end_s, 1.01 * end_s)
     axes.set_ylim(size - 0.5, -0.5)
     dress(axes, grid=False)
@@ -92,7 +90,7 @@ def spacetime(timeline: Timeline) -> Figure:
     figure.legend(
         handles=entries,
         loc="outside upper left",
-        ncols=len(entries) if len(entries) <= 6 else -(-len(entries) // 2),
+        ncols=len(entries) if len(entries) <= 5 else -(-len(entries) // 2),
         frameon=False,
         fontsize=9,
         labelcolor=SOFT,
@@ -172,11 +170,14 @@ def crossing(call: Call, level: int) -> str:
     return f"within a {level_noun(call.level_name(level))}"
 
 
-def _work(axes: Axes, steps: Sequence[Step], row: NDArray[np.int64], end_s: float) -> list[Patch]:
+def _work(axes: Axes, timeline: Timeline, row: NDArray[np.int64], end_s: float) -> list[Patch]:
     """Draws what keeps processors busy; gives what the legend says of it."""
+    of_kind: dict[str, list[Step]] = {}
+    for step in (*(each for each in timeline.steps if each.level is not None), *timeline.local_work):
+        of_kind.setdefault(step.kind, []).append(step)
     legend = []
     for kind, words, colour in _KINDS:
-        busy = [step for step in steps if step.kind == kind]
+        busy = of_kind.get(kind, [])
         if not busy:
             continue
         # What takes no time is to be seen too.
