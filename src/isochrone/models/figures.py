@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Residuals of the models: how much too long or too short each predicts what it was not fitted to."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from isochrone.detect.distance import Floats
+from isochrone.models.holdout import Judged, Left
+from isochrone.models.observation import MESSAGE, Observation
+from isochrone.models.subjects import Subject
+from isochrone.report.plots.style import INK, LEVELS, TINTS, dress, new_figure, save, set_ticks
+from isochrone.report.ticks import size_ticks
+
+_RATIOS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
+_FURTHEST = math.log(12.0)
+_MOST_COLOURS = len(LEVELS)
+_WORDS: dict[Left, str] = {"size": "message size, left out", "ranks": "number of ranks, left out"}
+
+
+def write_figures(subjects: Sequence[Subject], folder: Path, within: float) -> list[Path]:
+    """Writes a figure for each subject that was judged, in each kind of file; gives their paths."""
+    paths = []
+    with matplotlib.rc_context({"text.parse_math": False}):
+        for subject in subjects:
+            figure = residuals(subject, within)
+            if figure is not None:
+                stem = re.sub(r"[^a-z0-9]+", "-", subject.name.lower()).strip("-")
+                paths += save(figure, folder, f"residuals-{stem}")
+    return paths
+
+
+def residuals(subject: Subject, within: float) -> Figure | None:
+    """A row of panels for each model, one for each way of leaving out; None where none was."""
+    shown = [each for each in subject.judged if each.held_out]
+    if not shown:
+        return None
+    ways: list[Left] = list(dict.fromkeys(left for each in shown for left in each.held_out))
+    figure = new_figure(5.4 * len(ways) + 0.6, 1.7 * len(shown) + 1.1)
+    panels = figure.subplots(len(shown), len(ways), squeeze=False, sharey=True, sharex="col")
+    colours = _colours(subject.observations)
+    for row, judged in zip(panels, shown, strict=True):
+        for axes, left in zip(row, ways, strict=True):
+            _panel(axes, judged, subject.observations, left, colours, within)
+        trusted = subject.trust.chosen is judged
+        row[0].set_title(
+            f"{judged.candidate.name}{', trusted' if trusted else ''}",
+            fontsize=10,
+            loc="left",
+            fontweight="bold" if trusted else "normal",
+        )
+    for axes, left in zip(panels[-1], ways, strict=True):
+        axes.set_xlabel(_WORDS[left])
+    panels[len(shown) // 2][0].set_ylabel("predicted / measured")
+    handles, labels = _legend(panels, colours)
+    if len(labels) > 1:
+        figure.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
+    return figure
+
+
+def _colours(observations: Sequence[Observation]) -> dict[str, str]:
+    """Of algorithms; those beyond the colours that there are share the last one."""
+    names = sorted({each.algorithm for each in observations if each.operation != MESSAGE})
+    return {name: LEVELS[min(k, _MOST_COLOURS - 1)] for k, name in enumerate(names)}
+
+
+def _legend(panels: object, colours: dict[str, str]) -> tuple[list[matplotlib.lines.Line2D], list[str]]:
+    names = list(colours)
+    if len(names) > _MOST_COLOURS:
+        names = [*names[: _MOST_COLOURS - 1], "others"]
+    handles = [
+        matplotlib.lines.Line2D([], [], linestyle="", marker="o", markersize=5, color=LEVELS[k])
+        for k in range(len(names))
+    ]
+    return handles, names
+
+
+def _panel(
+    axes: Axes,
+    judged: Judged,
+    observations: Sequence[Observation],
+    left: Left,
+    colours: dict[str, str],
+    within: float,
+) -> None:
+    dress(axes)
+    axes.axhspan(-math.log1p(within), math.log1p(within), color=TINTS[0], zorder=0)
+    axes.axhline(0.0, color=INK, linewidth=1.0)
+    axes.set_ylim(-_FURTHEST, _FURTHEST)
+    set_ticks(axes.yaxis, [math.log(ratio) for ratio in _RATIOS], [f"{ratio:g}×" for ratio in _RATIOS])
+    axes.tick_params(labelsize=8)
+    sizes = [each.size_bytes for each in observations]
+    places = np.array([max(each, 1) for each in sizes] if left == "size" else [e.ranks for e in observations])
+    axes.set_xscale("log", base=2)
+    if left == "size":
+        set_ticks(axes.xaxis, *size_ticks([int(each) for each in places]))
+    else:
+        marks = _few(sorted(set(places.tolist())))
+        set_ticks(axes.xaxis, marks, [f"{mark:g}" for mark in marks])
+    axes.set_xlim(places.min() / 1.3, places.max() * 1.3)
+    if left not in judged.held_out:
+        return
+    logs: Floats = np.clip(judged.held_out[left].logs, -_FURTHEST * 0.97, _FURTHEST * 0.97)
+    spread = 1 + 0.05 * (np.arange(len(logs)) % 5 - 2)
+    colour = [colours.get(each.algorithm, LEVELS[0]) for each in observations]
+    axes.scatter(places * spread, logs, s=11, c=colour, alpha=0.65, linewidths=0, zorder=2)
+
+
+def _few(values: Sequence[int]) -> list[float]:
+    """At most eight of them, with the ends."""
+    if len(values) <= 8:
+        return [float(value) for value in values]
+    return [float(values[round(k)]) for k in np.linspace(0, len(values) - 1, 8)]

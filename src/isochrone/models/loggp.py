@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""LogGP: T(m) = L + 2 o + (m - 1) G, and g between two messages (Alexandrov, Ionescu, Schauser and Scheiman,
+SPAA '95).
+
+L and o are told apart where overheads were measured, and g is known where gaps were. Of single messages it
+says what Hockney's model says; they differ in collectives, where a rank that sends many pays L but once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isochrone.files import Links
+from isochrone.models.fitting import fit_positive
+from isochrone.models.logp import base_parameters
+from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
+
+
+def fit_loggp(messages: Messages) -> FittedMessages:
+    """Raises TooLittleError for fewer than two sizes."""
+    more = np.maximum(messages.sizes_bytes - 1, 0.0)
+    if len(np.unique(more)) < 2:
+        raise TooLittleError("needs two message sizes above 0")
+    largest = more.argmax()
+    start = np.array([messages.times_s.min(), messages.times_s[largest] / more[largest]])
+    (base_s, byte_s), ends = fit_positive(
+        lambda each: each[0] + each[1] * more, start, messages.times_s, messages.pairs
+    )
+    gap_s, overhead_s = messages.cost_s("gap"), messages.overhead_s
+    return FittedMessages(
+        (
+            *base_parameters(float(base_s), ends[0], overhead_s),
+            Parameter("G", "s/B", float(byte_s), *ends[1].tolist()),
+            *(() if gap_s is None else (Parameter("g", "s", gap_s),)),
+        ),
+        2,
+        lambda at: base_s + byte_s * np.maximum(at - 1, 0.0),
+        _links(float(base_s), float(byte_s), gap_s or 0.0, overhead_s or 0.0),
+    )
+
+
+def _links(base_s: float, byte_s: float, gap_s: float, overhead_s: float) -> Links:
+    """For the core: the way is busy for max(g, o) + (m - 1) G with a message."""
+    overhead_s = min(overhead_s, base_s / 2)
+    first_s = min(max(gap_s, overhead_s), base_s - overhead_s)
+    return Links(
+        base_s - overhead_s - first_s,
+        ((0, overhead_s),),
+        ((0, overhead_s),),
+        ((0, first_s), (1, first_s), (2, first_s + byte_s)),
+    )

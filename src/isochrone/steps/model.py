@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model: from files of times to models of them, and which to trust."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from isochrone.detect import detect
+from isochrone.errors import IsochroneError
+from isochrone.files import Topology, read_bench, read_measurements, read_topology, topology_document
+from isochrone.files.text import kind_of
+from isochrone.models.observation import Found, together, with_regions
+from isochrone.models.readers import read_foreign_times
+from isochrone.models.readers.bench import of_bench
+from isochrone.models.readers.labels import Labels
+from isochrone.models.readers.measurements import of_measurements
+from isochrone.models.subjects import Subject, subjects
+from isochrone.progress import part
+from isochrone.steps.folder import BENCH, MEASUREMENTS, TOPOLOGY
+
+_MOST_TIMES = 1 << 17
+
+
+def model(
+    given: Sequence[tuple[Path, Labels]], topology: Path | None, borders: Sequence[int], within: float
+) -> tuple[list[Subject], Found]:
+    """Fits and judges models of all times in files.
+
+    Args:
+        given: files and what is said of them; a folder of a survey stands for its measurements and benchmark.
+        topology: of the hosts, where it is not beside the files.
+        borders: up to which numbers of ranks regions reach, for files that tell no places.
+        within: the error, as a ratio, that models are to keep to.
+
+    Raises:
+        IsochroneError: a file cannot be read, is damaged, or has no times.
+    """
+    with part("reading times", 0.1):
+        found = together(_read(path, labels, topology) for path, labels in given)
+    if not found.observations:
+        raise IsochroneError(
+            "there are no times to fit models to", todo="give latencies, not bandwidths alone"
+        )
+    if len(found.observations) > _MOST_TIMES:
+        raise IsochroneError(f"there are more than {_MOST_TIMES} times", todo="give fewer files at once")
+    if borders:
+        found = Found(with_regions(found.observations, borders), found.costs, found.left_out)
+    return subjects(found, within), found
+
+
+def _read(path: Path, labels: Labels, topology: Path | None) -> Found:
+    if path.is_dir():
+        inside = [path / name for name in (MEASUREMENTS, BENCH) if (path / name).is_file()]
+        if not inside:
+            raise IsochroneError(
+                f"has neither {MEASUREMENTS} nor {BENCH}", str(path), "give the folder of a survey"
+            )
+        return together(_read(each, labels, topology) for each in inside)
+    kind = kind_of(path)
+    if kind not in ("measurements", "bench"):
+        if kind is not None:
+            raise IsochroneError(f"holds {kind}, and no times", str(path), "give measurements or a benchmark")
+        return read_foreign_times(path, labels)
+    if labels != Labels():
+        raise IsochroneError("says itself what it is of", str(path), "leave the labels out")
+    beside = path.with_name(TOPOLOGY) if topology is None else topology
+    known = read_topology(beside) if topology is not None or beside.is_file() else None
+    if kind == "bench":
+        return of_bench(read_bench(path), path, None if known is None else _text(known))
+    measured = read_measurements(path)
+    if known is None or known.job_ranks[-1] >= measured.ranks:
+        known = detect(measured)[0]
+    return of_measurements(measured, known)
+
+
+def _text(topology: Topology) -> str:
+    return json.dumps(topology_document(topology))
