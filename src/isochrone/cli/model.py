@@ -66,7 +66,6 @@ def model(
         ) from None
     from isochrone.files import provenance
     from isochrone.files.text import write_object
-    from isochrone.models.figures import write_figures
     from isochrone.models.readers.labels import parse_argument
     from isochrone.steps.folder import open_folder
 
@@ -82,6 +81,8 @@ def model(
         "provenance": provenance(),
     }
     if output is not None:
+        from isochrone.models.figures import write_figures
+
         folder = open_folder(output)
         write_object(folder / "models.json", result)
         write_figures(judged, folder, share)
@@ -98,9 +99,11 @@ def model(
 def _lines(subject: Subject) -> str:
     from isochrone.models.text import heading, parameter_lines, table
 
-    lines = [heading(subject), *columns(table(subject))]
-    lines += [f"not fitted: {name}: {why}" for name, why in subject.unfitted.items()]
-    lines += columns(parameter_lines(subject))
+    lines = [heading(subject), *(columns(table(subject)) if subject.judged else ())]
+    for why in dict.fromkeys(subject.unfitted.values()):
+        names = ", ".join(name for name, reason in subject.unfitted.items() if reason == why)
+        lines.append(f"not fitted: {names}: {why}")
+    lines += [": ".join(row) for row in parameter_lines(subject)]
     return "\n".join([*lines, *subject.sentences])
 
 

@@ -5,6 +5,7 @@ are those of the model. Nothing is fitted to the collectives.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
@@ -51,11 +52,18 @@ def from_messages(fitted: Mapping[str, FittedMessages], observations: Sequence[O
 
 def is_priced(observation: Observation) -> bool:
     """Whether the algorithm is one whose messages are known."""
+    layout = observation.layout
+    if layout is None:
+        layout = _core.layout([ANYWHERE], [[0] * observation.ranks], [None])
+    return _is_priced(observation.operation, layout, observation.algorithm, observation.root)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _is_priced(operation: str, layout: _core.Layout, algorithm: str, root: int) -> bool:
     try:
-        recipe = _core.parse_recipe(observation.algorithm)
+        return "native" not in algorithm and bool(_core.schedule(operation, layout, algorithm, root, root))
     except ValueError:
         return False
-    return "native" not in recipe
 
 
 def _layout(observation: Observation, links: Mapping[str, Links]) -> _core.Layout | None:
@@ -88,7 +96,7 @@ def _met(layout: _core.Layout) -> list[str]:
 
 def _simulated_s(observation: Observation, layout: _core.Layout | None) -> float:
     """NaN for an algorithm whose messages are not known, and for links that are not."""
-    if layout is None or not is_priced(observation):
+    if layout is None:
         return float("nan")
     try:
         return _core.predict(

@@ -3,6 +3,8 @@
 products, fitted by ordinary least squares.
 
 Names are made numbers as R does: a column for each but the first. Columns that say nothing new are dropped.
+The covariate ``bends`` makes what is linear in the logarithm of the size piecewise linear, with bends at
+sizes that divide those measured evenly: hinge functions (Friedman, Annals of Statistics 19(1), 1991).
 """
 
 from __future__ import annotations
@@ -19,19 +21,25 @@ from isochrone.models.candidate import Prediction
 from isochrone.models.fitting import CONFIDENCE
 from isochrone.models.messages import Parameter, TooLittleError
 from isochrone.models.observation import Observation
+from isochrone.units import number_of
 
 Response = Literal["time", "logarithm"]
 Term = tuple[str, ...]
 
+BENDS = "bends"
+_BEND = "log2(size) beyond "
+_SIZES_OF_A_BEND = 3
+_MOST_BENDS = 3
 _SAME = 1e-9
 
-_NUMBERS: Mapping[str, Callable[[Observation], float]] = {
-    "ranks": lambda each: float(each.ranks),
-    "size": lambda each: float(each.size_bytes),
-    "log2(ranks)": lambda each: float(np.log2(each.ranks)),
-    "log2(size)": lambda each: float(np.log2(max(each.size_bytes, 1))),
-    "log2(size)^2": lambda each: float(np.log2(max(each.size_bytes, 1))) ** 2,
+_NUMBERS: Mapping[str, Callable[[Floats, Floats], Floats]] = {
+    "ranks": lambda ranks, sizes: ranks,
+    "size": lambda ranks, sizes: sizes,
+    "log2(ranks)": lambda ranks, sizes: np.log2(ranks),
+    "log2(size)": lambda ranks, sizes: np.log2(np.maximum(sizes, 1.0)),
 }
+"""Of [observation], ranks and sizes in bytes."""
+
 _NAMES: Mapping[str, Callable[[Observation], str]] = {
     "algorithm": lambda each: each.algorithm,
     "mapping": lambda each: each.mapping,
@@ -67,11 +75,14 @@ def fit_covariates(
     from statsmodels.regression.linear_model import OLS
 
     levels = {name: sorted({of(each) for each in observations}) for name, of in _NAMES.items()}
-    columns = [_Column((), ()), *(column for term in terms for column in _columns(term, levels))]
+    bends = _bends([each.size_bytes for each in observations])
+    used = {name for term in terms for name in term if name in _NAMES}
+    columns = [_Column((), ()), *(column for term in terms for column in _columns(term, levels, bends))]
     matrix = _matrix(columns, observations)
     kept = _independent(matrix)
     if len(observations) <= len(kept):
-        raise TooLittleError(f"{len(kept)} coefficients cannot be told from {len(observations)} times")
+        what = number_of(len(kept), "coefficient")
+        raise TooLittleError(f"{what} cannot be told from {number_of(len(observations), 'time')}")
     columns, matrix = [columns[k] for k in kept], matrix[:, kept]
     times_s = np.array([each.time_s for each in observations])
     # Sizes are up to 1e9 beside constants of 1: on one scale all digits count.
@@ -85,7 +96,7 @@ def fit_covariates(
         values = _matrix(columns, others) @ found
         with np.errstate(over="ignore"):
             answers: Floats = values if response == "time" else np.exp(values)
-        known = [all(of(each) in levels[name] for name, of in _NAMES.items()) for each in others]
+        known = [all(_NAMES[name](each) in levels[name] for name in used) for each in others]
         return np.where(known, answers, np.nan)
 
     unit = "s" if response == "time" else ""
@@ -99,10 +110,25 @@ def fit_covariates(
     )
 
 
-def _columns(term: Term, levels: Mapping[str, Sequence[str]]) -> list[_Column]:
-    """A column for each choice of names but the first ones; numbers are multiplied."""
+def _bends(sizes_bytes: Sequence[int]) -> list[str]:
+    """The numbers that bends are, so many that each has some sizes on both sides."""
+    different = sorted({max(size, 1) for size in sizes_bytes})
+    count = min(_MOST_BENDS, len(different) // _SIZES_OF_A_BEND - 1)
+    at = [different[len(different) * (k + 1) // (count + 1)] for k in range(max(count, 0))]
+    return [f"{_BEND}{size}" for size in at]
+
+
+def _number(name: str, ranks: Floats, sizes: Floats) -> Floats:
+    if name.startswith(_BEND):
+        beyond: Floats = np.maximum(0.0, np.log2(np.maximum(sizes, 1.0) / int(name.removeprefix(_BEND))))
+        return beyond
+    return _NUMBERS[name](ranks, sizes)
+
+
+def _columns(term: Term, levels: Mapping[str, Sequence[str]], bends: Sequence[str]) -> list[_Column]:
+    """A column for each bend and each choice of names but the first ones; numbers are multiplied."""
     numbers = tuple(each for each in term if each in _NUMBERS)
-    found = [_Column(numbers, ())]
+    found = [_Column((*numbers, bend), ()) for bend in bends] if BENDS in term else [_Column(numbers, ())]
     for covariate in (each for each in term if each in _NAMES):
         found = [
             _Column(numbers, (*column.names, (covariate, value)))
@@ -113,7 +139,10 @@ def _columns(term: Term, levels: Mapping[str, Sequence[str]]) -> list[_Column]:
 
 
 def _matrix(columns: Sequence[_Column], observations: Sequence[Observation]) -> Floats:
-    numbers = {name: np.array([of(each) for each in observations]) for name, of in _NUMBERS.items()}
+    ranks = np.array([each.ranks for each in observations], dtype=np.float64)
+    sizes = np.array([each.size_bytes for each in observations], dtype=np.float64)
+    used = dict.fromkeys(name for column in columns for name in column.numbers)
+    numbers = {name: _number(name, ranks, sizes) for name in used}
     names = {name: np.array([of(each) for each in observations], dtype=str) for name, of in _NAMES.items()}
     matrix = np.ones((len(observations), len(columns)))
     for k, column in enumerate(columns):

@@ -17,11 +17,12 @@ from isochrone.detect.distance import Floats
 from isochrone.models.holdout import Judged, Left
 from isochrone.models.observation import MESSAGE, Observation
 from isochrone.models.subjects import Subject
-from isochrone.report.plots.style import INK, LEVELS, TINTS, dress, new_figure, save, set_ticks
+from isochrone.report.plots.style import INK, LEVELS, SOFT, TINTS, dress, new_figure, save, set_ticks
 from isochrone.report.ticks import size_ticks
 
-_RATIOS = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
-_FURTHEST = math.log(12.0)
+_RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_FINE_RATIOS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6)
+_NEAREST, _FURTHEST = math.log(1.25), math.log(12.0)
 _MOST_COLOURS = len(LEVELS)
 _WORDS: dict[Left, str] = {"size": "message size, left out", "ranks": "number of ranks, left out"}
 
@@ -47,9 +48,10 @@ def residuals(subject: Subject, within: float) -> Figure | None:
     figure = new_figure(5.4 * len(ways) + 0.6, 1.7 * len(shown) + 1.1)
     panels = figure.subplots(len(shown), len(ways), squeeze=False, sharey=True, sharex="col")
     colours = _colours(subject.observations)
+    furthest = _furthest(shown)
     for row, judged in zip(panels, shown, strict=True):
         for axes, left in zip(row, ways, strict=True):
-            _panel(axes, judged, subject.observations, left, colours, within)
+            _panel(axes, judged, subject.observations, left, colours, within, furthest)
         trusted = subject.trust.chosen is judged
         row[0].set_title(
             f"{judged.candidate.name}{', trusted' if trusted else ''}",
@@ -59,8 +61,8 @@ def residuals(subject: Subject, within: float) -> Figure | None:
         )
     for axes, left in zip(panels[-1], ways, strict=True):
         axes.set_xlabel(_WORDS[left])
-    panels[len(shown) // 2][0].set_ylabel("predicted / measured")
-    handles, labels = _legend(panels, colours)
+    figure.supylabel("predicted / measured", fontsize=10, color=SOFT)
+    handles, labels = _legend(colours)
     if len(labels) > 1:
         figure.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
     return figure
@@ -72,7 +74,13 @@ def _colours(observations: Sequence[Observation]) -> dict[str, str]:
     return {name: LEVELS[min(k, _MOST_COLOURS - 1)] for k, name in enumerate(names)}
 
 
-def _legend(panels: object, colours: dict[str, str]) -> tuple[list[matplotlib.lines.Line2D], list[str]]:
+def _furthest(shown: Sequence[Judged]) -> float:
+    """The end of the scale: what is further is drawn there."""
+    sizes = np.concatenate([errors.sizes for each in shown for errors in each.held_out.values()])
+    return float(np.clip(1.1 * sizes.max(initial=0.0), _NEAREST, _FURTHEST))
+
+
+def _legend(colours: dict[str, str]) -> tuple[list[matplotlib.lines.Line2D], list[str]]:
     names = list(colours)
     if len(names) > _MOST_COLOURS:
         names = [*names[: _MOST_COLOURS - 1], "others"]
@@ -90,12 +98,18 @@ def _panel(
     left: Left,
     colours: dict[str, str],
     within: float,
+    furthest: float,
 ) -> None:
     dress(axes)
     axes.axhspan(-math.log1p(within), math.log1p(within), color=TINTS[0], zorder=0)
     axes.axhline(0.0, color=INK, linewidth=1.0)
-    axes.set_ylim(-_FURTHEST, _FURTHEST)
-    set_ticks(axes.yaxis, [math.log(ratio) for ratio in _RATIOS], [f"{ratio:g}×" for ratio in _RATIOS])
+    ratios = [
+        each
+        for each in (_RATIOS if furthest > math.log(2.5) else _FINE_RATIOS)
+        if abs(math.log(each)) < furthest
+    ]
+    set_ticks(axes.yaxis, [math.log(ratio) for ratio in ratios], [f"{ratio:g}×" for ratio in ratios])
+    axes.set_ylim(-furthest, furthest)
     axes.tick_params(labelsize=8)
     sizes = [each.size_bytes for each in observations]
     places = np.array([max(each, 1) for each in sizes] if left == "size" else [e.ranks for e in observations])
@@ -108,7 +122,7 @@ def _panel(
     axes.set_xlim(places.min() / 1.3, places.max() * 1.3)
     if left not in judged.held_out:
         return
-    logs: Floats = np.clip(judged.held_out[left].logs, -_FURTHEST * 0.97, _FURTHEST * 0.97)
+    logs: Floats = np.clip(judged.held_out[left].logs, -0.97 * furthest, 0.97 * furthest)
     spread = 1 + 0.05 * (np.arange(len(logs)) % 5 - 2)
     colour = [colours.get(each.algorithm, LEVELS[0]) for each in observations]
     axes.scatter(places * spread, logs, s=11, c=colour, alpha=0.65, linewidths=0, zorder=2)

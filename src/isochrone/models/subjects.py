@@ -97,7 +97,7 @@ def _subject(
                 unfitted[candidate.name] = str(why)
                 continue
             if each.in_sample.unanswered == len(observations):
-                unfitted[candidate.name] = "has no formula for these algorithms, or no links of a level"
+                unfitted[candidate.name] = "the messages of these algorithms, or of a level, are not known"
             else:
                 judged.append(each)
     chosen = trust(judged)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from isochrone.models.covariates import Response, Term
+from isochrone.models.covariates import BENDS, Response, Term
 from isochrone.models.hockney import fit_hockney
 from isochrone.models.loggp import fit_loggp
 from isochrone.models.logp import fit_logp
@@ -62,7 +62,7 @@ MESSAGE_MODELS = (
 )
 
 _PLACED: tuple[Term, ...] = (("algorithm",), ("mapping",), ("region",))
-_SHAPE: tuple[Term, ...] = (("log2(ranks)",), ("log2(size)",), ("log2(size)^2",))
+_SHAPE: tuple[Term, ...] = (("log2(ranks)",), ("log2(size)",), (BENDS,))
 
 COVARIATE_MODELS = (
     CovariateModel(

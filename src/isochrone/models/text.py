@@ -55,11 +55,14 @@ def heading(subject: Subject) -> str:
 
 
 def parameter_lines(subject: Subject) -> list[list[str]]:
-    """Of each model its formula and parameters with their intervals; of many parameters the first few."""
+    """Of models of messages, and of the model of a collective that is trusted, the formula and parameters
+    with their intervals; of many parameters the first few.
+    """
     rows = []
     for each in subject.judged:
-        if each.prediction.fitted == 0:
-            continue  # those of the messages, which are above
+        is_message = subject.observations[0].operation == MESSAGE
+        if each.prediction.fitted == 0 or not (is_message or each is subject.trust.chosen):
+            continue  # fitted to messages, which are above
         parameters = each.prediction.parameters
         shown = [*parameters[: _SHOWN - 1], parameters[-1]] if len(parameters) > _SHOWN else parameters
         more = f"; {len(parameters) - len(shown)} more in --json" if len(parameters) > len(shown) else ""

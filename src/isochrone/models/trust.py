@@ -19,6 +19,7 @@ _CONFIDENCE = 0.95
 _MOST_LOG = float(np.log(10.0))
 """An error counts as no more than ten times too long or too short: one that is beyond use is beyond use."""
 
+_SAME_DIGITS = 2
 _ANSWERS = 0.9
 """Of the observations, that a model must answer."""
 
@@ -78,7 +79,8 @@ def trust(judged: Sequence[Judged]) -> Trust:
         ranking.append(Rank(each.candidate.name, scores[id(each)], behind, worse, each in eligible))
     worse_names = {rank.name for rank in ranking if rank.proven_worse}
     alike = [each for each in eligible if each.candidate.name not in worse_names]
-    chosen = min(alike, key=lambda each: (each.prediction.fitted, scores[id(each)]))
+    # Of models that say nearly the same the first in the table, which is the simplest.
+    chosen = min(alike, key=lambda each: (each.prediction.fitted, round(scores[id(each)], _SAME_DIGITS)))
     return Trust(chosen, best, tuple(ranking))
 
 

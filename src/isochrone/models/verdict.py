@@ -137,9 +137,11 @@ def _beyond(chosen: Judged, observations: Sequence[Observation]) -> list[str]:
     told = []
     for left, errors in chosen.held_out.items():
         show, last = _shower(left), values[left][-1]
-        here = [k for k, each in enumerate(observations) if _value(each, left) == last]
-        error = Errors(errors.logs[here], errors.groups[here]).median
-        told.append(f"{_off(error)} at {show(last)} when told of no more than {show(values[left][-2])}")
+        at = np.array([_value(each, left) for each in observations])
+        error = Errors(errors.logs[at == last], errors.groups[at == last]).median
+        # Neighbours may have been left out with it.
+        known = int(at[errors.groups != errors.groups[at == last][0]].max())
+        told.append(f"{_off(error)} at {show(last)} when told of no more than {show(known)}")
     so_far = f"; it was {_list(told)}" if told else ""
     return [f"Nothing was measured {_list(ends)}{so_far}."] if ends else []
 
@@ -174,7 +176,8 @@ def _shower(left: Left) -> Callable[[int], str]:
 
 
 def _range(values: Sequence[int], show: Callable[[int], str]) -> str:
-    return show(values[0]) if len(values) == 1 else f"{show(values[0])} to {show(values[-1])}"
+    first, last = show(values[0]), show(values[-1])
+    return last if first == last else f"{first.removesuffix(' ranks')} to {last}"
 
 
 def _off(error: float) -> str:

@@ -95,7 +95,7 @@ def _row(table: _Table, line: str, where: str) -> tuple[int, float] | None:
             f"the table of {table.title} has no column {wanted}", where, "is the file whole?"
         )
     at = table.columns.index(wanted)
-    if at >= len(words):
+    if len(words) < len(table.columns):
         raise IsochroneError("the line is cut off", where, "copy the output again, whole")
     return whole(words[0], where, "size") if sized else 0, time_s(words[at], where)
 

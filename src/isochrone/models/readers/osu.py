@@ -113,7 +113,7 @@ def _row(table: _Table, line: str, where: str) -> tuple[int, str]:
     words = words_of(line)
     size = whole(words.pop(0), where, "size") if table.sized else 0
     at = next((k for k, name in enumerate(table.columns) if name.startswith("Max Latency")), 0)
-    if at >= len(words):
+    if len(words) < max(len(table.columns), 1):
         raise IsochroneError("the line is cut off", where, "copy the output again, whole")
     return size, words[at]
 
