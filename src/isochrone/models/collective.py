@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What a model of messages says of collectives: the core simulates the algorithm's schedule over links that
-are those of the model. Nothing is fitted to the collectives.
+"""What links say of collectives: the core simulates the algorithm's schedule over them, be they those of a
+model of messages or those of a survey. Nothing is fitted to the collectives.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple
 
 import numpy as np
@@ -14,19 +14,15 @@ import numpy as np
 from isochrone import _core
 from isochrone.files import Links
 from isochrone.models.candidate import Prediction
-from isochrone.models.messages import FittedMessages, Parameter
-from isochrone.models.observation import Observation
+from isochrone.models.observation import NATIVE, Observation
 
 ANYWHERE = "machine"
 """The one level of ranks of which nothing is known."""
 
 
-def from_messages(fitted: Mapping[str, FittedMessages], observations: Sequence[Observation]) -> Prediction:
-    """The model, by level, as one of collectives.
-
-    Args:
-        fitted: by the name of the level; of ranks of which nothing is known the only one counts.
-        observations: all whose times are asked for, so that each is simulated once.
+def from_links(links: Mapping[str, Links]) -> Prediction:
+    """What collectives take on links, by the names of their levels; of ranks of which nothing is known the
+    only ones count. What was simulated is kept for the next time that it is asked for.
     """
     known: dict[tuple[object, ...], float] = {}
     layouts: dict[tuple[object, ...], _core.Layout | None] = {}
@@ -34,20 +30,13 @@ def from_messages(fitted: Mapping[str, FittedMessages], observations: Sequence[O
     def time_s(each: Observation) -> float:
         where = (id(each.layout), each.ranks)
         if where not in layouts:
-            layouts[where] = _layout(each, {name: model.links for name, model in fitted.items()})
+            layouts[where] = _layout(each, links)
         key = (*where, each.operation, each.algorithm, each.root, each.size_bytes)
         if key not in known:
             known[key] = _simulated_s(each, layouts[where])
         return known[key]
 
-    for each in observations:
-        time_s(each)
-    parameters = [
-        Parameter(f"{name}: {each.name}", each.unit, each.estimate, each.low, each.high)
-        for name, model in fitted.items()
-        for each in model.parameters
-    ]
-    return Prediction(tuple(parameters), 0, lambda others: np.array([time_s(each) for each in others]))
+    return Prediction((), 0, lambda others: np.array([time_s(each) for each in others]))
 
 
 def is_priced(observation: Observation) -> bool:
@@ -61,9 +50,10 @@ def is_priced(observation: Observation) -> bool:
 @functools.lru_cache(maxsize=1 << 12)
 def _is_priced(operation: str, layout: _core.Layout, algorithm: str, root: int) -> bool:
     try:
-        return "native" not in algorithm and bool(_core.schedule(operation, layout, algorithm, root, root))
+        steps = _core.schedule(operation, layout, algorithm, root, root)
     except ValueError:
         return False
+    return bool(steps) and not algorithm.startswith(NATIVE)
 
 
 def _layout(observation: Observation, links: Mapping[str, Links]) -> _core.Layout | None:

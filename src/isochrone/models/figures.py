@@ -41,10 +41,10 @@ def write_figures(subjects: Sequence[Subject], folder: Path, within: float) -> l
 
 def residuals(subject: Subject, within: float) -> Figure | None:
     """A row of panels for each model, one for each way of leaving out; None where none was."""
-    shown = [each for each in subject.judged if each.held_out]
+    ways = [left for left in _WORDS if any(left in each.held_out for each in subject.judged)]
+    shown = [each for each in subject.judged if set(ways) & set(each.held_out)]
     if not shown:
         return None
-    ways: list[Left] = list(dict.fromkeys(left for each in shown for left in each.held_out))
     figure = new_figure(5.4 * len(ways) + 0.6, 1.7 * len(shown) + 1.1)
     panels = figure.subplots(len(shown), len(ways), squeeze=False, sharey=True, sharex="col")
     colours = _colours(subject.observations)

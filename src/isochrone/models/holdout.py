@@ -14,7 +14,10 @@ from isochrone.models.candidate import Candidate, Prediction
 from isochrone.models.messages import TooLittleError
 from isochrone.models.observation import Observation
 
-Left = Literal["size", "ranks"]
+Left = Literal["size", "ranks", "all"]
+"""What is left out; all, where nothing was fitted to any of it."""
+
+_LEFT: tuple[Left, ...] = ("size", "ranks")
 _LEAST_GROUPS = 3
 _MOST_GROUPS = 32
 
@@ -96,18 +99,25 @@ def judge(candidate: Candidate, observations: Sequence[Observation]) -> Judged:
         _logs(prediction.times_s(observations), times_s), np.zeros(len(observations), dtype=np.int64)
     )
     held_out: dict[Left, Errors] = {}
-    for left in ("size", "ranks"):
+    for left in _LEFT:
         groups = groups_of(observations, left)
         if groups is not None:
             held_out[left] = Errors(_held_out(candidate, observations, times_s, groups), groups)
+    if not held_out and prediction.fitted == 0:
+        held_out["all"] = Errors(in_sample.logs, np.arange(len(observations)))
     return Judged(candidate, prediction, in_sample, held_out)
+
+
+def value_of(observation: Observation, left: Left) -> int:
+    """Its size or number of ranks; 0 of all."""
+    return {"size": observation.size_bytes, "ranks": observation.ranks, "all": 0}[left]
 
 
 def groups_of(observations: Sequence[Observation], left: Left) -> Ints | None:
     """[observation], which are left out together: those of one size or number of ranks, or of neighbouring
     ones where there are very many; None for fewer than three different ones.
     """
-    values = np.array([each.size_bytes if left == "size" else each.ranks for each in observations])
+    values = np.array([value_of(each, left) for each in observations])
     different, which = np.unique(values, return_inverse=True)
     if len(different) < _LEAST_GROUPS:
         return None

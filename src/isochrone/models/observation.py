@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from isochrone import _core
+from isochrone.files import Links
 
 MESSAGE = "message"
 """The operation of a single message between two ranks."""
@@ -66,11 +67,17 @@ class Cost:
 
 @dataclass(frozen=True)
 class Found:
-    """What files say. ``left_out`` has a sentence for each kind of thing that was not taken, and why."""
+    """What files say.
+
+    Attributes:
+        left_out: a sentence for each kind of thing that was not taken, and why.
+        links: of the levels of a survey's topology.
+    """
 
     observations: tuple[Observation, ...] = ()
     costs: tuple[Cost, ...] = ()
     left_out: tuple[str, ...] = ()
+    links: Mapping[str, Links] = field(default_factory=dict)
 
 
 def together(parts: Iterable[Found]) -> Found:
@@ -80,6 +87,7 @@ def together(parts: Iterable[Found]) -> Found:
         tuple(each for part in parts for each in part.observations),
         tuple(each for part in parts for each in part.costs),
         tuple(dict.fromkeys(each for part in parts for each in part.left_out)),
+        {name: links for part in parts for name, links in part.links.items()},
     )
 
 

@@ -9,8 +9,9 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from isochrone.files import Links
 from isochrone.models.candidate import Candidate, Prediction
-from isochrone.models.collective import from_messages, is_priced
+from isochrone.models.collective import from_links, is_priced
 from isochrone.models.covariates import fit_covariates
 from isochrone.models.holdout import Judged, judge
 from isochrone.models.messages import FittedMessages, TooLittleError, messages_of
@@ -19,6 +20,11 @@ from isochrone.models.table import COVARIATE_MODELS, MESSAGE_MODELS, CovariateMo
 from isochrone.models.trust import Trust, trust
 from isochrone.models.verdict import verdict
 from isochrone.progress import part
+
+SURVEY = "survey"
+"""The name of what tuning predicts from."""
+
+_UNKNOWN = "the messages of these algorithms, or the links of a level, are not known"
 
 _log = logging.getLogger(__name__)
 
@@ -72,10 +78,10 @@ def subjects(found: Found, within: float) -> list[Subject]:
         priced = [each for each in observations if is_priced(each)]
         others = [each for each in observations if not is_priced(each)]
         kinds = {collective: priced, f"{collective}, by algorithms of which no messages are known": others}
-        if not messages or not priced or not others:
+        if not (messages or found.links) or not priced or not others:
             kinds = {collective: observations}
         for name, chosen in kinds.items():
-            candidates = [*_of_collectives(fitted, chosen), *_of_covariates()]
+            candidates = [*_of_links(fitted, found.links), *_of_covariates()]
             made.append(_subject(name, chosen, candidates, within))
     return made
 
@@ -97,7 +103,7 @@ def _subject(
                 unfitted[candidate.name] = str(why)
                 continue
             if each.in_sample.unanswered == len(observations):
-                unfitted[candidate.name] = "the messages of these algorithms, or of a level, are not known"
+                unfitted[candidate.name] = _UNKNOWN
             else:
                 judged.append(each)
     chosen = trust(judged)
@@ -120,18 +126,21 @@ def _of_messages(costs: Sequence[Cost]) -> list[Candidate]:
     return [candidate(model) for model in MESSAGE_MODELS]
 
 
-def _of_collectives(
-    fitted: Mapping[str, Mapping[str, FittedMessages]], observations: Sequence[Observation]
+def _of_links(
+    fitted: Mapping[str, Mapping[str, FittedMessages]], surveyed: Mapping[str, Links]
 ) -> list[Candidate]:
-    """Models of messages that were fitted to any: whatever is left out, they are the same."""
+    """Models of messages that were fitted to any, and the survey: whatever is left out, they are the same."""
+    by_name: dict[str, tuple[str, Mapping[str, Links]]] = {
+        model.name: (model.formula, {level: each.links for level, each in fitted[model.name].items()})
+        for model in MESSAGE_MODELS
+    }
+    by_name[SURVEY] = ("the links of topology.json, with shared ways", surveyed)
 
-    def candidate(model: MessageModel) -> Candidate:
-        prediction = from_messages(fitted[model.name], observations)
-        return Candidate(
-            model.name, f"the schedule of the algorithm, with {model.formula}", lambda _: prediction
-        )
+    def candidate(name: str, formula: str, links: Mapping[str, Links]) -> Candidate:
+        prediction = from_links(links)
+        return Candidate(name, f"the schedule of the algorithm, with {formula}", lambda _: prediction)
 
-    return [candidate(model) for model in MESSAGE_MODELS if fitted[model.name]]
+    return [candidate(name, *each) for name, each in by_name.items() if each[1]]
 
 
 def _of_covariates() -> list[Candidate]:

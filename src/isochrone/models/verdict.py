@@ -10,7 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
-from isochrone.models.holdout import Errors, Judged, Left
+from isochrone.models.holdout import Errors, Judged, Left, value_of
 from isochrone.models.observation import MESSAGE, Observation
 from isochrone.models.trust import Trust
 from isochrone.units import format_bytes, number_of
@@ -50,7 +50,7 @@ def spots(judged: Judged, observations: Sequence[Observation], left: Left, withi
     errors = judged.held_out.get(left)
     if errors is None:
         return []
-    values = np.array([_value(each, left) for each in observations])
+    values = np.array([value_of(each, left) for each in observations])
     found = []
     for value in np.unique(values):
         here = np.abs(errors.logs[values == value])
@@ -73,8 +73,8 @@ def verdict(
     chosen, best = trust.chosen, trust.best
     if chosen is None or best is None:
         return [
-            "No model can be judged: that takes three message sizes or three numbers of ranks, and a model "
-            "that answers for nine in ten of them."
+            "No model can be judged: what is fitted takes three message sizes or three numbers of ranks, and "
+            "must answer for nine in ten of them."
         ]
     by_left = {left: spots(chosen, observations, left, within) for left in chosen.held_out}
     errors = np.concatenate([each.sizes for each in chosen.held_out.values()])
@@ -121,8 +121,8 @@ def _breaks(by_left: dict[Left, list[Spot]]) -> list[str]:
         bad = sorted((spot for spot in found if not spot.holds), key=lambda spot: -_or_infinite(spot.error))
         breaks += [f"{show(spot.value)} ({_off(spot.error)})" for spot in bad[:_NAMED]]
         if len(bad) > _NAMED:
-            breaks.append(f"{len(bad) - _NAMED} more {'sizes' if left == 'size' else 'numbers of ranks'}")
-    return [f"It breaks at {_list(breaks)}, when these are left out."] if breaks else []
+            breaks.append(f"{len(bad) - _NAMED} other {'sizes' if left == 'size' else 'numbers of ranks'}")
+    return [f"It breaks at {_list(breaks)}."] if breaks else []
 
 
 def _beyond(chosen: Judged, observations: Sequence[Observation]) -> list[str]:
@@ -136,8 +136,10 @@ def _beyond(chosen: Judged, observations: Sequence[Observation]) -> list[str]:
     ]
     told = []
     for left, errors in chosen.held_out.items():
+        if left == "all":
+            continue
         show, last = _shower(left), values[left][-1]
-        at = np.array([_value(each, left) for each in observations])
+        at = np.array([value_of(each, left) for each in observations])
         error = Errors(errors.logs[at == last], errors.groups[at == last]).median
         # Neighbours may have been left out with it.
         known = int(at[errors.groups != errors.groups[at == last][0]].max())
@@ -155,9 +157,11 @@ def _warnings(judged: Sequence[Judged], observations: Sequence[Observation], cho
             sentences.append(
                 f"{each.candidate.name} says of {negative} of {total} that they take no time, or less."
             )
-    different = {left: sorted({_value(each, left) for each in observations}) for left in _WORDS}
+    different = {left: sorted({value_of(each, left) for each in observations}) for left in _WORDS}
     few = [
-        f"{len(different[left])} {_WORDS[left]}" for left in chosen.held_out if len(different[left]) < _FEW
+        f"{len(different[left])} {_WORDS[left]}"
+        for left in chosen.held_out
+        if left in different and len(different[left]) < _FEW
     ]
     if few:
         sentences.append(f"Only {_list(few)} were measured: what is said of all rests on little.")
@@ -167,11 +171,9 @@ def _warnings(judged: Sequence[Judged], observations: Sequence[Observation], cho
     return sentences
 
 
-def _value(observation: Observation, left: Left) -> int:
-    return observation.size_bytes if left == "size" else observation.ranks
-
-
 def _shower(left: Left) -> Callable[[int], str]:
+    if left == "all":
+        return lambda _: "all that was measured"
     return format_bytes if left == "size" else lambda count: number_of(count, "rank")
 
 

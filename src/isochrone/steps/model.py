@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from isochrone.detect import detect
 from isochrone.errors import IsochroneError
-from isochrone.files import Topology, read_bench, read_measurements, read_topology, topology_document
+from isochrone.files import Links, Topology, read_bench, read_measurements, read_topology, topology_document
 from isochrone.files.text import kind_of
 from isochrone.models.observation import Found, together, with_regions
 from isochrone.models.readers import read_foreign_times
@@ -46,7 +47,7 @@ def model(
     if len(found.observations) > _MOST_TIMES:
         raise IsochroneError(f"there are more than {_MOST_TIMES} times", todo="give fewer files at once")
     if borders:
-        found = Found(with_regions(found.observations, borders), found.costs, found.left_out)
+        found = replace(found, observations=with_regions(found.observations, borders))
     return subjects(found, within), found
 
 
@@ -68,11 +69,16 @@ def _read(path: Path, labels: Labels, topology: Path | None) -> Found:
     beside = path.with_name(TOPOLOGY) if topology is None else topology
     known = read_topology(beside) if topology is not None or beside.is_file() else None
     if kind == "bench":
-        return of_bench(read_bench(path), path, None if known is None else _text(known))
+        timed = of_bench(read_bench(path), path, None if known is None else _text(known))
+        return timed if known is None else replace(timed, links=_links(known))
     measured = read_measurements(path)
     if known is None or known.job_ranks[-1] >= measured.ranks:
         known = detect(measured)[0]
     return of_measurements(measured, known)
+
+
+def _links(topology: Topology) -> dict[str, Links]:
+    return {level.name: level.links for level in topology.levels if level.links is not None}
 
 
 def _text(topology: Topology) -> str:
