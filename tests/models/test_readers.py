@@ -271,6 +271,8 @@ def test_heads_tell_formats_apart_and_long_lines_take_no_time(tmp_path: Path) ->
 def test_labels_are_told_from_names(tmp_path: Path) -> None:
     path, labels = parse_argument("a/b.txt:ranks=64,algorithm=knomial/4@65536,mapping=core")
     assert (path, labels) == (Path("a/b.txt"), Labels(64, None, "knomial/4@65536", "core"))
+    levels = "hierarchical(machine=chain,node=flat)@8192"
+    assert parse_argument(f"b.txt:algorithm={levels},ranks=8")[1] == Labels(8, algorithm=levels)
     odd = tmp_path / "t:ranks=3"
     odd.touch()
     assert parse_argument(str(odd)) == (odd, Labels())

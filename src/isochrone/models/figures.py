@@ -12,6 +12,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from isochrone.detect.distance import Floats
 from isochrone.models.holdout import Judged, Left
@@ -23,7 +24,7 @@ from isochrone.report.ticks import size_ticks
 _RATIOS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _FINE_RATIOS = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6)
 _NEAREST, _FURTHEST = math.log(1.25), math.log(12.0)
-_MOST_COLOURS = len(LEVELS)
+_CHARACTER_INCHES, _HANDLE_INCHES = 0.085, 0.5
 _WORDS: dict[Left, str] = {"size": "message size, left out", "ranks": "number of ranks, left out"}
 
 
@@ -62,16 +63,15 @@ def residuals(subject: Subject, within: float) -> Figure | None:
     for axes, left in zip(panels[-1], ways, strict=True):
         axes.set_xlabel(_WORDS[left])
     figure.supylabel("predicted / measured", fontsize=10, color=SOFT)
-    handles, labels = _legend(colours)
-    if len(labels) > 1:
-        figure.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False, fontsize=9)
+    if colours:
+        _add_legend(figure, colours)
     return figure
 
 
 def _colours(observations: Sequence[Observation]) -> dict[str, str]:
-    """Of algorithms; those beyond the colours that there are share the last one."""
+    """Of algorithms, where there are colours enough for all; else none."""
     names = sorted({each.algorithm for each in observations if each.operation != MESSAGE})
-    return {name: LEVELS[min(k, _MOST_COLOURS - 1)] for k, name in enumerate(names)}
+    return dict(zip(names, LEVELS, strict=False)) if 1 < len(names) <= len(LEVELS) else {}
 
 
 def _furthest(shown: Sequence[Judged]) -> float:
@@ -80,15 +80,14 @@ def _furthest(shown: Sequence[Judged]) -> float:
     return float(np.clip(1.1 * sizes.max(initial=0.0), _NEAREST, _FURTHEST))
 
 
-def _legend(colours: dict[str, str]) -> tuple[list[matplotlib.lines.Line2D], list[str]]:
-    names = list(colours)
-    if len(names) > _MOST_COLOURS:
-        names = [*names[: _MOST_COLOURS - 1], "others"]
+def _add_legend(figure: Figure, colours: dict[str, str]) -> None:
+    """In as many columns as there is room for."""
     handles = [
-        matplotlib.lines.Line2D([], [], linestyle="", marker="o", markersize=5, color=LEVELS[k])
-        for k in range(len(names))
+        Line2D([], [], linestyle="", marker="o", markersize=5, color=colour) for colour in colours.values()
     ]
-    return handles, names
+    room = figure.get_figwidth() / (_CHARACTER_INCHES * max(map(len, colours)) + _HANDLE_INCHES)
+    columns = min(len(colours), max(1, int(room)))
+    figure.legend(handles, list(colours), loc="outside upper right", ncols=columns, frameon=False, fontsize=9)
 
 
 def _panel(

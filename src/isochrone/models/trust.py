@@ -20,7 +20,10 @@ _MOST_LOG = float(np.log(10.0))
 """An error counts as no more than ten times too long or too short: one that is beyond use is beyond use."""
 
 _SAME_DIGITS = 2
-_ANSWERS = 0.9
+_MATTERS = 0.01
+"""A difference of errors, as a logarithm: below 1 % nobody minds."""
+
+_ANSWERS = 0.75
 """Of the observations, that a model must answer."""
 
 
@@ -33,7 +36,7 @@ class Rank:
         score: mean of |log(predicted / measured)| held out, none counted beyond a factor of ten.
         behind: by how much that of what all models answered is above the best one's, with its interval; None
             for the best.
-        proven_worse: whether the interval is above 0.
+        proven_worse: whether the interval is above what matters.
         eligible: whether it answers nearly all.
     """
 
@@ -75,7 +78,7 @@ def trust(judged: Sequence[Judged]) -> Trust:
     ranking = []
     for each in sorted(able, key=lambda each: (each is not best, scores[id(each)])):
         behind = None if each is best else _behind(each, best)
-        worse = behind is not None and behind.low > 0
+        worse = behind is not None and behind.low > _MATTERS
         ranking.append(Rank(each.candidate.name, scores[id(each)], behind, worse, each in eligible))
     worse_names = {rank.name for rank in ranking if rank.proven_worse}
     alike = [each for each in eligible if each.candidate.name not in worse_names]

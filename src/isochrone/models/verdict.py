@@ -74,7 +74,7 @@ def verdict(
     if chosen is None or best is None:
         return [
             "No model can be judged: what is fitted takes three message sizes or three numbers of ranks, and "
-            "must answer for nine in ten of them."
+            "must answer for three in four of them."
         ]
     by_left = {left: spots(chosen, observations, left, within) for left in chosen.held_out}
     errors = np.concatenate([each.sizes for each in chosen.held_out.values()])
@@ -136,8 +136,8 @@ def _beyond(chosen: Judged, observations: Sequence[Observation]) -> list[str]:
     ]
     told = []
     for left, errors in chosen.held_out.items():
-        if left == "all":
-            continue
+        if chosen.prediction.fitted == 0:
+            continue  # it was told of none of them
         show, last = _shower(left), values[left][-1]
         at = np.array([value_of(each, left) for each in observations])
         error = Errors(errors.logs[at == last], errors.groups[at == last]).median

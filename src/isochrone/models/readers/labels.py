@@ -9,7 +9,9 @@ from pathlib import Path
 
 from isochrone.errors import UsageError
 
-_LABELS = re.compile(r"(.+):([a-z]+=[^,=]*(?:,[a-z]+=[^,=]*)*)")
+# Values are recipes too: in brackets, commas and signs of equality belong to them.
+_LABEL = re.compile(r"([a-z]+)=((?:[^,=()]|\([^()]*\))*)")
+_LABELS = re.compile(rf"(.+?):({_LABEL.pattern}(?:,{_LABEL.pattern})*)")
 _MOST_RANKS = 1 << 22
 
 
@@ -40,8 +42,7 @@ def parse_argument(text: str) -> tuple[Path, Labels]:
         return Path(text), Labels()
     known = [each.name for each in fields(Labels)]
     told: dict[str, str] = {}
-    for label in match[2].split(","):
-        name, _, value = label.partition("=")
+    for name, value in _LABEL.findall(match[2]):
         if name not in known or name in told or not value:
             what = "is unknown" if name not in known else "is there twice" if name in told else "is empty"
             raise UsageError(f"the label {name!r} {what}", text, f"labels are {', '.join(known)}")
