@@ -91,11 +91,15 @@ def _earlier(measurements: Path, found: Measurements) -> Topology | None:
         earlier = read_topology(topology_beside(measurements))
     except IsochroneError:
         return None
-    ranks = dict(zip(earlier.job_ranks, earlier.ranks, strict=True))
-    same = all(
-        rank < found.ranks and found.places[rank] == earlier.places[place] for rank, place in ranks.items()
+    return earlier if is_of(earlier, found) else None
+
+
+def is_of(topology: Topology, found: Measurements) -> bool:
+    """Whether all ranks of a topology are at the same places in the measurements."""
+    ranks = dict(zip(topology.job_ranks, topology.ranks, strict=True))
+    return all(
+        rank < found.ranks and found.places[rank] == topology.places[place] for rank, place in ranks.items()
     )
-    return earlier if same else None
 
 
 def _write(output: Path, topology: Topology, replace_any: bool) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.measurements import of_measurements
 from isochrone.models.subjects import Subject, subjects
 from isochrone.progress import part
+from isochrone.steps.detect import is_of
 from isochrone.steps.folder import BENCH, MEASUREMENTS, TOPOLOGY
 
 _MOST_TIMES = 1 << 17
@@ -31,15 +32,16 @@ def model(
 
     Args:
         given: files and what is said of them; a folder of a survey stands for its measurements and benchmark.
-        topology: of the hosts, where it is not beside the files.
+        topology: of the hosts; None: what is beside a file, or else beside another one.
         borders: up to which numbers of ranks regions reach, for files that tell no places.
         within: the error, as a ratio, that models are to keep to.
 
     Raises:
         IsochroneError: a file cannot be read, is damaged, or has no times.
     """
+    common = _beside(path for path, _ in given)
     with part("reading times", 0.1):
-        found = together(_read(path, labels, topology) for path, labels in given)
+        found = together(_read(path, labels, topology, common) for path, labels in given)
     if not found.observations:
         raise IsochroneError(
             "there are no times to fit models to", todo="give latencies, not bandwidths alone"
@@ -51,14 +53,21 @@ def model(
     return subjects(found, within), found
 
 
-def _read(path: Path, labels: Labels, topology: Path | None) -> Found:
+def _beside(paths: Iterable[Path]) -> Path | None:
+    """The only topology that is beside any of the files; None where there are several, or none."""
+    found = {(path if path.is_dir() else path.parent) / TOPOLOGY for path in paths}
+    there = [each for each in found if each.is_file()]
+    return there[0] if len(there) == 1 else None
+
+
+def _read(path: Path, labels: Labels, topology: Path | None, common: Path | None) -> Found:
     if path.is_dir():
         inside = [path / name for name in (MEASUREMENTS, BENCH) if (path / name).is_file()]
         if not inside:
             raise IsochroneError(
                 f"has neither {MEASUREMENTS} nor {BENCH}", str(path), "give the folder of a survey"
             )
-        return together(_read(each, labels, topology) for each in inside)
+        return together(_read(each, labels, topology, common) for each in inside)
     kind = kind_of(path)
     if kind not in ("measurements", "bench"):
         if kind is not None:
@@ -66,15 +75,18 @@ def _read(path: Path, labels: Labels, topology: Path | None) -> Found:
         return read_foreign_times(path, labels)
     if labels != Labels():
         raise IsochroneError("says itself what it is of", str(path), "leave the labels out")
-    beside = path.with_name(TOPOLOGY) if topology is None else topology
-    known = read_topology(beside) if topology is not None or beside.is_file() else None
+    beside = path.with_name(TOPOLOGY)
+    chosen = topology or (beside if beside.is_file() else common)
+    known = None if chosen is None else read_topology(chosen)
     if kind == "bench":
         timed = of_bench(read_bench(path), path, None if known is None else _text(known))
         return timed if known is None else replace(timed, links=_links(known))
     measured = read_measurements(path)
-    if known is None or known.job_ranks[-1] >= measured.ranks:
+    if known is None or not is_of(known, measured):
+        if topology is not None:
+            raise IsochroneError("is of other ranks than the measurements", str(topology), "leave it out")
         known = detect(measured)[0]
-    return of_measurements(measured, known)
+    return replace(of_measurements(measured, known), links=_links(known))
 
 
 def _links(topology: Topology) -> dict[str, Links]:
