@@ -34,7 +34,7 @@ $(STAMPS)/venv: $(STAMPS)/packages
 # Without isolation, so that a change of one native file compiles that file.
 $(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NATIVE) | $(STAMPS)/venv
 	$(VENV)/bin/python scripts/build-requirements | $(VENV)/bin/python -m pip install --quiet -r /dev/stdin
-	$(WITH_CCACHE) $(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,test]'
+	$(WITH_CCACHE) $(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,models,test]'
 	@touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable

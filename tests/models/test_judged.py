@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from timed import SIZES, collectives, messages
 
+from isochrone.files import Links
 from isochrone.models.candidate import Candidate, Prediction
+from isochrone.models.collective import from_links
 from isochrone.models.covariates import fit_covariates
 from isochrone.models.holdout import groups_of, judge
 from isochrone.models.messages import Parameter
@@ -166,6 +168,18 @@ def test_coefficients_are_recovered_within_their_intervals_as_often_as_these_pro
             hits.append(told[name].low <= truth <= told[name].high)
             assert told[name].high - told[name].low < 0.1
     assert 105 <= sum(hits) < 120
+
+
+def test_what_would_be_simulated_for_hours_has_no_answer() -> None:
+    links = Links(1e-6, ((0, 0.0),), ((0, 0.0),), ((0, 1e-7), (1, 1.1e-7)))
+    predicted = from_links({"machine": links}).times_s(
+        [
+            Observation("bcast", 1 << 20, 8, 1.0, "chain@65536"),
+            Observation("bcast", 1 << 40, 8, 1.0, "chain@1"),
+            Observation("alltoall", 8, 4_000_000, 1.0, "pairwise"),
+        ]
+    )
+    assert np.isnan(predicted).tolist() == [False, True, True]
 
 
 def test_covariates_that_multiply_are_trusted_where_times_are_multiplied() -> None:

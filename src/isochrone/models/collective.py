@@ -6,6 +6,7 @@ model of messages or those of a survey. Nothing is fitted to the collectives.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from dataclasses import astuple
 
@@ -19,6 +20,11 @@ from isochrone.models.observation import NATIVE, Observation
 ANYWHERE = "machine"
 """The one level of ranks of which nothing is known."""
 
+_MOST_MESSAGES = 1 << 21
+"""Of one collective: some seconds of simulation."""
+_SEGMENT = re.compile(r"@(\d{1,18})$")
+_WORD = re.compile(r"[a-z_]+")
+
 
 def from_links(links: Mapping[str, Links]) -> Prediction:
     """What collectives take on links, by the names of their levels; of ranks of which nothing is known the
@@ -28,6 +34,8 @@ def from_links(links: Mapping[str, Links]) -> Prediction:
     layouts: dict[tuple[object, ...], _core.Layout | None] = {}
 
     def time_s(each: Observation) -> float:
+        if _messages(each) > _MOST_MESSAGES:
+            return float("nan")
         where = (id(each.layout), each.ranks)
         if where not in layouts:
             layouts[where] = _layout(each, links)
@@ -40,11 +48,16 @@ def from_links(links: Mapping[str, Links]) -> Prediction:
 
 
 def is_priced(observation: Observation) -> bool:
-    """Whether the algorithm is one whose messages are known."""
-    layout = observation.layout
-    if layout is None:
-        layout = _core.layout([ANYWHERE], [[0] * observation.ranks], [None])
+    """Whether the algorithm is one whose messages are known, and not too many."""
+    if _messages(observation) > _MOST_MESSAGES:
+        return False
+    layout = observation.layout if observation.layout is not None else _flat(observation.ranks)
     return _is_priced(observation.operation, layout, observation.algorithm, observation.root)
+
+
+@functools.lru_cache(maxsize=64)
+def _flat(ranks: int) -> _core.Layout:
+    return _core.layout([ANYWHERE], [[0] * ranks], [None])
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -82,6 +95,15 @@ def _met(layout: _core.Layout) -> list[str]:
         for name, outside, inside in zip(layout.levels, groups, inner, strict=True)
         if len(np.unique(inside)) > len(np.unique(outside))
     ]
+
+
+def _messages(observation: Observation) -> int:
+    """About how many there are, so that nothing that a file says keeps us for hours."""
+    quadratic = {row["name"] for row in _core.algorithms() if row["quadratic_messages"]}
+    peers = observation.ranks if quadratic & set(_WORD.findall(observation.algorithm)) else 1
+    segment = _SEGMENT.search(observation.algorithm)
+    pieces = 1 if segment is None else -(-observation.size_bytes // max(int(segment[1]), 1))
+    return observation.ranks * max(peers, pieces)
 
 
 def _simulated_s(observation: Observation, layout: _core.Layout | None) -> float:
