@@ -6,7 +6,6 @@ model of messages or those of a survey. Nothing is fitted to the collectives.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import astuple
 
@@ -22,8 +21,6 @@ ANYWHERE = "machine"
 
 _MOST_MESSAGES = 1 << 21
 """Of one collective: some seconds of simulation."""
-_SEGMENT = re.compile(r"@(\d{1,18})$")
-_WORD = re.compile(r"[a-z_]+")
 
 
 def from_links(links: Mapping[str, Links]) -> Prediction:
@@ -98,12 +95,22 @@ def _met(layout: _core.Layout) -> list[str]:
 
 
 def _messages(observation: Observation) -> int:
-    """About how many there are, so that nothing that a file says keeps us for hours."""
-    quadratic = {row["name"] for row in _core.algorithms() if row["quadratic_messages"]}
-    peers = observation.ranks if quadratic & set(_WORD.findall(observation.algorithm)) else 1
-    segment = _SEGMENT.search(observation.algorithm)
-    pieces = 1 if segment is None else -(-observation.size_bytes // max(int(segment[1]), 1))
-    return observation.ranks * max(peers, pieces)
+    """About how many there are, so that nothing that a file says keeps us for hours; 0 of an algorithm that
+    is none.
+    """
+    try:
+        parts = _core.recipe_parts(observation.algorithm)
+    except ValueError:
+        return 0
+    named = {name.partition("/")[0] for level in parts["algorithms"] for name in level}
+    peers = observation.ranks if named & _quadratic() else 1
+    segment = parts["segment_bytes"] or max(observation.size_bytes, 1)
+    return observation.ranks * max(peers, -(-observation.size_bytes // segment))
+
+
+@functools.lru_cache(maxsize=1)
+def _quadratic() -> frozenset[str]:
+    return frozenset(row["name"] for row in _core.algorithms() if row["quadratic_messages"])
 
 
 def _simulated_s(observation: Observation, layout: _core.Layout | None) -> float:
