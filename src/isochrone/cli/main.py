@@ -18,6 +18,7 @@ import isochrone
 from isochrone.cli import (
     advise,
     bench,
+    compare,
     detect,
     doctor,
     evaluate,
@@ -61,6 +62,7 @@ for _name, _command in (
     ("record", record.record),
     ("map", map_cli.map_),
     ("bench", bench.bench),
+    ("compare", compare.compare),
     ("report", report.report),
     ("doctor", doctor.doctor),
     ("evaluate", evaluate.evaluate),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -146,6 +146,17 @@ def parse_duration(text: str, option: str) -> float:
     return seconds
 
 
+def parse_percent(text: str, option: str) -> float:
+    """The share that is written as percent, such as 5%. Raises UsageError for what is none."""
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < float("inf"):
+        raise UsageError(f"{text[:40]!r} is no number of percent", option, "write for example 5%")
+    return share
+
+
 def tune_options(
     collectives: str | None,
     sizes: str | None,
@@ -178,10 +189,14 @@ def tune_options(
     )
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line for each row, in which each entry but the last is as wide as the longest of its column."""
+def columns(rows: Sequence[Sequence[str]], numbers: Collection[int] = ()) -> list[str]:
+    """A line for each row, in which each entry but the last is as wide as the longest of its column. Entries
+    of the columns of `numbers` end below each other.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    pads = [str.rjust if at in numbers else str.ljust for at in range(len(widths))]
+    padded = [[pads[at](entry, widths[at]) for at, entry in enumerate(row)] for row in rows]
+    return ["  ".join(row).rstrip() for row in padded]
 
 
 def print_json(value: Any) -> None:
