@@ -5,46 +5,22 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isochrone.cli.bench_guidelines import print_guidelines
+from isochrone.cli.bench_table import print_rows, rows_of
 from isochrone.cli.options import AsJson, Collectives, FabricServer, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
-    from isochrone.files import BenchCase
     from isochrone.lab.study import Outcome
     from isochrone.launch.target import Target
-    from isochrone.statistics import Interval
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One recipe in one case; speedups are over the library's own."""
-
-    case: BenchCase
-    recipe: str
-    median: Interval
-    speedup: Interval
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "collective": self.case.collective,
-            "size_bytes": self.case.size_bytes,
-            "root": self.case.root,
-            "recipe": self.recipe,
-            "median_s": self.median.estimate,
-            "ci_s": [self.median.low, self.median.high],
-            "speedup": self.speedup.estimate,
-            "speedup_ci": [self.speedup.low, self.speedup.high],
-        }
 
 
 @with_target_options
@@ -110,7 +86,6 @@ def bench(
     from isochrone.files import BCAST, Case, read_plan
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
-    from isochrone.statistics import median_ci, ratio_ci
     from isochrone.steps.bench import SIZES_BYTES, guideline_bench, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.tune.collectives import is_rooted, parse_collectives, sizes_of
@@ -152,12 +127,7 @@ def bench(
         target = _at_its_best(place, plan_file, recipes)
         work = work_for(target, cases, repetitions, fabric=fabric)
         found = run_bench(target, work, output, topology_file, plan_file)
-    rows = []
-    for case in sorted(found.cases, key=lambda case: names.index(case.collective)):
-        native = found.slowest_s[case.key("native")]
-        for recipe in found.recipes(case):
-            times = found.slowest_s[case.key(recipe)]
-            rows.append(_Row(case, recipe, median_ci(times), ratio_ci(native, times)))
+    rows = rows_of(found)
     if as_json:
         print_json(
             {
@@ -167,13 +137,8 @@ def bench(
                 "results": [row.document() for row in rows],
             }
         )
-        return
-    for row in rows:
-        low, high = row.speedup.low, row.speedup.high
-        typer.echo(
-            f"{row.case.collective:<9} {row.case.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
-            f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
-        )
+    else:
+        print_rows(rows, found.ranks)
 
 
 def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | None) -> Target:

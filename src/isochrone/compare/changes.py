@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from isochrone.files import Bench, BenchCase
+from isochrone.files.bench import native_first
 from isochrone.statistics import FloatArray, Interval, holm, p_greater, ratio_of_medians
+from isochrone.tune.collectives import in_order
 
 ERROR = 0.05
 """The chance that any change is told of which is none, all of them together."""
@@ -80,7 +82,7 @@ class Changes:
     """Two benchmarks side by side.
 
     Attributes:
-        changes: what both have, in the order of the first, by size.
+        changes: what both have, by collective and size.
         means: of each collective the geometric mean of its ratios.
         only_first, only_second: what one of them alone has.
     """
@@ -148,16 +150,14 @@ def changes_between(
 
 
 def _times(bench: Bench, recipe: str | None) -> dict[Pair, FloatArray]:
-    """By collective, in the order of the file, by size, and the library's own first."""
-    order = {name: at for at, name in enumerate(bench.collectives)}
+    """By collective, by size, and the library's own first."""
+    order = {name: at for at, name in enumerate(in_order(bench.collectives))}
     found = {
         (key.case, key.recipe): np.maximum(times, LEAST_S)
         for key, times in bench.slowest_s.items()
         if recipe is None or key.recipe == recipe
     }
-    ordered = sorted(
-        found, key=lambda pair: (order[pair[0].collective], pair[0], pair[1] != "native", pair[1])
-    )
+    ordered = sorted(found, key=lambda pair: (order[pair[0].collective], pair[0], native_first(pair[1])))
     return {pair: found[pair] for pair in ordered}
 
 

@@ -105,8 +105,13 @@ class Bench:
         return replace(self, slowest_s=times)
 
     def recipes(self, case: BenchCase) -> tuple[str, ...]:
-        """The recipes that were timed for a case."""
-        return tuple(key.recipe for key in self.slowest_s if key.case == case)
+        """The recipes that were timed for a case, the library's own first."""
+        return tuple(sorted((key.recipe for key in self.slowest_s if key.case == case), key=native_first))
+
+
+def native_first(recipe: str) -> tuple[bool, str]:
+    """Sorts recipes by name, the library's own first."""
+    return recipe != "native", recipe
 
 
 def read_bench(path: Path | str) -> Bench:
