@@ -31,6 +31,20 @@ def test_columns_are_of_the_times(bench: Bench) -> None:
     assert row.document()["mean_s"] == row.mean_s
 
 
+def test_a_pattern_has_its_bandwidth_and_no_recipes(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    key = BenchKey(1000, 0, "native", "bidirectional")
+    made = replace(bench, slowest_s={key: np.full(7, 4e-6)}, moved_bytes={key.case: 2000})
+    (row,) = rows_of(made)
+    assert row.bytes_per_s == pytest.approx(5e8)
+    assert row.document()["pattern"] == "bidirectional"
+    assert "collective" not in row.document()
+    print_rows([row], made.ranks)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()][1:] == [
+        ["bytes", "avg", "min", "max", "p50", "95", "%", "p95", "calls", "MB/s"],
+        ["1000", *["4.00"] * 4, "[4.00,", "4.00]", "4.00", "7", "500.00"],
+    ]
+
+
 def test_the_librarys_own_comes_first_and_each_collective_has_a_table(
     bench: Bench, capsys: pytest.CaptureFixture[str]
 ) -> None:

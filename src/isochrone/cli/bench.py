@@ -12,7 +12,15 @@ import typer
 
 from isochrone.cli.bench_guidelines import print_guidelines
 from isochrone.cli.bench_table import print_rows, rows_of
-from isochrone.cli.options import AsJson, Collectives, FabricServer, parse_sizes, print_json
+from isochrone.cli.options import (
+    AsJson,
+    Collectives,
+    FabricServer,
+    Patterns,
+    parse_patterns,
+    parse_sizes,
+    print_json,
+)
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
 
@@ -32,6 +40,7 @@ def bench(
     ] = None,
     sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
     collectives: Collectives = None,
+    patterns: Patterns = None,
     fabric: FabricServer = None,
     root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
@@ -66,19 +75,22 @@ def bench(
 ) -> None:
     """Time collectives by different recipes, each in turn in one run, against the MPI library's own.
 
-    Broadcasts, unless --collectives names others. With --guidelines, what MPI libraries should keep, and a
-    plan too: an allreduce takes no longer than a reduction and a broadcast, and so on; --sizes are then
-    totals of bytes.
+    Broadcasts, unless --collectives or --patterns name others. With --guidelines, what MPI libraries should
+    keep, and a plan too: an allreduce takes no longer than a reduction and a broadcast, and so on; --sizes
+    are then totals of bytes.
 
     In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
     each placement, or the one that is given, and set the plans beside the libraries and the links' bound. The
     same command goes on with one that was interrupted.
     """
-    if guidelines and (collectives or recipes or root):
+    if guidelines and (collectives or patterns or recipes or root):
         raise UsageError(
             "checks collectives of its own, from rank 0", "--guidelines", "give it alone, or with --plan"
         )
-    if options.lab is not None and not recipes and plan is None and not guidelines:
+    if patterns is not None and collectives is None and (recipes or plan is not None):
+        what = "are the MPI library's own, whatever the recipe and the plan"
+        raise UsageError(what, "--patterns", "name --collectives for those")
+    if options.lab is not None and not recipes and plan is None and not guidelines and patterns is None:
         _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
         return
     output = output or Path("bench.jsonl")
@@ -117,11 +129,16 @@ def bench(
         print_guidelines(checked, output, as_json)
         return
     sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
-    names = parse_collectives(collectives) if collectives is not None else (BCAST,)
+    names = parse_collectives(collectives) if collectives is not None else (() if patterns else (BCAST,))
+    messages = parse_patterns(patterns) if patterns is not None else []
     cases = [
         Case(size, root if is_rooted(name) else 0, tuple(wanted), name)
         for name in names
         for size in sizes_of(name, sizes_bytes)
+    ] + [
+        Case(size, root if row["rooted"] else 0, ("native",), row["name"], is_pattern=True)
+        for row in messages
+        for size in sizes_bytes
     ]
     with open_target(options) as place, part("timing collectives"):
         target = _at_its_best(place, plan_file, recipes)

@@ -17,6 +17,7 @@ import typer.core
 from isochrone.errors import UsageError
 
 if TYPE_CHECKING:
+    from isochrone import _core
     from isochrone.steps.tune import TuneOptions
 
 LabName = Annotated[
@@ -62,6 +63,14 @@ Collectives = Annotated[
         "--collectives",
         metavar="NAME,...",
         help="Which, such as bcast,reduce,allreduce,barrier; `isochrone info` lists them.",
+    ),
+]
+Patterns = Annotated[
+    str | None,
+    typer.Option(
+        "--patterns",
+        metavar="NAME,...",
+        help="Of point-to-point messages, such as pingpong,bandwidth,halo; `isochrone info` lists them.",
     ),
 ]
 
@@ -111,6 +120,18 @@ def check_unit(unit: str) -> None:
 
     if unit not in UNITS_S:
         raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
+
+
+def parse_patterns(text: str) -> list[_core.Pattern]:
+    """The patterns of ``--patterns``, each once. Raises UsageError for what is none."""
+    from isochrone import _core
+
+    rows = {row["name"]: row for row in _core.patterns()}
+    names = dict.fromkeys(part.strip() for part in text.split(","))
+    for name in names:
+        if name not in rows:
+            raise UsageError(f"{name[:40]!r} is no pattern", "--patterns", f"use some of {', '.join(rows)}")
+    return [rows[name] for name in names]
 
 
 def parse_sizes(text: str) -> list[int]:
