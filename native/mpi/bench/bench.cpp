@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -18,6 +16,7 @@
 #include "bench/buffer.hpp"
 #include "bench/candidate.hpp"
 #include "bench/files.hpp"
+#include "bench/first_calls.hpp"
 #include "bench/operands.hpp"
 #include "bench/options.hpp"
 #include "bench/party.hpp"
@@ -32,9 +31,6 @@ namespace isochrone::mpi::bench {
 namespace {
 
 constexpr std::string_view all_native = "native:*";
-
-/// What a call takes at least that is shorter than clocks show.
-constexpr double clock_least_s = 1e-9;
 
 /// What a fabric's server tells rank 0 of the hosts, on all ranks. Collective. Throws comm::Failure on all
 /// ranks.
@@ -231,61 +227,25 @@ class Bench {
             }
             return;
         }
-        const std::size_t count = one.recipes.size();
-        // Whether each is wrong, when its last rank came back, and minus when its first one began: ranks that
-        // need not wait for others are several calls ahead of them.
-        std::vector<double> found(3 * count, std::numeric_limits<double>::lowest());
-        const std::span<double> ended = std::span(found).subspan(count, count);
-        const std::span<double> began = std::span(found).subspan(2 * count);
-        ++checks_;
-        if (party.takes_part()) {
-            const Operands& operands = running.candidates.front().operands();
-            const Memory memory = next(operands);
-            running.candidates.front().fill(memory, checks_);
-            const std::vector<std::byte> before(memory.output, memory.output + operands.output_bytes);
-            const auto expected = running.candidates.front().expected(memory, checks_);
-            for (std::size_t i = 0; i < running.candidates.size(); ++i) {
-                std::copy(before.begin(), before.end(), memory.output);
-                began[i] = -timer_.global_now();
-                running.candidates[i].run(memory);
-                ended[i] = timer_.global_now();
-                found[i] = std::equal(expected.begin(), expected.end(), memory.output) ? 0 : 1;
-            }
-        }
+        Memory memory;
+        if (party.takes_part()) memory = next(running.candidates.front().operands());
+        const Memory* const own = party.takes_part() ? &memory : nullptr;
+        auto first = first_calls(timer_, running.candidates, own, ++checks_);
         calls_ += static_cast<std::int64_t>(running.candidates.size());
-        timer_.maximum(found);
-        for (std::size_t i = 0; i < count; ++i) {
-            running.expected_s[i] = ended[i] + began[i];
-            if (found[i] <= 0) continue;
+        for (std::size_t i = 0; i < first.wrong.size(); ++i) {
+            if (!first.wrong[i]) continue;
             std::string what(one.words());
             if (one.has_data()) what += " of " + std::to_string(one.bytes) + " bytes";
             if (one.rooted()) what += ", root " + std::to_string(one.root);
             throw comm::Failure(comm::failure,
                                 "recipe '" + one.recipes[i] + "' left wrong bytes in a " + what);
         }
+        running.expected_s = std::move(first.taken_s);
         drop_what_is_slow(running);
-        if (one.pattern != nullptr) choose_rounds(running);
-    }
-
-    /// A call of a pattern has as many rounds as it takes for what clocks differ by to be little of it; over
-    /// slow links one is enough.
-    void choose_rounds(Running& running) {
-        constexpr double least_call_s = 5e-4;
-        constexpr double most_rounds = 1000;
-        Candidate& only = running.candidates.front();
-        // When the last rank came back, and minus when the first one began.
-        std::array<double, 2> found = {std::numeric_limits<double>::lowest(),
-                                       std::numeric_limits<double>::lowest()};
-        if (running.party->takes_part()) {
-            found[1] = -timer_.global_now();
-            call(only);
-            found[0] = timer_.global_now();
+        if (one.pattern != nullptr) {
+            running.expected_s.front() = choose_rounds(timer_, running.candidates.front(), own);
+            ++calls_;
         }
-        timer_.maximum(found);
-        const double once_s = std::max(found[0] + found[1], clock_least_s);
-        const double rounds = std::clamp(std::ceil(least_call_s / once_s), 1.0, most_rounds);
-        only.set_rounds(static_cast<int>(rounds));
-        running.expected_s.front() = rounds * once_s;
     }
 
     /// All ranks know the same times.
@@ -331,10 +291,8 @@ class Bench {
             // Of a first call, which sets things up, one knows little; a median of two is their mean.
             double& expected = running.expected_s[which];
             expected = repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
-            if (rank_ == 0) {
-                const Candidate& candidate = candidates[which];
-                record(*running.one, candidate.name(), repetition, taken[i] / candidate.parts());
-            }
+            const Candidate& candidate = candidates[which];
+            if (rank_ == 0) record(*running.one, candidate.name(), repetition, taken[i] / candidate.parts());
         }
         running.repetitions += count;
     }
@@ -350,7 +308,7 @@ class Bench {
         const int left = work_.repetitions - running.repetitions;
         const int most = std::max(1, most_calls / static_cast<int>(running.candidates.size()));
         if (!Buffer::holds_contents()) return std::min(left, most);
-        double once = clock_least_s;
+        double once = 1e-9;
         for (const double expected : running.expected_s) once += expected;
         const double wanted = timer_.agreement_s() / share / (2 * once);
         const double patient = is_late() ? 0 : (work_.patience_s - running.spent_s) / once;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/candidate.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "bench/buffer.hpp"
