@@ -61,6 +61,15 @@ def test_a_recipe_beside_another(files: tuple[str, str], capsys: pytest.CaptureF
     assert capsys.readouterr().out.count("native → plan") == 4
 
 
+def test_several_launches_of_each(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = files
+    assert main(["compare", f"{first},{first}", f"{second},{second}", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["first"], found["second"]) == ([first] * 2, [second] * 2)
+    assert main(["compare", f"{first},", second]) == 1
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

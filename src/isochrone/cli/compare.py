@@ -22,9 +22,14 @@ _FEW = 3
 
 def compare(
     first: Annotated[
-        Path, typer.Argument(metavar="A", help="bench.jsonl, or the folder of a survey that has one.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="bench.jsonl, or the folder of a survey that has one; several launches with commas between "
+            "them.",
+        ),
     ],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another, of the same cases.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another, of the same cases.")],
     recipe: Annotated[
         str | None, typer.Option("--recipe", "-r", help="Compare this recipe of A only (default: all).")
     ] = None,
@@ -45,7 +50,8 @@ def compare(
     """Say what changed from one benchmark to another beyond noise.
 
     Ratios are times of B over times of A, so above 1 B is slower. A change is told of where it is proven,
-    with an error of 5 % for all of them together. What differs from launch to launch counts as a change.
+    with an error of 5 % for all of them together. Times also differ from launch to launch: name several of
+    each, and only what is beyond all of that is a change.
     """
     from isochrone.compare.changes import changes_between
     from isochrone.compare.conditions import differing_conditions
@@ -55,19 +61,21 @@ def compare(
     if other is not None and recipe is None:
         raise UsageError("says what a recipe of A is compared with", "--with", "name that with --recipe")
     allowed = parse_percent(fail_above, "--fail-above") if fail_above is not None else None
-    before, after = (read_bench(in_folder(path, BENCH)) for path in (first, second))
+    before, after = (
+        [read_bench(in_folder(Path(path), BENCH)) for path in paths.split(",")] for paths in (first, second)
+    )
     found = changes_between(before, after, recipe, other, allowed or 0.0)
     if not found.changes:
         which = f"recipe {recipe!r}" if recipe is not None else "case and recipe"
         raise IsochroneError(
-            f"has no {which} that is in {first} too", str(second), "compare benchmarks of the same cases"
+            f"has no {which} that is in {first} too", second, "compare benchmarks of the same cases"
         )
-    conditions = differing_conditions(before, after)
+    conditions = differing_conditions([*before, *after])
     if as_json:
         print_json(
             {
-                "first": str(first),
-                "second": str(second),
+                "first": first.split(","),
+                "second": second.split(","),
                 "conditions": conditions,
                 "changes": [change.document() for change in found.changes],
                 "means": {
