@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from isochrone.cli.options import columns
@@ -67,6 +66,8 @@ class Row:
 
 def rows_of(bench: Bench) -> list[Row]:
     """By collective, by size, and the library's own first; patterns are last."""
+    import numpy as np
+
     from isochrone.statistics import median_ci, ratio_ci
     from isochrone.tune.collectives import in_order
 
