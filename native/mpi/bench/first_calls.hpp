@@ -21,8 +21,8 @@ struct FirstCalls {
 [[nodiscard]] FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& candidates,
                                      const Memory* memory, unsigned check);
 
-/// The same for one call of a candidate of a pattern, which gets so many rounds that what clocks differ by is
-/// little of a call; over slow links one is enough. Returns what a call takes then, in seconds, more or less.
+/// Collective like it. Gives a candidate of a pattern so many rounds that what clocks differ by is little of
+/// a call; over slow links one is enough. Returns what a call takes then, in seconds, more or less.
 double choose_rounds(const AlignedTimer& timer, Candidate& candidate, const Memory* memory);
 
 }  // namespace isochrone::mpi::bench
