@@ -23,6 +23,7 @@
 #include "fabric.hpp"
 #include "mapping.hpp"
 #include "place/hardware.hpp"
+#include "patterns/pattern.hpp"
 #include "place/layout.hpp"
 #include "ranks.hpp"
 #include "schedules.hpp"
@@ -118,6 +119,19 @@ nb::dict recipe_parts(std::string_view text) {
     parts["segment_bytes"] = recipe.segment_bytes;
     parts["order"] = compose::name_of(recipe.order());
     return parts;
+}
+
+nb::list pattern_rows() {
+    nb::list rows;
+    for (const auto& pattern : patterns::all()) {
+        nb::dict entry;
+        entry["name"] = decoded(pattern.name);
+        entry["words"] = decoded(pattern.words);
+        entry["like"] = decoded(pattern.like);
+        entry["rooted"] = pattern.rooted;
+        rows.append(entry);
+    }
+    return rows;
 }
 
 std::string rename_levels(std::string_view text, const std::map<std::string, std::string>& names) {
@@ -246,6 +260,7 @@ NB_MODULE(_core, m) {
 
     m.def("algorithms", &algorithm_rows, "The rows of the tables of algorithms.");
     m.def("collectives", &collective_rows, "The rows of the table of collectives.");
+    m.def("patterns", &pattern_rows, "The rows of the table of point-to-point patterns.");
     m.def(
         "parse_recipe", [](std::string_view text) { return compose::to_text(compose::parse_recipe(text)); },
         "text"_a,

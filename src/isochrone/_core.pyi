@@ -58,6 +58,17 @@ class Collective(TypedDict):
     across: list[Algorithm]
     down: list[Algorithm]
 
+class Pattern(TypedDict):
+    """A row of the table of point-to-point patterns; for type checkers only.
+
+    ``words`` is what a sentence calls it, ``like`` the benchmarks whose figures are the same.
+    """
+
+    name: str
+    words: str
+    like: str
+    rooted: bool
+
 class Optimiser(TypedDict):
     """A row of the table of optimisers of mappings; for type checkers only."""
 
@@ -124,6 +135,9 @@ def algorithms() -> list[Algorithm]:
 
 def collectives() -> list[Collective]:
     """The rows of the table of collectives."""
+
+def patterns() -> list[Pattern]:
+    """The rows of the table of point-to-point patterns."""
 
 def check_fabric_address(text: str) -> None:
     """Whether a text is ``[hops@|speed@|time@]HOST:PORT``.

@@ -8,14 +8,16 @@ assumed distribution, as Hoefler and Belli advise ("Scientific Benchmarking of P
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr
 
 FloatArray = npt.NDArray[np.float64]
+Key = TypeVar("Key")
 
 RESAMPLES = 4000
 """Bootstrap resamples: the ends of a 95 % interval rest on 100 of them each."""
@@ -65,25 +67,73 @@ def ratio_ci(
 
     The estimate is the ratio of the two medians, so that it agrees with them where all three are shown.
     With equal counts, sample i of one is the same repetition as sample i of the other. They were taken close
-    together in time and share its disturbances, so the interval is that of the median of their ratios. With
-    unequal counts it is the percentile bootstrap of the ratio of medians (Efron and Tibshirani, "An
-    Introduction to the Bootstrap", section 13.3), from a generator seeded with `seed`. Either is widened
-    where it does not hold the estimate: what two ways of looking do not agree on is not proven. Raises
-    ValueError for samples that are not positive.
+    together in time and share its disturbances, so the interval is that of the median of their ratios,
+    widened where it does not hold the estimate: what two ways of looking do not agree on is not proven. With
+    unequal counts it is that of `ratio_of_medians`. Raises ValueError for samples that are not positive.
     """
-    numerator, denominator = _checked(native), _checked(other)
-    if (numerator <= 0).any() or (denominator <= 0).any():
-        raise ValueError("a ratio needs times above 0 s")
+    numerator, denominator = _positive(native), _positive(other)
+    if len(numerator) != len(denominator):
+        return ratio_of_medians([(numerator, denominator)], confidence, seed)
     estimate = float(np.median(numerator) / np.median(denominator))
-    if len(numerator) == len(denominator):
-        paired = median_ci(numerator / denominator, confidence)
-        low, high, attained = paired.low, paired.high, paired.confidence
-    else:
-        generator = np.random.default_rng(seed)
-        ratios = _resampled_medians(numerator, generator) / _resampled_medians(denominator, generator)
-        low, high = (float(end) for end in np.quantile(ratios, [(1 - confidence) / 2, (1 + confidence) / 2]))
-        attained = 0.0 if min(len(numerator), len(denominator)) == 1 else confidence
+    paired = median_ci(numerator / denominator, confidence)
+    return Interval(estimate, min(paired.low, estimate), max(paired.high, estimate), paired.confidence)
+
+
+def ratio_of_medians(
+    pairs: Sequence[tuple[Sequence[float] | FloatArray, Sequence[float] | FloatArray]],
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> Interval:
+    """The ratio of the medians of samples that have nothing in common, or of several such pairs the geometric
+    mean of their ratios.
+
+    The interval is the percentile bootstrap (Efron and Tibshirani, "An Introduction to the Bootstrap",
+    section 13.3), from a generator seeded with `seed`, widened where it does not hold the estimate.
+
+    Args:
+        pairs: numerator and denominator, each of shape `[n]`, in one unit.
+
+    Raises ValueError for no pairs, and for samples that are not positive.
+    """
+    generator = np.random.default_rng(seed)
+    estimates, resampled, fewest = [], np.zeros(RESAMPLES), RESAMPLES
+    for above, below in pairs:
+        numerator, denominator = _positive(above), _positive(below)
+        estimates.append(float(np.median(numerator) / np.median(denominator)))
+        resampled += np.log(_resampled_medians(numerator, generator))
+        resampled -= np.log(_resampled_medians(denominator, generator))
+        fewest = min(fewest, len(numerator), len(denominator))
+    estimate = estimates[0] if len(estimates) == 1 else geometric_mean(estimates)
+    ends = np.quantile(np.exp(resampled / len(estimates)), [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = float(ends[0]), float(ends[1])
+    attained = 0.0 if fewest == 1 else confidence
     return Interval(estimate, min(low, estimate), max(high, estimate), attained)
+
+
+def p_greater(one: Sequence[float] | FloatArray, other: Sequence[float] | FloatArray) -> float:
+    """The chance that samples look as much greater than others as they do, were they not: the rank sum test
+    (H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger
+    than the other", Annals of Mathematical Statistics 18(1), 1947), which assumes no distribution.
+
+    Args:
+        one: shape `[n]`, any unit; ...
+        other: ... shape `[m]`, the same unit, taken apart from those of `one`.
+    """
+    from scipy.stats import mannwhitneyu  # takes a second to import, and few need it
+
+    return float(mannwhitneyu(_checked(one), _checked(other), alternative="greater").pvalue)
+
+
+def holm(p_values: Mapping[Key, float], error: float) -> set[Key]:
+    """The hypotheses that are rejected together, with the chance `error` that any of them is true (S. Holm,
+    "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6(2), 1979).
+    """
+    rejected: set[Key] = set()
+    for done, (key, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
+        if p > error / (len(p_values) - done):
+            break
+        rejected.add(key)
+    return rejected
 
 
 def geometric_mean(values: Sequence[float] | FloatArray) -> float:
@@ -104,6 +154,13 @@ def _checked(samples: Sequence[float] | FloatArray) -> FloatArray:
         raise ValueError("statistics need at least one sample, in one dimension")
     if not np.isfinite(values).all():
         raise ValueError("a sample is not a finite number")
+    return values
+
+
+def _positive(samples: Sequence[float] | FloatArray) -> FloatArray:
+    values = _checked(samples)
+    if (values <= 0).any():
+        raise ValueError("a ratio needs times above 0 s")
     return values
 
 

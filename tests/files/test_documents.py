@@ -60,7 +60,11 @@ PLAN = Plan(
 WORK = Work(
     repetitions=10,
     seed=1,
-    cases=(Case(1024, 0, ("native", "binomial@65536", "plan")), Case(0, 3, ("native",), "barrier")),
+    cases=(
+        Case(1024, 0, ("native", "binomial@65536", "plan")),
+        Case(0, 3, ("native",), "barrier"),
+        Case(8, 0, ("native",), "halo", is_pattern=True),
+    ),
     rival_repetitions=5,
     patience_s=2.5,
     least_repetitions=3,
@@ -221,6 +225,52 @@ def test_times_of_several_collectives_are_kept_apart(tmp_path):
         "allreduce": [2.0],
     }
     assert list(bench.of("allreduce")) == [BenchKey(8, 0, "native", "allreduce")]
+
+
+def test_times_of_patterns_have_what_their_bandwidth_counts(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    key = BenchKey(8, 0, "native", "multipair")
+    write_bench(
+        path, replace(BENCH, slowest_s={**BENCH.slowest_s, key: np.ones(2)}, moved_bytes={key.case: 16})
+    )
+    bench = read_bench(path)
+    assert bench.moved_bytes == {key.case: 16}
+    assert bench.slowest_s[key].tolist() == [1.0, 1.0]
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {line.get("pattern", line.get("collective")) for line in lines[1:-1]} == {"multipair", "bcast"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda line: line.pop("moved_bytes"), "moved_bytes"),
+        (lambda line: line.pop("pattern"), "pattern"),
+        (lambda line: line.update(collective="bcast"), "collective"),
+        (lambda line: line.update(pattern="bcast"), "'bcast' is a pattern in one line and a collective in"),
+        (lambda line: line.update(pattern="../x"), "pattern"),
+    ],
+)
+def test_a_time_is_of_a_collective_or_of_a_pattern(tmp_path, edit, message):
+    path = tmp_path / "bench.jsonl"
+    key = BenchKey(8, 0, "native", "multipair")
+    write_bench(
+        path, replace(BENCH, slowest_s={**BENCH.slowest_s, key: np.ones(1)}, moved_bytes={key.case: 16})
+    )
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    edit(next(line for line in lines if "pattern" in line))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(IsochroneError, match=message):
+        read_bench(path)
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda case: case.update(collective="bcast"), lambda case: case.update(recipes=["binomial"])]
+)
+def test_a_pattern_has_no_recipes_and_is_no_collective(tmp_path, edit):
+    write_work(tmp_path / "work.json", WORK)
+    change(tmp_path / "work.json", lambda document: edit(document["cases"][-1]))
+    with pytest.raises(IsochroneError, match=r"cases.2"):
+        read_work(tmp_path / "work.json")
 
 
 @pytest.mark.parametrize("named", ["reduce", None], ids=["in the header", "nowhere"])

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isochrone.statistics import Interval, geometric_mean, median_ci, ratio_ci
+from isochrone.statistics import (
+    Interval,
+    geometric_mean,
+    holm,
+    median_ci,
+    p_greater,
+    ratio_ci,
+    ratio_of_medians,
+)
 
 positive = st.floats(1e-9, 1e3)
 
@@ -98,3 +106,36 @@ def test_the_geometric_mean_of_a_ratio_and_its_inverse_is_one() -> None:
     assert geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
     with pytest.raises(ValueError, match="above 0"):
         geometric_mean([1.0, 0.0])
+
+
+@given(st.dictionaries(st.integers(), st.floats(0, 1), max_size=12), st.floats(0.001, 0.2))
+def test_holm_rejects_no_less_than_bonferroni_and_only_small_values(
+    p_values: dict[int, float], error: float
+) -> None:
+    rejected = holm(p_values, error)
+    assert {key for key, p in p_values.items() if p <= error / max(1, len(p_values))} <= rejected
+    assert all(p_values[key] <= error for key in rejected)
+
+
+def test_the_mean_of_several_ratios_is_geometric_and_surer_than_each() -> None:
+    generator = np.random.default_rng(2)
+    pairs = [
+        (scale * generator.lognormal(0.2, 0.1, 20), scale * generator.lognormal(0.0, 0.1, 20))
+        for scale in (1e-6, 1e-3, 1.0)
+    ]
+    alone = [ratio_of_medians([pair]) for pair in pairs]
+    together = ratio_of_medians(pairs)
+    assert together.estimate == pytest.approx(geometric_mean([each.estimate for each in alone]))
+    assert together.high / together.low < min(each.high / each.low for each in alone)
+    assert ratio_of_medians([(pairs[0][0][:1], pairs[0][1])]).confidence == 0
+    with pytest.raises(ValueError, match="above 0"):
+        ratio_of_medians([([0.0], [1.0])])
+
+
+def test_what_is_greater_by_chance_alone_is_told_of_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(4)
+    told = sum(p_greater(*generator.lognormal(sigma=1.0, size=(2, 15))) <= 0.05 for _ in range(1000))
+    # More than 72 of 1000 with a chance of 0.05 each happen once in a thousand times.
+    assert 20 <= told <= 72
+    assert p_greater([5, 6, 7, 8], [1, 2, 3, 4]) < 0.05
+    assert p_greater([1, 2, 3, 4], [5, 6, 7, 8]) > 0.95

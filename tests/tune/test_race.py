@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.statistics import FloatArray
-from isochrone.tune.race import ERROR, holm, in_time, left_in, p_slower, spent, steady
+from isochrone.tune.race import ERROR, in_time, left_in, p_slower, spent, steady
 
 LOOKS = (2, 4, 6)
 
@@ -73,15 +73,6 @@ def test_what_is_best_at_one_size_stays_in_a_race_for_several() -> None:
     centers = {"bruck": [1.0, 2.0], "pairwise": [4.0, 0.9], "worst": [5.0, 5.0]}
     for seed in range(20):
         assert set(_race(centers, 0.05, seed)[0][0]) == {"bruck", "pairwise"}
-
-
-@given(st.dictionaries(st.integers(), st.floats(0, 1), max_size=12), st.floats(0.001, 0.2))
-def test_holm_rejects_no_less_than_bonferroni_and_only_small_values(
-    p_values: dict[int, float], error: float
-) -> None:
-    rejected = holm(p_values, error)
-    assert {key for key, p in p_values.items() if p <= error / max(1, len(p_values))} <= rejected
-    assert all(p_values[key] <= error for key in rejected)
 
 
 @given(st.integers(1, 9))

@@ -74,7 +74,7 @@ class AlignedTimer {
     double least_lead_s_ = 0;
     double lead_s_ = 0;  // from agreeing on the first start to that start
     double least_gap_s_ = 0;
-    double gap_s_ = 0;      // from the end of a window to the next start
+    double gap_s_ = 0;       // from the end of a window to the next start
     double check_at_s_ = 0;  // when the clocks are to be checked next; equal on all ranks
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -17,6 +16,7 @@
 #include "bench/buffer.hpp"
 #include "bench/candidate.hpp"
 #include "bench/files.hpp"
+#include "bench/first_calls.hpp"
 #include "bench/operands.hpp"
 #include "bench/options.hpp"
 #include "bench/party.hpp"
@@ -227,43 +227,25 @@ class Bench {
             }
             return;
         }
-        const std::size_t count = one.recipes.size();
-        // Whether each is wrong, when its last rank came back, and minus when its first one began: ranks that
-        // need not wait for others are several calls ahead of them.
-        std::vector<double> found(3 * count, std::numeric_limits<double>::lowest());
-        const std::span<double> ended = std::span(found).subspan(count, count);
-        const std::span<double> began = std::span(found).subspan(2 * count);
-        if (party.takes_part()) {
-            const Operands& operands = running.candidates.front().operands();
-            const Memory memory = next(operands);
-            // Others on each rank and for each case, so that nothing is right by chance, or from the case
-            // before.
-            const unsigned pattern = ++checks_ * 977 + static_cast<unsigned>(rank_) * 7919;
-            Buffer::fill(memory.input, operands.input_bytes, pattern);
-            Buffer::fill(memory.output, operands.output_bytes, pattern + 389);
-            std::vector<std::byte> before(memory.output, memory.output + operands.output_bytes);
-            std::vector<std::byte> expected = before;
-            running.candidates.front().run_library({memory.input, expected.data()});
-            for (std::size_t i = 0; i < running.candidates.size(); ++i) {
-                std::copy(before.begin(), before.end(), memory.output);
-                began[i] = -timer_.global_now();
-                running.candidates[i].run(memory);
-                ended[i] = timer_.global_now();
-                found[i] = std::equal(expected.begin(), expected.end(), memory.output) ? 0 : 1;
-            }
-        }
+        Memory memory;
+        if (party.takes_part()) memory = next(running.candidates.front().operands());
+        const Memory* const own = party.takes_part() ? &memory : nullptr;
+        auto first = first_calls(timer_, running.candidates, own, ++checks_);
         calls_ += static_cast<std::int64_t>(running.candidates.size());
-        timer_.maximum(found);
-        for (std::size_t i = 0; i < count; ++i) {
-            running.expected_s[i] = ended[i] + began[i];
-            if (found[i] <= 0) continue;
-            std::string what(one.collective->words);
-            if (one.collective->has_data) what += " of " + std::to_string(one.bytes) + " bytes";
-            if (one.collective->rooted) what += ", root " + std::to_string(one.root);
+        for (std::size_t i = 0; i < first.wrong.size(); ++i) {
+            if (!first.wrong[i]) continue;
+            std::string what(one.words());
+            if (one.has_data()) what += " of " + std::to_string(one.bytes) + " bytes";
+            if (one.rooted()) what += ", root " + std::to_string(one.root);
             throw comm::Failure(comm::failure,
                                 "recipe '" + one.recipes[i] + "' left wrong bytes in a " + what);
         }
+        running.expected_s = std::move(first.taken_s);
         drop_what_is_slow(running);
+        if (one.pattern != nullptr) {
+            running.expected_s.front() = choose_rounds(timer_, running.candidates.front(), own);
+            ++calls_;
+        }
     }
 
     /// All ranks know the same times.
@@ -309,7 +291,8 @@ class Bench {
             // Of a first call, which sets things up, one knows little; a median of two is their mean.
             double& expected = running.expected_s[which];
             expected = repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
-            if (rank_ == 0) record(*running.one, candidates[which].name(), repetition, taken[i]);
+            const Candidate& candidate = candidates[which];
+            if (rank_ == 0) record(*running.one, candidate.name(), repetition, taken[i] / candidate.parts());
         }
         running.repetitions += count;
     }

@@ -50,9 +50,10 @@ bool Buffer::holds_contents() {
 #endif
 }
 
-void Buffer::fill(std::byte* data, std::int64_t bytes, unsigned pattern) {
+void Buffer::fill(std::byte* data, std::int64_t bytes, unsigned pattern, std::int64_t first) {
     for (std::int64_t i = 0; i < bytes; ++i) {
-        data[i] = static_cast<std::byte>((static_cast<std::uint64_t>(i) * 2654435761U + pattern) >> 7U);
+        data[i] =
+            static_cast<std::byte>((static_cast<std::uint64_t>(first + i) * 2654435761U + pattern) >> 7U);
     }
 }
 

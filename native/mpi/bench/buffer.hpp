@@ -25,8 +25,8 @@ class Buffer {
 
     /// Whether what ranks have can be told apart: not where all share the memory.
     [[nodiscard]] static bool holds_contents();
-    /// Fills memory with a pattern.
-    static void fill(std::byte* data, std::int64_t bytes, unsigned pattern);
+    /// Fills memory with a pattern, or with what it has from byte `first` on.
+    static void fill(std::byte* data, std::int64_t bytes, unsigned pattern, std::int64_t first = 0);
 
   private:
     std::int64_t size_;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One thing to time for a case: the library's own (told which, or not), the plan's choice, or a recipe.
+// One thing to time for a case: the library's own (told which, or not), the plan's choice, or a recipe; or
+// the rounds of a pattern.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/operands.hpp"
 #include "bench/party.hpp"
+#include "bench/patterns/flow.hpp"
 #include "bench/work.hpp"
 
 namespace isochrone::mpi::bench {
@@ -38,10 +41,19 @@ class Candidate {
     /// Collective over the party.
     void run(const Memory& memory) const;
 
-    /// Collective over the party. The library's own choice, whatever the candidate is.
-    void run_library(const Memory& memory) const { run_library("", memory); }
+    /// Fills what this rank gives in check number `check`, and writes something else to its output.
+    void fill(const Memory& memory, unsigned check) const;
+    /// Collective over the party. What must be in the output after a call, where what fill() wrote is there
+    /// now: by the library's own choice, whatever the candidate is.
+    [[nodiscard]] std::vector<std::byte> expected(const Memory& memory, unsigned check) const;
+
+    /// How many rounds of a pattern are one call, equal on all ranks; 1 at first.
+    void set_rounds(int rounds) { rounds_ = rounds; }
+    /// In how many parts the time of a call is told: 1 of a collective, those of all rounds of a pattern.
+    [[nodiscard]] double parts() const;
 
   private:
+    void run_pattern(const Memory& memory) const;
     void run_library(const std::string& algorithm, const Memory& memory) const;
     [[nodiscard]] executor::Dispatcher::Question question() const { return {case_->collective, case_->root}; }
     [[nodiscard]] executor::Buffers buffers(const Memory& memory) const;
@@ -53,6 +65,8 @@ class Candidate {
     Operands operands_;
     const core::compose::Resolved* resolved_ = nullptr;
     bool from_plan_ = false;
+    patterns::Round round_;
+    int rounds_ = 1;
 };
 
 }  // namespace isochrone::mpi::bench

@@ -93,9 +93,18 @@ void Output::header(const std::vector<comm::Place>& places, const AlignedTimer& 
 }
 
 void Output::time(const Case& one, const std::string& recipe, int repetition, double slowest_s) {
-    nlohmann::ordered_json value = {
-        {"collective", one.collective->name}, {"bytes", one.bytes},    {"root", one.root}, {"recipe", recipe},
-        {"repetition", repetition},           {"slowest_s", slowest_s}};
+    nlohmann::ordered_json value;
+    if (one.pattern != nullptr) {
+        value["pattern"] = one.pattern->name;
+        value["moved_bytes"] = one.moved_bytes;
+    } else {
+        value["collective"] = one.collective->name;
+    }
+    value.update({{"bytes", one.bytes},
+                  {"root", one.root},
+                  {"recipe", recipe},
+                  {"repetition", repetition},
+                  {"slowest_s", slowest_s}});
     if (!one.members.empty()) value["members"] = comm::format_cpu_list(one.members);
     line(value);
 }

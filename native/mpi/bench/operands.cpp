@@ -24,9 +24,22 @@ Blocks blocks_of(const Collective& collective, const Question& question, Holds h
     return blocks;
 }
 
+/// Of a message to, or from, each peer: as many from each as are under way at once.
+Operands operands_of_pattern(const Case& one, int rank, int size) {
+    const auto peers = one.pattern->peers(rank, size, one.root);
+    Operands operands;
+    operands.has_input = !peers.to.empty();
+    operands.has_output = !peers.from.empty();
+    operands.count = one.bytes;
+    operands.input_bytes = static_cast<std::int64_t>(peers.to.size()) * one.bytes;
+    operands.output_bytes = static_cast<std::int64_t>(peers.from.size()) * one.window * one.bytes;
+    return operands;
+}
+
 }  // namespace
 
 Operands operands_of(const Case& one, int rank, int size) {
+    if (one.pattern != nullptr) return operands_of_pattern(one, rank, size);
     const auto& collective = *one.collective;
     const bool is_root = !collective.rooted || rank == one.root;
     Operands operands;

@@ -30,6 +30,7 @@ class Party {
 
     /// Whether this rank is a member. The others have nothing of what follows.
     [[nodiscard]] bool takes_part() const { return comm_ != MPI_COMM_NULL; }
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }
     [[nodiscard]] Library& library() const { return *library_; }

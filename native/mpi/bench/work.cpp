@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "comm/cpu_list.hpp"
+#include "compose/recipe.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -32,18 +33,43 @@ std::vector<int> read_members(const std::string& text, int ranks) {
     return std::move(*members);
 }
 
+constexpr std::int64_t largest_message = std::int64_t{1} << 30;
+
+Case read_pattern(const json& entry, int ranks, std::vector<int> members) {
+    const auto& pattern = core::patterns::named(entry.at("pattern").get_ref<const std::string&>());
+    const std::string name(pattern.name);
+    if (entry.contains("collective"))
+        throw std::invalid_argument("a case names both a collective and the pattern '" + name + "'");
+    if (ranks < core::patterns::fewest_ranks)
+        throw std::invalid_argument("the pattern '" + name + "' needs " +
+                                    std::to_string(core::patterns::fewest_ranks) + " ranks");
+    auto recipes = entry.at("recipes").get<std::vector<std::string>>();
+    if (recipes.size() != 1 || recipes.front() != core::compose::native_name)
+        throw std::invalid_argument("the pattern '" + name + "' has no recipe but 'native'");
+    const int root = static_cast<int>(integer(entry, "root", 0, pattern.rooted ? ranks - 1 : 0));
+    const std::int64_t largest = largest_message / core::patterns::most_incoming(pattern, ranks, root);
+    const std::int64_t bytes = integer(entry, "bytes", 0, largest);
+    return {.pattern = &pattern,
+            .bytes = bytes,
+            .root = root,
+            .members = std::move(members),
+            .recipes = std::move(recipes),
+            .window = core::patterns::window(pattern, ranks, root, bytes),
+            .moved_bytes = pattern.messages(ranks) * bytes};
+}
+
 /// `common` is the collective of cases that name none.
 Case read_case(const json& entry, const json* common, int ranks) {
-    constexpr std::int64_t largest_message = std::int64_t{1} << 30;
-    const auto own = entry.find("collective");
-    if (own == entry.end() && common == nullptr) throw std::invalid_argument("a case names no collective");
-    const json& name = own == entry.end() ? *common : *own;
-    const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
     std::vector<int> members;
     if (const auto some = entry.find("members"); some != entry.end()) {
         members = read_members(some->get_ref<const std::string&>(), ranks);
         ranks = static_cast<int>(members.size());
     }
+    if (entry.contains("pattern")) return read_pattern(entry, ranks, std::move(members));
+    const auto own = entry.find("collective");
+    if (own == entry.end() && common == nullptr) throw std::invalid_argument("a case names no collective");
+    const json& name = own == entry.end() ? *common : *own;
+    const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
     const std::int64_t largest = collective.has_blocks() ? largest_message / ranks : largest_message;
     return {.collective = &collective,
             .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),

@@ -10,15 +10,27 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "patterns/pattern.hpp"
 
 namespace isochrone::mpi::bench {
 
+/// Recipes for a collective, or a pattern of messages, which runs natively alone.
 struct Case {
     const core::collectives::Collective* collective = nullptr;
+    const core::patterns::Pattern* pattern = nullptr;  ///< in place of a collective; else nullptr
     std::int64_t bytes = 0;            ///< that all ranks know alike: 0 where the collective has no data
     int root = 0;                      ///< among the members; 0 where the collective has none
     std::vector<int> members;          ///< ascending ranks that it is for; empty: all
     std::vector<std::string> recipes;  ///< as written
+    int window = 1;                    ///< of a pattern, see core/patterns/pattern.hpp
+    std::int64_t moved_bytes = 0;      ///< what its bandwidth counts in the time that is told
+
+    /// What it is called in a sentence.
+    [[nodiscard]] std::string_view words() const {
+        return pattern != nullptr ? pattern->words : collective->words;
+    }
+    [[nodiscard]] bool rooted() const { return pattern != nullptr ? pattern->rooted : collective->rooted; }
+    [[nodiscard]] bool has_data() const { return pattern != nullptr || collective->has_data; }
 };
 
 struct Work {

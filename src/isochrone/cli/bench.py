@@ -5,46 +5,30 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from isochrone.cli.bench_guidelines import print_guidelines
-from isochrone.cli.options import AsJson, Collectives, FabricServer, parse_sizes, print_json
+from isochrone.cli.bench_table import print_rows, rows_of
+from isochrone.cli.options import (
+    AsJson,
+    Collectives,
+    FabricServer,
+    Patterns,
+    parse_patterns,
+    parse_sizes,
+    print_json,
+)
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
-    from isochrone.files import BenchCase
     from isochrone.lab.study import Outcome
     from isochrone.launch.target import Target
-    from isochrone.statistics import Interval
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class _Row:
-    """One recipe in one case; speedups are over the library's own."""
-
-    case: BenchCase
-    recipe: str
-    median: Interval
-    speedup: Interval
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "collective": self.case.collective,
-            "size_bytes": self.case.size_bytes,
-            "root": self.case.root,
-            "recipe": self.recipe,
-            "median_s": self.median.estimate,
-            "ci_s": [self.median.low, self.median.high],
-            "speedup": self.speedup.estimate,
-            "speedup_ci": [self.speedup.low, self.speedup.high],
-        }
 
 
 @with_target_options
@@ -56,6 +40,7 @@ def bench(
     ] = None,
     sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
     collectives: Collectives = None,
+    patterns: Patterns = None,
     fabric: FabricServer = None,
     root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
     repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
@@ -90,19 +75,22 @@ def bench(
 ) -> None:
     """Time collectives by different recipes, each in turn in one run, against the MPI library's own.
 
-    Broadcasts, unless --collectives names others. With --guidelines, what MPI libraries should keep, and a
-    plan too: an allreduce takes no longer than a reduction and a broadcast, and so on; --sizes are then
-    totals of bytes.
+    Broadcasts, unless --collectives or --patterns name others. With --guidelines, what MPI libraries should
+    keep, and a plan too: an allreduce takes no longer than a reduction and a broadcast, and so on; --sizes
+    are then totals of bytes.
 
     In a lab and without recipes: survey it with each library of --mpi (names with commas between them) and in
     each placement, or the one that is given, and set the plans beside the libraries and the links' bound. The
     same command goes on with one that was interrupted.
     """
-    if guidelines and (collectives or recipes or root):
+    if guidelines and (collectives or patterns or recipes or root):
         raise UsageError(
             "checks collectives of its own, from rank 0", "--guidelines", "give it alone, or with --plan"
         )
-    if options.lab is not None and not recipes and plan is None and not guidelines:
+    if patterns is not None and collectives is None and (recipes or plan is not None):
+        what = "are the MPI library's own, whatever the recipe and the plan"
+        raise UsageError(what, "--patterns", "name --collectives for those")
+    if options.lab is not None and not recipes and plan is None and not guidelines and patterns is None:
         _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
         return
     output = output or Path("bench.jsonl")
@@ -110,7 +98,6 @@ def bench(
     from isochrone.files import BCAST, Case, read_plan
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
-    from isochrone.statistics import median_ci, ratio_ci
     from isochrone.steps.bench import SIZES_BYTES, guideline_bench, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.tune.collectives import is_rooted, parse_collectives, sizes_of
@@ -142,22 +129,22 @@ def bench(
         print_guidelines(checked, output, as_json)
         return
     sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
-    names = parse_collectives(collectives) if collectives is not None else (BCAST,)
+    names = parse_collectives(collectives) if collectives is not None else (() if patterns else (BCAST,))
+    messages = parse_patterns(patterns) if patterns is not None else []
     cases = [
         Case(size, root if is_rooted(name) else 0, tuple(wanted), name)
         for name in names
         for size in sizes_of(name, sizes_bytes)
+    ] + [
+        Case(size, root if row["rooted"] else 0, ("native",), row["name"], is_pattern=True)
+        for row in messages
+        for size in sizes_bytes
     ]
     with open_target(options) as place, part("timing collectives"):
         target = _at_its_best(place, plan_file, recipes)
         work = work_for(target, cases, repetitions, fabric=fabric)
         found = run_bench(target, work, output, topology_file, plan_file)
-    rows = []
-    for case in sorted(found.cases, key=lambda case: names.index(case.collective)):
-        native = found.slowest_s[case.key("native")]
-        for recipe in found.recipes(case):
-            times = found.slowest_s[case.key(recipe)]
-            rows.append(_Row(case, recipe, median_ci(times), ratio_ci(native, times)))
+    rows = rows_of(found)
     if as_json:
         print_json(
             {
@@ -167,13 +154,8 @@ def bench(
                 "results": [row.document() for row in rows],
             }
         )
-        return
-    for row in rows:
-        low, high = row.speedup.low, row.speedup.high
-        typer.echo(
-            f"{row.case.collective:<9} {row.case.size_bytes:>9} B  {row.median.estimate * 1e6:>11.2f} µs  "
-            f"{row.speedup.estimate:6.2f}x [{low:.2f}, {high:.2f}]  {row.recipe}"
-        )
+    else:
+        print_rows(rows, found.ranks)
 
 
 def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | None) -> Target:

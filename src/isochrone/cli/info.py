@@ -32,7 +32,7 @@ SETTINGS = {
 
 
 def info(as_json: AsJson = False) -> None:
-    """Show the version, algorithms, MPI libraries, simulated clusters, labs and settings."""
+    """Show the version, algorithms, patterns, MPI libraries, simulated clusters, labs and settings."""
     from isochrone import _core
     from isochrone.lab.description import shipped_networks
     from isochrone.launch.folders import cache_folder, config_folder
@@ -40,11 +40,12 @@ def info(as_json: AsJson = False) -> None:
     from isochrone.sim.description import shipped_systems
 
     libraries, broken = all_libraries()
-    algorithms = _core.algorithms()
+    algorithms, patterns = _core.algorithms(), _core.patterns()
     facts: dict[str, Any] = {
         "version": isochrone.__version__,
         "python": platform.python_version(),
         "algorithms": algorithms,
+        "patterns": patterns,
         "mpi_libraries": [library.to_json() for library in libraries],
         "broken_mpi_libraries": broken,
         "simulated_clusters": shipped_systems(),
@@ -58,6 +59,7 @@ def info(as_json: AsJson = False) -> None:
         return
     _section(f"isochrone {facts['version']}, Python {facts['python']}", [])
     _section("algorithms", columns([(a["collective"], a["name"], a["good_for"]) for a in algorithms]))
+    _section("patterns of messages", columns([(p["name"], p["words"], p["like"]) for p in patterns]))
     _section("MPI libraries", library_lines(libraries) or ["none found"])
     _section("MPI libraries that do not work", broken)
     _section("simulated clusters", [", ".join(facts["simulated_clusters"])])

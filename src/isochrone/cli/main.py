@@ -18,6 +18,7 @@ import isochrone
 from isochrone.cli import (
     advise,
     bench,
+    compare,
     detect,
     doctor,
     evaluate,
@@ -63,6 +64,7 @@ for _name, _command in (
     ("record", record.record),
     ("map", map_cli.map_),
     ("bench", bench.bench),
+    ("compare", compare.compare),
     ("model", model.model),
     ("report", report.report),
     ("doctor", doctor.doctor),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from threading import Event
 from types import FrameType
@@ -17,6 +17,7 @@ import typer.core
 from isochrone.errors import UsageError
 
 if TYPE_CHECKING:
+    from isochrone import _core
     from isochrone.steps.tune import TuneOptions
 
 LabName = Annotated[
@@ -62,6 +63,14 @@ Collectives = Annotated[
         "--collectives",
         metavar="NAME,...",
         help="Which, such as bcast,reduce,allreduce,barrier; `isochrone info` lists them.",
+    ),
+]
+Patterns = Annotated[
+    str | None,
+    typer.Option(
+        "--patterns",
+        metavar="NAME,...",
+        help="Of point-to-point messages, such as pingpong,bandwidth,halo; `isochrone info` lists them.",
     ),
 ]
 
@@ -113,6 +122,18 @@ def check_unit(unit: str) -> None:
         raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
 
 
+def parse_patterns(text: str) -> list[_core.Pattern]:
+    """The patterns of ``--patterns``, each once. Raises UsageError for what is none."""
+    from isochrone import _core
+
+    rows = {row["name"]: row for row in _core.patterns()}
+    names = dict.fromkeys(part.strip() for part in text.split(","))
+    for name in names:
+        if name not in rows:
+            raise UsageError(f"{name[:40]!r} is no pattern", "--patterns", f"use some of {', '.join(rows)}")
+    return [rows[name] for name in names]
+
+
 def parse_sizes(text: str) -> list[int]:
     """The message sizes of ``--sizes``. Raises UsageError for what is no list of whole numbers."""
     try:
@@ -144,6 +165,17 @@ def parse_duration(text: str, option: str) -> float:
     if seconds <= 0:
         raise UsageError(f"{text[:40]!r} is no time", option, "write for example 90, 60s, 5m or 1h")
     return seconds
+
+
+def parse_percent(text: str, option: str) -> float:
+    """The share that is written as percent, such as 5%. Raises UsageError for what is none."""
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < float("inf"):
+        raise UsageError(f"{text[:40]!r} is no number of percent", option, "write for example 5%")
+    return share
 
 
 def tune_options(
@@ -178,10 +210,14 @@ def tune_options(
     )
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A line for each row, in which each entry but the last is as wide as the longest of its column."""
+def columns(rows: Sequence[Sequence[str]], numbers: Collection[int] = ()) -> list[str]:
+    """A line for each row, in which each entry but the last is as wide as the longest of its column. Entries
+    of the columns of `numbers` end below each other.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    pads = [str.rjust if at in numbers else str.ljust for at in range(len(widths))]
+    padded = [[pads[at](entry, widths[at]) for at, entry in enumerate(row)] for row in rows]
+    return ["  ".join(row).rstrip() for row in padded]
 
 
 def print_json(value: Any) -> None:

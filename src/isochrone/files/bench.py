@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""``bench.jsonl``: the times of collectives, recipe by recipe."""
+"""``bench.jsonl``: the times of collectives, recipe by recipe, and of patterns of messages."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BCAST = "bcast"
 
 
 class BenchCase(NamedTuple):
-    """What recipes were timed against each other for: a size, a root, a collective, and among which ranks
-    (a list such as ``0-3,8``; empty: all).
+    """What recipes were timed against each other for: a size, a root, a collective (or a pattern), and among
+    which ranks (a list such as ``0-3,8``; empty: all).
     """
 
     size_bytes: int
@@ -61,6 +61,8 @@ class Bench:
         sync_error_s: how far apart the starts may be.
         slowest_s: for each key the time of the slowest rank, [repetition] in seconds; recipes of one case
             that have equally many repetitions took turns, so that index k is the same turn in each.
+        moved_bytes: of each case that is of a pattern what its bandwidth counts in ``slowest_s``, which then
+            is the time of one message.
         elapsed_s: time that it took; None where it did not come to its end.
         calls: how many collectives were run, with those that did not count; None like ``elapsed_s``.
     """
@@ -75,6 +77,7 @@ class Bench:
     elapsed_s: float | None = None
     provenance: Json = field(default_factory=dict)
     calls: int | None = None
+    moved_bytes: dict[BenchCase, int] = field(default_factory=dict)
 
     @property
     def ranks(self) -> int:
@@ -105,8 +108,13 @@ class Bench:
         return replace(self, slowest_s=times)
 
     def recipes(self, case: BenchCase) -> tuple[str, ...]:
-        """The recipes that were timed for a case."""
-        return tuple(key.recipe for key in self.slowest_s if key.case == case)
+        """The recipes that were timed for a case, the library's own first."""
+        return tuple(sorted((key.recipe for key in self.slowest_s if key.case == case), key=native_first))
+
+
+def native_first(recipe: str) -> tuple[bool, str]:
+    """Sorts recipes by name, the library's own first."""
+    return recipe != "native", recipe
 
 
 def read_bench(path: Path | str) -> Bench:
@@ -128,6 +136,8 @@ def read_bench(path: Path | str) -> Bench:
         )
     common = str(header.get("collective", BCAST))
     times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
+    moved_bytes: dict[BenchCase, int] = {}
+    kinds: dict[str, bool] = {}
     elapsed_s: float | None = None
     calls: int | None = None
     for number, line in lines:
@@ -141,10 +151,16 @@ def read_bench(path: Path | str) -> Bench:
             raise IsochroneError(
                 f"root {line['root']} is none of {len(places)} ranks", where, make_again("bench")
             )
-        collective = line.get("collective", common)
+        is_pattern = "pattern" in line
+        collective = line["pattern"] if is_pattern else line.get("collective", common)
+        if kinds.setdefault(collective, is_pattern) != is_pattern:
+            what = f"'{collective}' is a pattern in one line and a collective in another"
+            raise IsochroneError(what, where, make_again("bench"))
         members = line.get("members", "")
         key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"], collective, members)
         times[key][int(line["repetition"])] = float(line["slowest_s"])
+        if is_pattern:
+            moved_bytes[key.case] = int(line["moved_bytes"])
     return Bench(
         places=places,
         mpi=MpiLibrary(**header["mpi"]),
@@ -155,6 +171,7 @@ def read_bench(path: Path | str) -> Bench:
         slowest_s={key: np.array([by[r] for r in sorted(by)]) for key, by in times.items()},
         elapsed_s=elapsed_s,
         calls=calls,
+        moved_bytes=moved_bytes,
         provenance=header["provenance"],
     )
 
@@ -201,10 +218,14 @@ def write_bench(path: Path | str, bench: Bench) -> None:
     check(header, "bench", str(path), "header")
     documents = [header]
     for key, values in bench.slowest_s.items():
+        moved_bytes = bench.moved_bytes.get(key.case)
+        what: Json = {"collective": key.collective}
+        if moved_bytes is not None:
+            what = {"pattern": key.collective, "moved_bytes": moved_bytes}
         for repetition, value in enumerate(values.tolist()):
             documents.append(
                 {
-                    "collective": key.collective,
+                    **what,
                     "bytes": key.size_bytes,
                     "root": key.root,
                     "recipe": key.recipe,

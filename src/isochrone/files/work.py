@@ -13,12 +13,15 @@ from isochrone.files.text import Json, read_object, write_object
 
 @dataclass(frozen=True)
 class Case:
-    """Recipes to be timed against each other for one collective, size and root.
+    """Recipes to be timed against each other for one collective, size and root; or a pattern of messages.
 
     Attributes:
-        size_bytes: that all ranks know alike; 0 where the collective has no data.
+        size_bytes: that all ranks know alike; 0 where the collective has no data. Of a message in a pattern.
         root: among the members; 0 where the collective has none.
+        recipes: of a pattern, ``native`` alone.
+        collective: its name, or the pattern's.
         members: which ranks take part, a list such as ``0-3,8``; empty: all.
+        is_pattern: whether it is a pattern.
     """
 
     size_bytes: int
@@ -26,6 +29,7 @@ class Case:
     recipes: tuple[str, ...]
     collective: str = BCAST
     members: str = ""
+    is_pattern: bool = False
 
     @property
     def key(self) -> BenchCase:
@@ -76,8 +80,9 @@ def read_work(path: Path | str) -> Work:
                 int(c["bytes"]),
                 int(c["root"]),
                 tuple(c["recipes"]),
-                c.get("collective", common),
+                c.get("pattern") or c.get("collective", common),
                 c.get("members", ""),
+                "pattern" in c,
             )
             for c in document["cases"]
         ),
@@ -114,7 +119,7 @@ def work_document(work: Work) -> Json:
         "seed": work.seed,
         "cases": [
             {
-                "collective": case.collective,
+                "pattern" if case.is_pattern else "collective": case.collective,
                 "bytes": case.size_bytes,
                 "root": case.root,
                 "recipes": list(case.recipes),

@@ -4,8 +4,7 @@
 After the first look only what is far behind is dropped: one time says no more. Later looks drop what is
 proven slower than the best so far. The error that may be made is spent over the looks (K. K. G. Lan and D. L.
 DeMets, "Discrete sequential boundaries for clinical trials", Biometrika 70(3), 1983), little at first, and
-within a look over all that is dropped in it (S. Holm, "A simple sequentially rejective multiple test
-procedure", Scandinavian Journal of Statistics 6(2), 1979).
+within a look over all that is dropped in it (Holm, see ``isochrone.statistics``).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import stats
 
-from isochrone.statistics import FloatArray
+from isochrone.statistics import FloatArray, holm
 
 FAR_BEHIND = 1.3
 """How much slower than the best a recipe has to look at first to be dropped. The best of several, each timed
@@ -68,16 +67,6 @@ def _p_behind(times: Times, recipe: str) -> float:
         fastest = min((each[at] for each in times.values()), key=lambda case: float(np.median(case)))
         found.append(p_slower(own, fastest))
     return max(found)
-
-
-def holm(p_values: Mapping[Key, float], error: float) -> set[Key]:
-    """The hypotheses that are rejected together, with the chance `error` that any of them is true."""
-    rejected: set[Key] = set()
-    for done, (key, p) in enumerate(sorted(p_values.items(), key=lambda item: item[1])):
-        if p > error / (len(p_values) - done):
-            break
-        rejected.add(key)
-    return rejected
 
 
 def spent(look: int, looks: int) -> float:

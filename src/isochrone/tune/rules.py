@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import bdtrc
 
 from isochrone.files import BCAST, Evidence, Rule
-from isochrone.statistics import FloatArray, geometric_mean, ratio_ci
-from isochrone.tune.race import ERROR, holm, median_s, p_slower
+from isochrone.statistics import FloatArray, geometric_mean, holm, ratio_ci
+from isochrone.tune.race import ERROR, median_s, p_slower
 
 NATIVE, PLAN_RECIPE = "native", "plan"
 TIED = 1.03
