@@ -32,6 +32,7 @@ from isochrone.cli import (
     record,
     report,
     run,
+    study,
     survey,
     tune,
 )
@@ -63,6 +64,7 @@ for _name, _command in (
     ("bench", bench.bench),
     ("report", report.report),
     ("doctor", doctor.doctor),
+    ("study", study.study),
     ("evaluate", evaluate.evaluate),
     ("info", info.info),
 ):
