@@ -79,6 +79,23 @@ def ratio_by(panels: Sequence[Panel], x_words: str, x_is_size: bool, words: str)
     return figure
 
 
+def share_by(points: Sequence[tuple[int, Interval]], x_words: str, words: str) -> Figure:
+    """Shares of one, in percent, by something that is counted, with the range of each."""
+    figure = new_figure(7, 3.6)
+    axes = figure.subplots()
+    x = [at for at, _ in points]
+    low, high = [100 * i.low for _, i in points], [100 * i.high for _, i in points]
+    axes.fill_between(x, low, high, color=_PALETTE[0], alpha=0.2, linewidth=0)
+    axes.plot(x, [100 * i.estimate for _, i in points], "o-", color=_PALETTE[0])
+    dress(axes)
+    axes.set_xscale("log")
+    set_ticks(axes.xaxis, x, [f"{at}" for at in x])
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(x_words)
+    axes.set_ylabel(f"{words}, %")
+    return figure
+
+
 def winners(
     rows: Sequence[str],
     columns: Sequence[str],

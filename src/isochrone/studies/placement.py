@@ -15,7 +15,7 @@ from isochrone.files import BCAST
 from isochrone.report.words import capitalised, join_words
 from isochrone.statistics import geometric_mean
 from isochrone.studies.figures import Panel, Series, time_by
-from isochrone.studies.places import Arrangement, Machine
+from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import by_levels, case, flat, told
 from isochrone.studies.study import (
     NATIVE,
@@ -27,7 +27,10 @@ from isochrone.studies.study import (
     Table,
     Timed,
     Wanted,
+    best,
+    by_label,
     label_of,
+    size_words,
 )
 from isochrone.units import format_bytes, format_ratio, format_time
 
@@ -85,8 +88,8 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
         parts += _collective(collective, first, [each for each in timed if each.collective == collective])
     changes = _changes(timed)
     total = len({(e.arrangement, e.collective, e.size_bytes) for e in timed})
-    headline = f"No one algorithm is the fastest everywhere: {_won(timed)}"
-    if len({_best(group).recipe for group in _cases(timed).values()}) == 1:
+    headline = f"No algorithm is the fastest everywhere: {_won(timed)}"
+    if len({best(group).recipe for group in _cases(timed).values()}) == 1:
         headline = f"One algorithm is the fastest everywhere: {_won(timed)}"
     lead = (
         f"{total:,} cases were timed, of {len({e.arrangement for e in timed}):,} arrangements of ranks.",
@@ -99,9 +102,9 @@ def _won(timed: Sequence[Timed]) -> str:
     wins: dict[str, int] = defaultdict(int)
     cases = _cases([each for each in timed if each.collective == BCAST])
     for group in cases.values():
-        wins[label_of(_best(group).recipe)] += 1
+        wins[label_of(best(group).recipe)] += 1
     few = sorted(wins.items(), key=lambda item: -item[1])[:3]
-    return "of broadcasts " + join_words([f"{name} wins {count} of {len(cases)}" for name, count in few])
+    return f"of {len(cases):,} broadcasts " + join_words([f"{name} wins {count:,}" for name, count in few])
 
 
 def _cases(timed: Sequence[Timed]) -> dict[tuple[Arrangement, str, int], list[Timed]]:
@@ -111,15 +114,10 @@ def _cases(timed: Sequence[Timed]) -> dict[tuple[Arrangement, str, int], list[Ti
     return groups
 
 
-def _best(group: Sequence[Timed]) -> Timed:
-    """The fastest; the library's own where it is as fast."""
-    return min(group, key=lambda each: (each.median_s.estimate, each.recipe != NATIVE))
-
-
 def _changes(timed: Sequence[Timed]) -> int:
     winners: dict[tuple[str, str, int], list[str]] = defaultdict(list)
     for (arrangement, collective, size), group in _cases(timed).items():
-        winners[arrangement.placement, collective, size].append(label_of(_best(group).recipe))
+        winners[arrangement.placement, collective, size].append(label_of(best(group).recipe))
     return sum(a != b for row in winners.values() for a, b in pairwise(row))
 
 
@@ -170,7 +168,7 @@ def _collective(collective: str, first: str, timed: Sequence[Timed]) -> list[Par
     here = [each for each in small if each.arrangement.placement == first]
     compared = [
         (label, rows)
-        for label, rows in _by_label(here).items()
+        for label, rows in by_label(here).items()
         if _is_shown(collective, rows[0].recipe, label)
     ]
     order = Panel(
@@ -187,7 +185,8 @@ def _collective(collective: str, first: str, timed: Sequence[Timed]) -> list[Par
             Figure(
                 f"{collective}-placements",
                 f"{name}{of_size} by number of ranks, one panel for each algorithm of the original "
-                "experiment, one line for each placement. Medians, with 95 % intervals where there are several "
+                "experiment, one line for each placement. Medians, with 95 % intervals where there are "
+                "several "
                 f"calls. {lines}",
                 f"Time of a {name.lower()} by ranks and placement, for {len(panels)} algorithms.",
                 time_by(panels, "ranks", False),
@@ -230,7 +229,7 @@ def _sizes(timed: Sequence[Timed], first: str) -> Figure:
         rows = [each for each in here if each.arrangement.ranks == ranks and each.size_bytes > 0]
         lines = tuple(
             Series(label, tuple((e.size_bytes, e.median_s) for e in few), few[0].recipe == NATIVE)
-            for label, few in _by_label(rows).items()
+            for label, few in by_label(rows).items()
             if _is_shown(BCAST, few[0].recipe, label)
         )
         panels.append(Panel(f"{capitalised(region)}: {ranks:,} ranks", lines))
@@ -246,7 +245,7 @@ def _jumps(collective: str, of_size: str, small: Sequence[Timed]) -> Table:
     rows = []
     for placement in dict.fromkeys(each.arrangement.placement for each in small):
         here = [each for each in small if each.arrangement.placement == placement]
-        for label, times in _by_label(here).items():
+        for label, times in by_label(here).items():
             for before, after in pairwise(sorted(times, key=lambda each: each.arrangement.ranks)):
                 if before.region != after.region and before.recipe in _SHOWN[collective]:
                     a, b = before.median_s.estimate, after.median_s.estimate
@@ -285,8 +284,10 @@ def _order(collective: str, timed: Sequence[Timed], first: str) -> Table:
             rows.append((region, _size(collective, size), listed, moved or "–"))
     return Table(
         f"{collective}-order",
-        f"{_NAMES[collective]}, {_by(first)}: the six fastest algorithms of each region, with how many times as "
-        "fast as the library's own they are (geometric mean over the numbers of ranks), and how many pairs of all "
+        f"{_NAMES[collective]}, {_by(first)}: the six fastest algorithms of each region, with how many times "
+        "as "
+        "fast as the library's own they are (geometric mean over the numbers of ranks), and how many pairs "
+        "of all "
         "algorithms stand the other way round than in the region before",
         ("Region", "Size", "From the fastest", "Changed"),
         tuple(rows),
@@ -299,7 +300,7 @@ def _ranked(timed: Sequence[Timed]) -> list[tuple[str, float]]:
     own = {each.arrangement: each.median_s.estimate for each in timed if each.recipe == NATIVE}
     ratios = {
         label: [own[each.arrangement] / each.median_s.estimate for each in rows]
-        for label, rows in _by_label(timed).items()
+        for label, rows in by_label(timed).items()
     }
     most = max(map(len, ratios.values()))
     whole = {label: geometric_mean(values) for label, values in ratios.items() if len(values) == most}
@@ -314,12 +315,12 @@ def _swapped(before: Sequence[str], after: Sequence[str]) -> int:
 
 def _winners(collective: str, timed: Sequence[Timed]) -> Table:
     """Runs of numbers of ranks with one fastest algorithm."""
-    best: dict[tuple[str, int], list[tuple[int, str, Timed]]] = defaultdict(list)
+    won: dict[tuple[str, int], list[tuple[int, str, Timed]]] = defaultdict(list)
     for (arrangement, _, size), group in _cases(timed).items():
-        found = _best(group)
-        best[arrangement.placement, size].append((arrangement.ranks, label_of(found.recipe), found))
+        found = best(group)
+        won[arrangement.placement, size].append((arrangement.ranks, label_of(found.recipe), found))
     rows = []
-    for (placement, size), counts in best.items():
+    for (placement, size), counts in won.items():
         runs = []
         for label, run in groupby(sorted(counts, key=lambda item: item[0]), key=lambda item: item[1]):
             few = [ranks for ranks, _, _ in run]
@@ -339,23 +340,16 @@ def _span(counts: Sequence[int]) -> str:
 
 
 def _size(collective: str, size_bytes: int) -> str:
-    return "none" if collective == BARRIER else format_bytes(size_bytes)
+    return "none" if collective == BARRIER else size_words(size_bytes)
 
 
 def _by(placement: str) -> str:
-    return "as launched" if placement == "given" else f"{placement} by {placement}"
+    return "as launched" if placement == GIVEN else f"{placement} by {placement}"
 
 
 def _series(name: str, timed: Sequence[Timed], own: bool = False) -> Series:
     ordered = sorted(timed, key=lambda each: each.arrangement.ranks)
     return Series(name, tuple((each.arrangement.ranks, each.median_s) for each in ordered), own)
-
-
-def _by_label(timed: Sequence[Timed]) -> dict[str, list[Timed]]:
-    groups: dict[str, list[Timed]] = defaultdict(list)
-    for each in timed:
-        groups[label_of(each.recipe)].append(each)
-    return groups
 
 
 def _borders(timed: Sequence[Timed]) -> tuple[int, ...]:
@@ -366,20 +360,22 @@ def _borders(timed: Sequence[Timed]) -> tuple[int, ...]:
 def _jump_sentence(small: Sequence[Timed], first: str) -> str:
     most = max(each.arrangement.ranks for each in small)
     ratios = []
-    for recipe, rows in _by_label([each for each in small if each.arrangement.ranks == most]).items():
+    for recipe, rows in by_label([each for each in small if each.arrangement.ranks == most]).items():
         times = {each.arrangement.placement: each.median_s.estimate for each in rows}
         if len(times) > 1:
-            best, worst = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
-            ratios.append((times[worst] / times[best], recipe, worst, best))
+            least, worst = min(times, key=times.__getitem__), max(times, key=times.__getitem__)
+            ratios.append((times[worst] / times[least], recipe, worst, least))
     if not ratios:
         return f"Ranks are {_by(first)} only, for they cannot be put elsewhere here."
-    ratio, label, worst, best = max(ratios)
+    ratio, label, worst, least = max(ratios)
     calm = min(ratios)
     if ratio < 1.05:
         return f"At {most:,} ranks no placement makes a difference of 5 % to any algorithm."
     return (
-        f"At {most:,} ranks the placement matters most to {label}: {_by(worst)} it takes {format_ratio(ratio)} "
-        f"as long as {_by(best)}. It matters least to {calm[1]}: {format_ratio(calm[0])}."
+        f"At {most:,} ranks the placement matters most to {label}: "
+        f"{_by(worst)} it takes {format_ratio(ratio)} as long as {_by(least)}. It matters least to "
+        f"{calm[1]}: "
+        f"{format_ratio(calm[0])}."
     )
 
 

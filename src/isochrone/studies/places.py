@@ -25,7 +25,6 @@ from isochrone.launch.target import Target
 from isochrone.report.words import level_noun
 from isochrone.sim.system import cores_of_ranks, node_name
 from isochrone.sim.target import SimTarget
-from isochrone.tune.forms import dividing_levels
 
 GIVEN, CORE, SOCKET, NODE = "given", "core", "socket", "node"
 """Placements: the target's own, and Open MPI's ``--map-by``: node after node; the same, but dealt out to the
@@ -152,10 +151,11 @@ class Machine:
 
     def region_of(self, arrangement: Arrangement) -> str:
         """The innermost that holds all ranks of an arrangement: "inside a socket", "across nodes"."""
-        layout = self.layout_of(arrangement)
-        whole, *inside = dividing_levels(layout)
-        if whole == layout.levels[0] and inside and whole != NODE:
-            return f"across {level_noun(inside[0], 2)}"
+        levels = self._nested(self.ranks_of(arrangement))
+        at = max(number for number, (_, labels) in enumerate(levels) if max(labels) == 0)
+        whole = levels[at][0]
+        if at == 0 and whole != NODE:
+            return f"across {level_noun(levels[1][0], 2)}"
         article = "an" if level_noun(whole)[0] in "LN" else "a"
         return f"inside {article} {level_noun(whole)}"
 

@@ -5,6 +5,7 @@ and the page are the same for all.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -12,9 +13,9 @@ from matplotlib.figure import Figure as Drawing
 
 from isochrone import _core
 from isochrone.files import Case
-from isochrone.report.words import describe_recipe
 from isochrone.statistics import FloatArray, Interval, median_ci
 from isochrone.studies.places import Arrangement, Machine
+from isochrone.units import format_bytes
 
 NATIVE = "native"
 
@@ -138,6 +139,19 @@ def label_of(recipe: str) -> str:
     return f"{ways[0]} between, {' then '.join(inside)} inside"
 
 
-def words_of(recipe: str) -> str:
-    """A recipe in a clause."""
-    return describe_recipe(recipe)
+def best(group: Sequence[Timed]) -> Timed:
+    """The fastest of one case; the library's own where it is as fast."""
+    return min(group, key=lambda each: (each.median_s.estimate, each.recipe != NATIVE))
+
+
+def by_label(timed: Sequence[Timed]) -> dict[str, list[Timed]]:
+    """What was timed of each algorithm, in the order of the first of each."""
+    groups: dict[str, list[Timed]] = defaultdict(list)
+    for each in timed:
+        groups[label_of(each.recipe)].append(each)
+    return dict(groups)
+
+
+def size_words(size_bytes: int) -> str:
+    """A size as a table has it, on one line."""
+    return format_bytes(size_bytes).replace(" ", "\u00a0")

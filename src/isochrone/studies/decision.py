@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decision: which broadcast wins by message size and number of ranks, and how sure a few repetitions are.
+
+The experiment of J. Reinfjell (2023), chapter 6: flat algorithms and those that go between clusters first, as
+MagPIe does, against the library's own; a function that decides (tables 6.4 and 6.6, figures 6.4 and 6.12),
+what it gains (tables 6.3 and 6.5), and the variance by repetitions (figure 5.2).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from isochrone.files import BCAST
+from isochrone.report.words import join_words
+from isochrone.statistics import Interval, geometric_mean, ratio_ci
+from isochrone.studies.figures import Panel, Series, ratio_by, share_by, time_by, winners
+from isochrone.studies.places import GIVEN, Arrangement, Machine
+from isochrone.studies.recipes import between_and_inside, by_levels, case, flat, told
+from isochrone.studies.study import (
+    NATIVE,
+    Asked,
+    Figure,
+    Findings,
+    Part,
+    Study,
+    Table,
+    Timed,
+    Wanted,
+    best,
+    by_label,
+    label_of,
+    size_words,
+)
+from isochrone.units import format_percent, format_ratio, format_ratio_interval, format_time
+
+SIZES_BYTES = (1, 64, 4096, 65536, 262144, 1048576, 4194304)
+"""Around the borders of the thesis's tables."""
+_LEAST_RANKS = 8
+_BETWEEN = (
+    ("flat", "flat"),
+    ("flat", "binary"),
+    ("flat", "pipeline"),
+    ("binary", "binary"),
+    ("pipeline", "pipeline"),
+    ("scatter_rd_allgather", "binomial"),
+)
+"""The thesis's MagPIe with its base algorithms, and such as go between clusters otherwise."""
+_LINES = 6
+_FEW = (1, 2, 3, 5, 10)
+"""Repetitions that a decision may rest on."""
+_DRAWS = 200
+
+Cell = tuple[int, int]
+"""Ranks and bytes."""
+
+
+def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
+    """Every algorithm at every size and number of ranks, in the target's own placement."""
+    counts = asked.ranks or counts_for(machine)
+    found = []
+    for count in counts:
+        here = Arrangement(GIVEN, count)
+        layout = machine.layout_of(here)
+        recipes = [
+            *flat(BCAST, count),
+            *between_and_inside(BCAST, layout, _BETWEEN),
+            *by_levels(BCAST, layout, "binomial"),
+            *told(machine, here, BCAST),
+        ]
+        sizes = asked.sizes_bytes or SIZES_BYTES
+        found.append(Wanted(here, tuple(case(machine, here, BCAST, size, recipes) for size in sizes)))
+    return found
+
+
+def counts_for(machine: Machine) -> tuple[int, ...]:
+    """Powers of two from eight, and all."""
+    powers = {1 << bits for bits in range(31) if _LEAST_RANKS <= 1 << bits <= machine.size}
+    return tuple(sorted(powers | {machine.size}))
+
+
+def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
+    """The winners as a map and as a function, what they gain, and how sure they are."""
+    cells: dict[Cell, list[Timed]] = defaultdict(list)
+    for each in timed:
+        cells[each.arrangement.ranks, each.size_bytes].append(each)
+    won = {cell: best(group) for cell, group in cells.items()}
+    gains = {cell: _speedup(cells[cell], winner) for cell, winner in won.items()}
+    labels = [label_of(each.recipe) for each in won.values()]
+    counted = sorted({name: labels.count(name) for name in labels}.items(), key=lambda item: -item[1])
+    names = len(counted)
+    many = f"{names} different algorithms win" if names > 1 else "one algorithm wins"
+    headline = (
+        f"In {len(cells)} cases of size and ranks {many}: {counted[0][0]} most often, {counted[0][1]} times"
+    )
+    mean = geometric_mean([gain.estimate for gain in gains.values()])
+    most = max(gains, key=lambda cell: gains[cell].estimate)
+    lead = (
+        f"Whoever always takes the winner is {format_ratio(mean)} as fast as the library's own choice, "
+        f"in the geometric mean of all cases.",
+        f"The most is {format_ratio(gains[most].estimate)}, at {most[0]:,} ranks and {size_words(most[1])}.",
+    )
+    parts = [_map(cells, won, gains), _function(won), _gain(gains), _times(timed)]
+    several = min(len(each.times_s) for each in timed)
+    if several > _FEW[0]:
+        parts.append(_sureness(cells, won))
+    return Findings(headline, lead, tuple(parts), _own_limits(several))
+
+
+def _own_limits(repetitions: int) -> tuple[str, ...]:
+    shown = (
+        "A winner is the one with the least median: where others are within the interval of its speedup, "
+        "another run may name one of these.",
+        "The root is the first rank.",
+    )
+    alone = ("The variance by repetitions is not shown: with one call of each there is none.",)
+    return shown if repetitions > 1 else (*shown[1:], *alone)
+
+
+def _speedup(group: Sequence[Timed], winner: Timed) -> Interval:
+    (own,) = (each for each in group if each.recipe == NATIVE)
+    return ratio_ci(own.times_s, winner.times_s)
+
+
+def _map(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed], gains: dict[Cell, Interval]) -> Part:
+    ranks, sizes = sorted({r for r, _ in cells}), sorted({s for _, s in cells})
+    names = [[label_of(won[r, s].recipe) if (r, s) in won else None for s in sizes] for r in ranks]
+    notes = [[format_ratio(gains[r, s].estimate) if (r, s) in gains else "" for s in sizes] for r in ranks]
+    figure = Figure(
+        "winners",
+        "The fastest broadcast by number of ranks and message size. The number in a field is how many times "
+        "as "
+        "fast as the library's own choice it is.",
+        f"Map of the fastest broadcast for {len(ranks)} numbers of ranks and {len(sizes)} sizes.",
+        winners([f"{r:,}" for r in ranks], [size_words(s) for s in sizes], names, notes),
+    )
+    table = Table(
+        "winners",
+        "The fastest broadcast for each number of ranks and size",
+        ("Ranks", *(size_words(size) for size in sizes)),
+        tuple((f"{r:,}", *(name or "–" for name in row)) for r, row in zip(ranks, names, strict=True)),
+        frozenset(range(1, len(sizes) + 1)),
+    )
+    seconds = []
+    for cell, group in cells.items():
+        others = [each for each in group if label_of(each.recipe) != label_of(won[cell].recipe)]
+        if others:
+            seconds.append(best(others).median_s.estimate / won[cell].median_s.estimate)
+    near = sum(ratio < 1.05 for ratio in seconds)
+    sentence = f"In {near} of {len(cells)} cases the second is less than 5 % slower than the winner."
+    return Part("winners", "Which algorithm wins", (sentence,), (figure,), (table,))
+
+
+def _function(won: dict[Cell, Timed]) -> Part:
+    rows = []
+    for ranks in sorted({r for r, _ in won}):
+        sizes = sorted(size for r, size in won if r == ranks)
+        runs = []
+        for label, run in groupby(sizes, key=lambda size: label_of(won[ranks, size].recipe)):
+            runs.append((label, list(run)))
+        for number, (label, few) in enumerate(runs):
+            border = "any larger" if number == len(runs) - 1 else f"≤ {size_words(few[-1])}"
+            region = won[ranks, few[-1]].region
+            rows.append((f"{ranks:,}", region, border, label, won[ranks, few[-1]].recipe))
+    table = Table(
+        "function",
+        "The decision as a function: of the sizes that were timed, the largest that an algorithm wins ends "
+        "its range",
+        ("Ranks", "Region", "Size", "Use", "Recipe"),
+        tuple(rows),
+        frozenset({1, 2, 3, 4}),
+    )
+    sentence = (
+        "Between two sizes that were timed it is not known where the order changes; the function goes on "
+        "with "
+        "the smaller one's winner until the larger one is reached."
+    )
+    return Part("function", "The decision as a function", (sentence,), (), (table,))
+
+
+def _gain(gains: dict[Cell, Interval]) -> Part:
+    rows = []
+    lines = []
+    for ranks in sorted({r for r, _ in gains}):
+        of = {size: gain for (r, size), gain in sorted(gains.items()) if r == ranks}
+        values = [gain.estimate for gain in of.values()]
+        few = min(of.values(), key=lambda gain: gain.estimate)
+        many = max(of.values(), key=lambda gain: gain.estimate)
+        rows.append(
+            (
+                f"{ranks:,}",
+                f"{format_ratio(few.estimate)} ({format_ratio_interval(few)})",
+                format_ratio(float(np.median(values))),
+                format_ratio(geometric_mean(values)),
+                f"{format_ratio(many.estimate)} ({format_ratio_interval(many)})",
+            )
+        )
+        lines.append(Series(f"{ranks:,} ranks", tuple(of.items())))
+    table = Table(
+        "gain",
+        "Speedup of the winner over the library's own by number of ranks: over all sizes, with the 95 % "
+        "intervals of "
+        "the least and the most",
+        ("Ranks", "Least", "Median", "Geometric mean", "Most"),
+        tuple(rows),
+    )
+    figure = Figure(
+        "gain",
+        "Speedup of the winner over the library's own by message size. As the library's own is one of the "
+        "candidates, no winner is slower.",
+        f"Speedup by size for {len(lines)} numbers of ranks.",
+        ratio_by([Panel("", tuple(lines))], "message size", True, "speedup of the winner"),
+    )
+    return Part("gain", "What the decision gains", (), (figure,), (table,))
+
+
+def _times(timed: Sequence[Timed]) -> Part:
+    """At the most ranks: the library's own, and those that win or come near."""
+    most = max(each.arrangement.ranks for each in timed)
+    here = [each for each in timed if each.arrangement.ranks == most]
+    own = {each.size_bytes: each.median_s.estimate for each in here if each.recipe == NATIVE}
+    speed = {
+        label: geometric_mean([own[each.size_bytes] / each.median_s.estimate for each in rows])
+        for label, rows in by_label(here).items()
+    }
+    wins = {label_of(best([e for e in here if e.size_bytes == size]).recipe) for size in own}
+    order = sorted(speed, key=lambda label: (label not in wins, -speed[label]))
+    chosen = dict.fromkeys([label_of(NATIVE), *order[:_LINES]])
+    lines = tuple(
+        Series(label, tuple((e.size_bytes, e.median_s) for e in rows), label == label_of(NATIVE))
+        for label, rows in by_label(here).items()
+        if label in chosen
+    )
+    figure = Figure(
+        "times",
+        f"Broadcast among {most:,} ranks by message size: the library's own, all that win at some size, and "
+        "the "
+        "fastest of the others in the geometric mean.",
+        f"Time of a broadcast among {most:,} ranks by size, for {len(lines)} algorithms.",
+        time_by([Panel("", lines)], "message size", True),
+    )
+    rows = [
+        (label, *(_time_at(few, size) for size in sorted(own)), format_ratio(speed[label]))
+        for label, few in sorted(by_label(here).items(), key=lambda item: -speed[item[0]])
+    ]
+    table = Table(
+        "times",
+        f"All algorithms among {most:,} ranks: medians by size, and the geometric mean of the speedups over "
+        "the "
+        "library's own",
+        ("Algorithm", *(size_words(size) for size in sorted(own)), "Speedup"),
+        tuple(rows),
+    )
+    return Part("times", "All algorithms at the most ranks", (), (figure,), (table,))
+
+
+def _time_at(timed: Sequence[Timed], size_bytes: int) -> str:
+    found = [each for each in timed if each.size_bytes == size_bytes]
+    return format_time(found[0].median_s.estimate) if found else "–"
+
+
+def _sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
+    """What fewer repetitions would have decided: drawn from those that were made."""
+    counts = [few for few in _FEW if few < min(len(e.times_s) for group in cells.values() for e in group)]
+    generator = np.random.default_rng(1)
+    rows, spread_by = [], []
+    for few in counts:
+        right, lost, spreads = [], [], []
+        for cell, group in cells.items():
+            drawn = []
+            for each in group:
+                chosen = generator.integers(0, len(each.times_s), size=(_DRAWS, few))
+                drawn.append(np.median(each.times_s[chosen], axis=1))
+            medians = np.array(drawn)
+            spreads += (np.std(medians, axis=1) / np.mean(medians, axis=1)).tolist()
+            names = [label_of(each.recipe) for each in group]
+            first = np.argmin(medians, axis=0)
+            full = np.array([each.median_s.estimate for each in group])
+            right.append(np.mean([names[at] == label_of(won[cell].recipe) for at in first]))
+            lost.append(np.mean(full[first] / won[cell].median_s.estimate) - 1)
+        spread = float(np.median(spreads))
+        low, high = (float(quantile) for quantile in np.quantile(spreads, (0.25, 0.75)))
+        spread_by.append((few, Interval(spread, low, high, 0.5)))
+        rows.append(
+            (
+                f"{few}",
+                format_percent(spread),
+                format_percent(float(np.mean(right))),
+                format_percent(float(np.mean(lost))),
+            )
+        )
+    table = Table(
+        "sureness",
+        f"What fewer repetitions would have decided, from {_DRAWS} draws of those that were made for each "
+        "case: the "
+        "coefficient of variation of a median, how often its winner is that of all repetitions, and how much "
+        "slower the winner is that it names",
+        ("Repetitions", "Variation", "Same winner", "Slower by"),
+        tuple(rows),
+    )
+    said = join_words([f"{row[0]} repetition{'s' if row[0] != '1' else ''}: {row[2]}" for row in rows])
+    sentence = f"The winner is that of all repetitions with {said}."
+    title = "How sure a few repetitions are"
+    return Part("sureness", title, (sentence,), (_spread(spread_by),), (table,))
+
+
+def _spread(points: Sequence[tuple[int, Interval]]) -> Figure:
+    return Figure(
+        "sureness",
+        "Coefficient of variation of a median by the repetitions that it is of: the median of all cases and "
+        "algorithms, and the middle half of these.",
+        "Variation by repetitions.",
+        share_by(points, "repetitions", "coefficient of variation"),
+    )
+
+
+STUDY = Study(
+    "decision",
+    "Which broadcast wins by size and ranks",
+    "Which broadcast is the fastest for each message size and number of ranks, what does a function gain "
+    "that always "
+    "takes it, and how many repetitions does it need to be right?",
+    "J. Reinfjell (2023), tables 6.3 to 6.6, figures 5.2, 6.4 and 6.12",
+    20,
+    wanted,
+    findings,
+)
