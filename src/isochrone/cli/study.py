@@ -17,7 +17,9 @@ from isochrone.errors import UsageError
 @with_target_options
 def study(
     options: TargetOptions,
-    name: Annotated[str, typer.Argument(metavar="NAME", show_default=False, help="Which: placement.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", show_default=False, help="Which: placement, decision or speedup.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Folder to write into (default: isochrone-study-NAME)."),

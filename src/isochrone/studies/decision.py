@@ -113,7 +113,9 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
 def _own_limits(repetitions: int) -> tuple[str, ...]:
     shown = (
         "A winner is the one with the least median: where others are within the interval of its speedup, "
-        "another run may name one of these.",
+        "another run may name one of these. Its speedup is of the very times that it was chosen by, so that "
+        "a "
+        "part of a small gain is luck.",
         "The root is the first rank.",
     )
     alone = ("The variance by repetitions is not shown: with one call of each there is none.",)
@@ -162,9 +164,11 @@ def _function(won: dict[Cell, Timed]) -> Part:
         for label, run in groupby(sizes, key=lambda size: label_of(won[ranks, size].recipe)):
             runs.append((label, list(run)))
         for number, (label, few) in enumerate(runs):
-            border = "any larger" if number == len(runs) - 1 else f"≤ {size_words(few[-1])}"
+            border = "any\u00a0larger" if number == len(runs) - 1 else f"≤\u00a0{size_words(few[-1])}"
             region = won[ranks, few[-1]].region
-            rows.append((f"{ranks:,}", region, border, label, won[ranks, few[-1]].recipe))
+            rows.append(
+                (f"{ranks:,}", region.replace(" ", "\u00a0"), border, label, won[ranks, few[-1]].recipe)
+            )
     table = Table(
         "function",
         "The decision as a function: of the sizes that were timed, the largest that an algorithm wins ends "

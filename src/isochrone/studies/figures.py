@@ -24,11 +24,14 @@ from isochrone.report.plots.style import (
 )
 from isochrone.report.ticks import size_ticks, time_ticks
 from isochrone.statistics import Interval
+from isochrone.units import format_bytes
 
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _DASHES = ("-", "--", "-.", ":")
 _MORE = ("#7a5195", "#8c6d31", "#17807e", "#a8324a")
 _PALETTE = (*LEVELS, *_MORE)
+_FEW_SIZES = 7
+"""Each has a tick then."""
 _RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
@@ -208,7 +211,9 @@ def _styles(names: Sequence[str], own: set[str]) -> dict[str, tuple[str, str, st
 
 def _x_axis(axes: Axes, panels: Sequence[Panel], words: str, is_size: bool) -> None:
     values = sorted({x for panel in panels for one in panel.series for x, _ in one.points})
-    if is_size:
+    if is_size and len(values) <= _FEW_SIZES:
+        set_ticks(axes.xaxis, values, [format_bytes(value) for value in values])
+    elif is_size:
         set_ticks(axes.xaxis, *size_ticks([value for value in values if value > 0]))
     else:
         powers = [value for value in values if value & (value - 1) == 0] or values

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from isochrone.errors import UsageError
-from isochrone.studies import decision, placement
+from isochrone.studies import decision, placement, speedup
 from isochrone.studies.study import Study
 
-STUDIES: tuple[Study, ...] = (placement.STUDY, decision.STUDY)
+STUDIES: tuple[Study, ...] = (placement.STUDY, decision.STUDY, speedup.STUDY)
 
 
 def study_named(name: str) -> Study:
