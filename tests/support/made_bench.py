@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from isochrone.errors import IsochroneError
 from isochrone.files import Bench, BenchKey, MpiLibrary, Work, read_topology, write_bench
 from isochrone.launch.target import Target
 
@@ -27,7 +28,7 @@ class MadeBench:
         self, target: Target, work: Work, output: Path, topology: Path | None = None, plan: Path | None = None
     ) -> Bench:
         if self._fails_after is not None and self.runs >= self._fails_after:
-            raise KeyboardInterrupt
+            raise IsochroneError("stopped")
         self.runs += 1
         assert topology is not None
         read = read_topology(topology)
