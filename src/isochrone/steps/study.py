@@ -141,10 +141,16 @@ def _timed(machine: Machine, wanted: Sequence[Wanted], benches: Sequence[Bench])
     for each, bench in zip(wanted, benches, strict=True):
         region = machine.region_of(each.arrangement)
         for case in each.cases:
-            for recipe in bench.recipes(case.key):
+            # Those that the library was told come after those that were named.
+            found_here = bench.recipes(case.key)
+            for recipe in sorted(found_here, key=lambda recipe: _position(case.recipes, recipe)):
                 times = bench.slowest_s[case.key.key(recipe)]
                 found.append(Timed(each.arrangement, region, case.collective, case.size_bytes, recipe, times))
     return found
+
+
+def _position(recipes: Sequence[str], recipe: str) -> int:
+    return recipes.index(recipe) if recipe in recipes else len(recipes)
 
 
 def _results(timed: Sequence[Timed]) -> list[dict[str, Any]]:

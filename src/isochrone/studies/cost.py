@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a study takes, told before it begins.
 
-A simulation takes real time for each rank that starts and for each message; how much was measured on one core
-of a machine of 2020, so that this is a guess for others. On real ranks a budget of time is divided.
+A simulation takes real time for each rank that starts and for each message, the more so the more ranks
+there are; how much was measured on one core of one machine, so that this is a guess for others. On real ranks a budget of time is divided.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from isochrone import _core
 from isochrone.files import Case
 from isochrone.launch.target import Target
 from isochrone.steps.rounds import SIMULATED_CALLS
-from isochrone.studies.study import NATIVE, Wanted
-from isochrone.tune.collectives import collective as table_row
+from isochrone.studies.recipes import default_segment
+from isochrone.studies.study import Wanted, is_own
 from isochrone.tune.forms import quadratic
 
 BUDGET_S = 480.0
 """Of all calls of a study on real ranks."""
 START_S = 3.0
 """Of a program on real ranks, and of what comes before its first timed call."""
-SIMULATION_S, SIMULATED_RANK_S, SIMULATED_MESSAGE_S = 1.0, 0.012, 25e-6
-"""Real time of a simulation: to start, for each rank, and for each message."""
+SIMULATION_S, SIMULATED_RANK_S = 0.5, 0.005
+"""Real time of a simulation: to start, and for each rank."""
+SIMULATED_EAGER_S, SIMULATED_LARGE_S = 3e-6, 1e-5
+"""For each message, and for each rank that there is beside it: small and large ones."""
+_LARGE_BYTES = 16384
 
 
 @dataclass(frozen=True)
@@ -58,33 +61,32 @@ def cost_of(target: Target, wanted: Sequence[Wanted], repetitions: int) -> Cost:
         parts = [START_S + BUDGET_S * share / max(1, sum(shares)) for share in shares]
         return Cost(sum(parts), len(wanted), sum(calls), tuple(parts))
     launches = [-(-count // SIMULATED_CALLS) for count in calls]
-    parts = [
-        started * (SIMULATION_S + SIMULATED_RANK_S * each.arrangement.ranks)
-        + SIMULATED_MESSAGE_S
-        * repetitions
-        * sum(_messages(case, each.arrangement.ranks) for case in each.cases)
-        for started, each in zip(launches, wanted, strict=True)
-    ]
+    parts = []
+    for started, each in zip(launches, wanted, strict=True):
+        ranks = each.arrangement.ranks
+        message_s = ranks * repetitions * sum(_messages_s(case, ranks) for case in each.cases)
+        parts.append(started * (SIMULATION_S + SIMULATED_RANK_S * ranks) + message_s)
     return Cost(sum(parts), sum(launches), sum(calls), tuple(parts))
 
 
-def _messages(case: Case, ranks: int) -> float:
-    """About as many messages as the calls of a case take, one of each recipe."""
-    return sum(_of_recipe(case, recipe, ranks) for recipe in case.recipes)
+def _messages_s(case: Case, ranks: int) -> float:
+    """Of the messages of a case, one call of each recipe, for each rank."""
+    total = 0.0
+    for recipe in case.recipes:
+        messages, size_bytes = _messages(case, recipe, ranks)
+        total += messages * (SIMULATED_LARGE_S if size_bytes > _LARGE_BYTES else SIMULATED_EAGER_S)
+    return total
 
 
-def _of_recipe(case: Case, recipe: str, ranks: int) -> float:
-    if recipe == NATIVE or recipe.startswith("native:"):
-        return float(2 * ranks)
+def _messages(case: Case, recipe: str, ranks: int) -> tuple[int, int]:
+    """About as many messages as a call takes, and how large they are."""
+    if is_own(recipe):
+        return 2 * ranks, case.size_bytes
     parts = _core.recipe_parts(recipe)
-    names = [name.partition("/")[0] for ways in parts["algorithms"] for name in ways]
-    if not parts["levels"] and any(name in few for few in quadratic(case.collective, True) for name in names):
-        return float(ranks * ranks)
-    segment = parts["segment_bytes"] or max((_segment(case.collective, name) for name in names), default=0)
-    return float(ranks * max(1, -(-case.size_bytes // segment) if segment else 1))
-
-
-def _segment(collective: str, name: str) -> int:
-    row = table_row(collective)
-    tables = (*row["up"], *row["across"], *row["down"])
-    return max((each["default_segment"] for each in tables if each["name"] == name), default=0)
+    names = {name.partition("/")[0] for ways in parts["algorithms"] for name in ways}
+    (few,) = quadratic(case.collective, True)
+    if not parts["levels"] and names & few:
+        return ranks * ranks, case.size_bytes
+    segment = default_segment(case.collective, recipe)
+    segments = max(1, -(-case.size_bytes // segment)) if segment else 1
+    return ranks * segments, case.size_bytes // segments

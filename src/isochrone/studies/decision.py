@@ -19,7 +19,7 @@ from isochrone.report.words import join_words
 from isochrone.statistics import Interval, geometric_mean, ratio_ci
 from isochrone.studies.figures import Panel, Series, ratio_by, share_by, time_by, winners
 from isochrone.studies.places import GIVEN, Arrangement, Machine
-from isochrone.studies.recipes import between_and_inside, by_levels, case, flat, told
+from isochrone.studies.recipes import between_and_inside, by_levels, case, flat, most_ranks, told
 from isochrone.studies.study import (
     NATIVE,
     Asked,
@@ -66,7 +66,7 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
         here = Arrangement(GIVEN, count)
         layout = machine.layout_of(here)
         recipes = [
-            *flat(BCAST, count),
+            *flat(machine, count, BCAST),
             *between_and_inside(BCAST, layout, _BETWEEN),
             *by_levels(BCAST, layout, "binomial"),
             *told(machine, here, BCAST),
@@ -77,9 +77,10 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
 
 
 def counts_for(machine: Machine) -> tuple[int, ...]:
-    """Powers of two from eight, and all."""
-    powers = {1 << bits for bits in range(31) if _LEAST_RANKS <= 1 << bits <= machine.size}
-    return tuple(sorted(powers | {machine.size}))
+    """Powers of two from eight, and all; of simulated ones no more than there is time for."""
+    most = most_ranks(machine)
+    powers = {1 << bits for bits in range(31) if _LEAST_RANKS <= 1 << bits <= most}
+    return tuple(sorted(powers | {most}))
 
 
 def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:

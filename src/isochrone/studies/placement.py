@@ -16,7 +16,7 @@ from isochrone.report.words import capitalised, join_words
 from isochrone.statistics import geometric_mean
 from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.places import GIVEN, Arrangement, Machine
-from isochrone.studies.recipes import by_levels, case, flat, told
+from isochrone.studies.recipes import by_levels, case, flat, most_ranks, told
 from isochrone.studies.study import (
     NATIVE,
     Asked,
@@ -59,7 +59,7 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
             cases = []
             for collective, its_sizes in ((BCAST, sizes), (BARRIER, (0,))):
                 recipes = [
-                    *flat(collective, count),
+                    *flat(machine, count, collective),
                     *by_levels(collective, layout, _BY_LEVELS),
                     *told(machine, here, collective),
                 ]
@@ -70,14 +70,15 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
 
 def counts_for(machine: Machine) -> tuple[int, ...]:
     """Powers of two and what is half-way between them, and both sides of where ranks leave a group."""
-    counts = {machine.size}
+    most = most_ranks(machine)
+    counts = {most}
     power = 2
-    while power <= machine.size:
+    while power <= most:
         counts |= {power, power * 3 // 2}
         power *= 2
     for boundary in machine.boundaries():
         counts |= {boundary, boundary + max(1, boundary // 16)}
-    return tuple(sorted(count for count in counts if 2 <= count <= machine.size))
+    return tuple(sorted(count for count in counts if 2 <= count <= most))
 
 
 def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:

@@ -9,22 +9,32 @@ from collections.abc import Sequence
 
 from isochrone import _core
 from isochrone.files import Case
+from isochrone.sim.target import RINGS
 from isochrone.studies.places import Arrangement, Machine
-from isochrone.studies.study import NATIVE
+from isochrone.studies.study import NATIVE, is_own
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.forms import nameable_levels
 
-MOST_QUADRATIC = 256
-"""Among more ranks algorithms whose messages grow with their square are left out."""
+MOST_QUADRATIC = 64
+"""Among more simulated ranks algorithms whose messages grow with their square are left out: SimGrid takes
+minutes for a few calls.
+"""
+MOST_SIMULATED = 256
+"""Ranks of a simulation, unless the user asks for more."""
+MOST_SEGMENTS = 16
+"""Of a simulated message. SimGrid's time for one grows with those that are under way."""
 
 
-def flat(collective: str, ranks: int) -> tuple[str, ...]:
+def most_ranks(machine: Machine) -> int:
+    """How many ranks take part at most, unless the user asks for more: all, or as many as there is time for."""
+    return min(machine.size, MOST_SIMULATED) if machine.target.simulated else machine.size
+
+
+def flat(machine: Machine, ranks: int, collective: str) -> tuple[str, ...]:
     """Every row of the table, with its default parameter and segment."""
-    return tuple(
-        row["name"]
-        for row in table_row(collective)["across"]
-        if ranks <= MOST_QUADRATIC or not row["quadratic_messages"]
-    )
+    rows = table_row(collective)["across"]
+    few = [row["name"] for row in rows if _is_quick(machine, ranks) or not row["quadratic_messages"]]
+    return tuple(few or [row["name"] for row in rows])
 
 
 def by_levels(collective: str, layout: _core.Layout, algorithm: str) -> tuple[str, ...]:
@@ -49,7 +59,32 @@ def told(machine: Machine, arrangement: Arrangement, collective: str) -> tuple[s
     """What the library can be told to use; nothing among some of the ranks, whom the benchmark cannot ask."""
     if machine.members_of(arrangement):
         return ()
-    return tuple(machine.target_for(arrangement).baselines(collective))
+    names = machine.target_for(arrangement).baselines(collective)
+    quick = _is_quick(machine, arrangement.ranks)
+    return tuple(name for name in names if quick or name.partition(":")[2] not in RINGS)
+
+
+def _is_quick(machine: Machine, ranks: int) -> bool:
+    return ranks <= MOST_QUADRATIC or not machine.target.simulated
+
+
+def default_segment(collective: str, recipe: str) -> int:
+    """In which segments a recipe cuts a message unless it is told otherwise, in bytes; 0: it doesn't."""
+    row = table_row(collective)
+    of = {each["name"]: each["default_segment"] for key in ("up", "across", "down") for each in row[key]}
+    parts = _core.recipe_parts(recipe)
+    names = [name.partition("/")[0] for ways in parts["algorithms"] for name in ways]
+    return parts["segment_bytes"] or max((of.get(name, 0) for name in names), default=0)
+
+
+def in_few_segments(recipe: str, collective: str, size_bytes: int) -> str:
+    """The recipe, told to cut a message into so many segments at most as a simulation has time for."""
+    if is_own(recipe):
+        return recipe
+    segment = default_segment(collective, recipe)
+    if not segment or size_bytes <= MOST_SEGMENTS * segment:
+        return recipe
+    return f"{recipe}@{-(-size_bytes // MOST_SEGMENTS)}"
 
 
 def case(
@@ -57,4 +92,6 @@ def case(
 ) -> Case:
     """The library's own and some recipes, from the first rank where there is a root."""
     members = machine.members_of(arrangement)
+    if machine.target.simulated:
+        recipes = [in_few_segments(recipe, collective, size_bytes) for recipe in recipes]
     return Case(size_bytes, 0, tuple(dict.fromkeys([NATIVE, *recipes])), collective, members)

@@ -52,7 +52,7 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
         layout = machine.layout_of(here)
         cases = []
         for collective, algorithm in _COLLECTIVES.items():
-            recipes = [*by_levels(collective, layout, algorithm), *flat(collective, here.ranks)]
+            recipes = [*by_levels(collective, layout, algorithm), *flat(machine, here.ranks, collective)]
             for size in _sizes(collective, asked.sizes_bytes or SIZES_BYTES, here.ranks):
                 cases.append(case(machine, here, collective, size, recipes))
         found.append(Wanted(here, tuple(cases)))

@@ -123,6 +123,11 @@ class Study:
     findings: Callable[[Machine, Sequence[Timed]], Findings]
 
 
+def is_own(recipe: str) -> bool:
+    """Whether it is the library's own choice, or what the library is told."""
+    return recipe == NATIVE or recipe.startswith("native:")
+
+
 def label_of(recipe: str) -> str:
     """What tables and figures call a recipe, the same whatever the levels are called where it ran."""
     if recipe == NATIVE:
