@@ -2,7 +2,8 @@
 """What a study takes, told before it begins.
 
 A simulation takes real time for each rank that starts and for each message, the more so the more ranks
-there are; how much was measured on one core of one machine, so that this is a guess for others. On real ranks a budget of time is divided.
+there are; how much was measured on one core of one machine, so that this is a guess for others.
+On real ranks a budget of time is divided.
 """
 
 from __future__ import annotations

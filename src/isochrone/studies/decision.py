@@ -21,7 +21,9 @@ from isochrone.studies.figures import Panel, Series, ratio_by, share_by, time_by
 from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import between_and_inside, by_levels, case, flat, most_ranks, told
 from isochrone.studies.study import (
+    AS_FAST,
     NATIVE,
+    TIES,
     Asked,
     Figure,
     Findings,
@@ -142,7 +144,7 @@ def _map(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed], gains: dict[Cel
     )
     table = Table(
         "winners",
-        "The fastest broadcast for each number of ranks and size",
+        f"The fastest broadcast for each number of ranks and size; {TIES}",
         ("Ranks", *(size_words(size) for size in sizes)),
         tuple((f"{r:,}", *(name or "–" for name in row)) for r, row in zip(ranks, names, strict=True)),
         frozenset(range(1, len(sizes) + 1)),
@@ -281,10 +283,9 @@ def _sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
                 drawn.append(np.median(each.times_s[chosen], axis=1))
             medians = np.array(drawn)
             spreads += (np.std(medians, axis=1) / np.mean(medians, axis=1)).tolist()
-            names = [label_of(each.recipe) for each in group]
             first = np.argmin(medians, axis=0)
             full = np.array([each.median_s.estimate for each in group])
-            right.append(np.mean([names[at] == label_of(won[cell].recipe) for at in first]))
+            right.append(np.mean(full[first] <= AS_FAST * min(full)))
             lost.append(np.mean(full[first] / won[cell].median_s.estimate) - 1)
         spread = float(np.median(spreads))
         low, high = (float(quantile) for quantile in np.quantile(spreads, (0.25, 0.75)))
@@ -301,13 +302,13 @@ def _sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
         "sureness",
         f"What fewer repetitions would have decided, from {_DRAWS} draws of those that were made for each "
         "case: the "
-        "coefficient of variation of a median, how often its winner is that of all repetitions, and how much "
+        "coefficient of variation of a median, how often its winner is as fast as that of all, and how much "
         "slower the winner is that it names",
-        ("Repetitions", "Variation", "Same winner", "Slower by"),
+        ("Repetitions", "Variation", "As good a winner", "Slower by"),
         tuple(rows),
     )
     said = join_words([f"{row[0]} repetition{'s' if row[0] != '1' else ''}: {row[2]}" for row in rows])
-    sentence = f"The winner is that of all repetitions with {said}."
+    sentence = f"A winner is as fast as that of all repetitions, within 1 %, with {said}."
     title = "How sure a few repetitions are"
     return Part("sureness", title, (sentence,), (_spread(spread_by),), (table,))
 

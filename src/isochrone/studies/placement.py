@@ -18,7 +18,9 @@ from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import by_levels, case, flat, most_ranks, told
 from isochrone.studies.study import (
+    AS_FAST,
     NATIVE,
+    TIES,
     Asked,
     Figure,
     Findings,
@@ -274,13 +276,12 @@ def _order(collective: str, timed: Sequence[Timed], first: str) -> Table:
     """The algorithms from the fastest to the slowest, region by region: ratios to the library's own."""
     rows = []
     here = [each for each in timed if each.arrangement.placement == first]
-    before: dict[int, list[str]] = {}
+    before: dict[int, list[tuple[str, float]]] = {}
     for region in dict.fromkeys(each.region for each in here):
         for size in dict.fromkeys(each.size_bytes for each in here):
             order = _ranked([each for each in here if each.region == region and each.size_bytes == size])
-            names = [name for name, _ in order]
-            moved = "" if size not in before else f"{_swapped(before[size], names)} pairs"
-            before[size] = names
+            moved = "" if size not in before else f"{_swapped(before[size], order)} pairs"
+            before[size] = order
             listed = ", ".join(f"{name} {format_ratio(ratio)}" for name, ratio in order[:6])
             rows.append((region, _size(collective, size), listed, moved or "–"))
     return Table(
@@ -308,10 +309,15 @@ def _ranked(timed: Sequence[Timed]) -> list[tuple[str, float]]:
     return sorted(whole.items(), key=lambda item: -item[1])
 
 
-def _swapped(before: Sequence[str], after: Sequence[str]) -> int:
-    both = [name for name in before if name in after]
-    place = {name: at for at, name in enumerate(after)}
-    return sum(place[a] > place[b] for i, a in enumerate(both) for b in both[i + 1 :])
+def _swapped(before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]]) -> int:
+    """How many pairs differ both times, and the other way round."""
+    now = dict(after)
+    both = [(name, speed) for name, speed in before if name in now]
+    return sum(
+        speed > AS_FAST * slower and now[other] > AS_FAST * now[name]
+        for at, (name, speed) in enumerate(both)
+        for other, slower in both[at + 1 :]
+    )
 
 
 def _winners(collective: str, timed: Sequence[Timed]) -> Table:
@@ -329,7 +335,7 @@ def _winners(collective: str, timed: Sequence[Timed]) -> Table:
         rows.append((_by(placement), _size(collective, size), "; ".join(runs), str(len(runs) - 1)))
     return Table(
         f"{collective}-winners",
-        f"{_NAMES[collective]}: the fastest algorithm by number of ranks",
+        f"{_NAMES[collective]}: the fastest algorithm by number of ranks; {TIES}",
         ("Placement", "Size", "Ranks: the fastest", "Changes"),
         tuple(rows),
         frozenset({1, 2}),

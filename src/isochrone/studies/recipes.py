@@ -26,15 +26,17 @@ MOST_SEGMENTS = 16
 
 
 def most_ranks(machine: Machine) -> int:
-    """How many ranks take part at most, unless the user asks for more: all, or as many as there is time for."""
+    """How many ranks take part, unless the user asks for more: all, or as many as there is time for."""
     return min(machine.size, MOST_SIMULATED) if machine.target.simulated else machine.size
 
 
 def flat(machine: Machine, ranks: int, collective: str) -> tuple[str, ...]:
     """Every row of the table, with its default parameter and segment."""
-    rows = table_row(collective)["across"]
-    few = [row["name"] for row in rows if _is_quick(machine, ranks) or not row["quadratic_messages"]]
-    return tuple(few or [row["name"] for row in rows])
+    return tuple(
+        row["name"]
+        for row in table_row(collective)["across"]
+        if _is_quick(machine, ranks) or not row["quadratic_messages"]
+    )
 
 
 def by_levels(collective: str, layout: _core.Layout, algorithm: str) -> tuple[str, ...]:

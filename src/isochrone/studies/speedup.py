@@ -17,7 +17,7 @@ from isochrone.report.words import capitalised
 from isochrone.statistics import FloatArray, Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
 from isochrone.studies.places import CORE, GIVEN, Arrangement, Machine
-from isochrone.studies.recipes import by_levels, case, flat
+from isochrone.studies.recipes import MOST_QUADRATIC, by_levels, case, flat
 from isochrone.studies.study import (
     NATIVE,
     Asked,
@@ -52,7 +52,10 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
         layout = machine.layout_of(here)
         cases = []
         for collective, algorithm in _COLLECTIVES.items():
-            recipes = [*by_levels(collective, layout, algorithm), *flat(machine, here.ranks, collective)]
+            every = flat(machine, here.ranks, collective)
+            if not every:
+                continue
+            recipes = [*by_levels(collective, layout, algorithm), *every]
             for size in _sizes(collective, asked.sizes_bytes or SIZES_BYTES, here.ranks):
                 cases.append(case(machine, here, collective, size, recipes))
         found.append(Wanted(here, tuple(cases)))
@@ -104,6 +107,7 @@ _OWN_LIMITS = (
     "The best of ours is chosen by the very times that its speedup is of; where times have noise, a part of "
     "its "
     "gain is luck.",
+    f"In a simulation there is no all-to-all among more than {MOST_QUADRATIC} ranks: it takes too long.",
     "All-to-all: a rank's blocks for all have the stated bytes together, so that one block is that share.",
 )
 
