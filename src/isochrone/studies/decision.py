@@ -19,7 +19,15 @@ from isochrone.report.words import join_words
 from isochrone.statistics import Interval, geometric_mean, ratio_ci
 from isochrone.studies.figures import Panel, Series, ratio_by, share_by, time_by, winners
 from isochrone.studies.places import GIVEN, Arrangement, Machine
-from isochrone.studies.recipes import between_and_inside, by_levels, case, flat, most_ranks, told
+from isochrone.studies.recipes import (
+    MOST_SEGMENTS,
+    between_and_inside,
+    by_levels,
+    case,
+    flat,
+    most_ranks,
+    told,
+)
 from isochrone.studies.study import (
     AS_FAST,
     NATIVE,
@@ -110,10 +118,12 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     several = min(len(each.times_s) for each in timed)
     if several > _FEW[0]:
         parts.append(_sureness(cells, won))
-    return Findings(headline, lead, tuple(parts), _own_limits(several))
+    return Findings(headline, lead, tuple(parts), _own_limits(several, machine.target.simulated))
 
 
-def _own_limits(repetitions: int) -> tuple[str, ...]:
+def _own_limits(repetitions: int, is_simulated: bool) -> tuple[str, ...]:
+    few = f"Simulated messages are cut into {MOST_SEGMENTS} segments at most, which is few for long "
+    "pipelines."
     shown = (
         "A winner is the one with the least median: where others are within the interval of its speedup, "
         "another run may name one of these. Its speedup is of the very times that it was chosen by, so that "
@@ -122,7 +132,8 @@ def _own_limits(repetitions: int) -> tuple[str, ...]:
         "The root is the first rank.",
     )
     alone = ("The variance by repetitions is not shown: with one call of each there is none.",)
-    return shown if repetitions > 1 else (*shown[1:], *alone)
+    told_of = shown if repetitions > 1 else (*shown[1:], *alone)
+    return (*told_of, few) if is_simulated else told_of
 
 
 def _speedup(group: Sequence[Timed], winner: Timed) -> Interval:

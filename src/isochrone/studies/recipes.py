@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from isochrone import _core
 from isochrone.files import Case
 from isochrone.sim.target import RINGS
-from isochrone.studies.places import Arrangement, Machine
+from isochrone.studies.places import NODE, Arrangement, Machine
 from isochrone.studies.study import NATIVE, is_own
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.forms import nameable_levels
@@ -26,7 +26,7 @@ MOST_SEGMENTS = 16
 
 
 def most_ranks(machine: Machine) -> int:
-    """How many ranks take part, unless the user asks for more: all, or as many as there is time for."""
+    """How many ranks take part unless the user asks for more: all, or as many as there is time for."""
     return min(machine.size, MOST_SIMULATED) if machine.target.simulated else machine.size
 
 
@@ -50,15 +50,18 @@ def by_levels(collective: str, layout: _core.Layout, algorithm: str) -> tuple[st
 def between_and_inside(
     collective: str, layout: _core.Layout, pairs: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
-    """For each pair of algorithms: one between the outermost groups that ranks are in, the other inside."""
-    levels = nameable_levels(collective, layout)[:2]
-    if len(levels) < 2:
+    """For each pair of algorithms: one between nodes and the other inside; where ranks are on one node, or
+    one on each, between the outermost groups that they are in.
+    """
+    whole, *inside = nameable_levels(collective, layout)
+    if not inside:
         return ()
-    return tuple(f"hierarchical({levels[0]}={outer},{levels[1]}={inner})" for outer, inner in pairs)
+    clusters = NODE if NODE in inside else inside[0]
+    return tuple(f"hierarchical({whole}={outer},{clusters}={inner})" for outer, inner in pairs)
 
 
 def told(machine: Machine, arrangement: Arrangement, collective: str) -> tuple[str, ...]:
-    """What the library can be told to use; nothing among some of the ranks, whom the benchmark cannot ask."""
+    """What the library can be told to use; nothing among some of the ranks: the benchmark cannot ask them."""
     if machine.members_of(arrangement):
         return ()
     names = machine.target_for(arrangement).baselines(collective)
