@@ -118,7 +118,7 @@ def _figure(one: Figure, figures: Path) -> Html:
 
 
 def _table(one: Table) -> Html:
-    return table(one.head, one.rows, one.caption, words=one.words)
+    return tag("div", table(one.head, one.rows, one.caption, words=one.words), class_="study")
 
 
 def _limits(findings: Findings) -> Html:
