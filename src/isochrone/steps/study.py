@@ -209,8 +209,8 @@ def _setting(
         "Ranks": join_words([f"{count:,}" for count in counts]),
         "Message sizes": join_words([format_bytes(size) for size in sizes]) or "none",
         "Timed": f"{len(times):,} algorithms in cases, {number_of(repetitions, 'call')} of each"
-        f"{'' if target.simulated else ' or fewer, as the time allows'}; the slowest rank counts, "
-        f"starts are aligned {start}",
+        f"{'' if target.simulated else ' or fewer, as the time allows'}; the slowest rank counts, starts are "
+        f"aligned {start}",
     }
     if not target.simulated:
         shared = any(bench.oversubscribed for bench in benches)

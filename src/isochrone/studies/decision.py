@@ -15,9 +15,8 @@ from itertools import groupby
 import numpy as np
 
 from isochrone.files import BCAST
-from isochrone.report.words import join_words
 from isochrone.statistics import Interval, geometric_mean, ratio_ci
-from isochrone.studies.figures import Panel, Series, ratio_by, share_by, time_by, winners
+from isochrone.studies.figures import Panel, Series, ratio_by, time_by, winners
 from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import (
     MOST_SEGMENTS,
@@ -29,7 +28,6 @@ from isochrone.studies.recipes import (
     told,
 )
 from isochrone.studies.study import (
-    AS_FAST,
     NATIVE,
     TIES,
     Asked,
@@ -45,7 +43,8 @@ from isochrone.studies.study import (
     label_of,
     size_words,
 )
-from isochrone.units import format_percent, format_ratio, format_ratio_interval, format_time
+from isochrone.studies.sureness import Cell, sureness
+from isochrone.units import format_ratio, format_ratio_interval, format_time
 
 SIZES_BYTES = (1, 64, 4096, 65536, 262144, 1048576, 4194304)
 """Around the borders of the thesis's tables."""
@@ -60,12 +59,6 @@ _BETWEEN = (
 )
 """The thesis's MagPIe with its base algorithms, and such as go between clusters otherwise."""
 _LINES = 6
-_FEW = (1, 2, 3, 5, 10)
-"""Repetitions that a decision may rest on."""
-_DRAWS = 200
-
-Cell = tuple[int, int]
-"""Ranks and bytes."""
 
 
 def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
@@ -110,14 +103,14 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     mean = geometric_mean([gain.estimate for gain in gains.values()])
     most = max(gains, key=lambda cell: gains[cell].estimate)
     lead = (
-        f"Whoever always takes the winner is {format_ratio(mean)} as fast as the library's own choice, "
-        f"in the geometric mean of all cases.",
+        f"Whoever always takes the winner is {format_ratio(mean)} as fast as the library's own choice, in "
+        "the geometric mean of all cases.",
         f"The most is {format_ratio(gains[most].estimate)}, at {most[0]:,} ranks and {size_words(most[1])}.",
     )
     parts = [_map(cells, won, gains), _function(won), _gain(gains), _times(timed)]
     several = min(len(each.times_s) for each in timed)
-    if several > _FEW[0]:
-        parts.append(_sureness(cells, won))
+    if several > 1:
+        parts.append(sureness(cells, won))
     return Findings(headline, lead, tuple(parts), _own_limits(several, machine.target.simulated))
 
 
@@ -127,8 +120,7 @@ def _own_limits(repetitions: int, is_simulated: bool) -> tuple[str, ...]:
     shown = (
         "A winner is the one with the least median: where others are within the interval of its speedup, "
         "another run may name one of these. Its speedup is of the very times that it was chosen by, so that "
-        "a "
-        "part of a small gain is luck.",
+        "a part of a small gain is luck.",
         "The root is the first rank.",
     )
     alone = ("The variance by repetitions is not shown: with one call of each there is none.",)
@@ -148,8 +140,7 @@ def _map(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed], gains: dict[Cel
     figure = Figure(
         "winners",
         "The fastest broadcast by number of ranks and message size. The number in a field is how many times "
-        "as "
-        "fast as the library's own choice it is.",
+        "as fast as the library's own choice it is.",
         f"Map of the fastest broadcast for {len(ranks)} numbers of ranks and {len(sizes)} sizes.",
         winners([f"{r:,}" for r in ranks], [size_words(s) for s in sizes], names, notes),
     )
@@ -193,8 +184,7 @@ def _function(won: dict[Cell, Timed]) -> Part:
     )
     sentence = (
         "Between two sizes that were timed it is not known where the order changes; the function goes on "
-        "with "
-        "the smaller one's winner until the larger one is reached."
+        "with the smaller one's winner until the larger one is reached."
     )
     return Part("function", "The decision as a function", (sentence,), (), (table,))
 
@@ -220,8 +210,7 @@ def _gain(gains: dict[Cell, Interval]) -> Part:
     table = Table(
         "gain",
         "Speedup of the winner over the library's own by number of ranks: over all sizes, with the 95 % "
-        "intervals of "
-        "the least and the most",
+        "intervals of the least and the most",
         ("Ranks", "Least", "Median", "Geometric mean", "Most"),
         tuple(rows),
     )
@@ -255,8 +244,7 @@ def _times(timed: Sequence[Timed]) -> Part:
     figure = Figure(
         "times",
         f"Broadcast among {most:,} ranks by message size: the library's own, all that win at some size, and "
-        "the "
-        "fastest of the others in the geometric mean.",
+        "the fastest of the others in the geometric mean.",
         f"Time of a broadcast among {most:,} ranks by size, for {len(lines)} algorithms.",
         time_by([Panel("", lines)], "message size", True),
     )
@@ -267,8 +255,7 @@ def _times(timed: Sequence[Timed]) -> Part:
     table = Table(
         "times",
         f"All algorithms among {most:,} ranks: medians by size, and the geometric mean of the speedups over "
-        "the "
-        "library's own",
+        "the library's own",
         ("Algorithm", *(size_words(size) for size in sorted(own)), "Speedup"),
         tuple(rows),
     )
@@ -280,66 +267,11 @@ def _time_at(timed: Sequence[Timed], size_bytes: int) -> str:
     return format_time(found[0].median_s.estimate) if found else "–"
 
 
-def _sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
-    """What fewer repetitions would have decided: drawn from those that were made."""
-    counts = [few for few in _FEW if few < min(len(e.times_s) for group in cells.values() for e in group)]
-    generator = np.random.default_rng(1)
-    rows, spread_by = [], []
-    for few in counts:
-        right, lost, spreads = [], [], []
-        for cell, group in cells.items():
-            drawn = []
-            for each in group:
-                chosen = generator.integers(0, len(each.times_s), size=(_DRAWS, few))
-                drawn.append(np.median(each.times_s[chosen], axis=1))
-            medians = np.array(drawn)
-            spreads += (np.std(medians, axis=1) / np.mean(medians, axis=1)).tolist()
-            first = np.argmin(medians, axis=0)
-            full = np.array([each.median_s.estimate for each in group])
-            right.append(np.mean(full[first] <= AS_FAST * min(full)))
-            lost.append(np.mean(full[first] / won[cell].median_s.estimate) - 1)
-        spread = float(np.median(spreads))
-        low, high = (float(quantile) for quantile in np.quantile(spreads, (0.25, 0.75)))
-        spread_by.append((few, Interval(spread, low, high, 0.5)))
-        rows.append(
-            (
-                f"{few}",
-                format_percent(spread),
-                format_percent(float(np.mean(right))),
-                format_percent(float(np.mean(lost))),
-            )
-        )
-    table = Table(
-        "sureness",
-        f"What fewer repetitions would have decided, from {_DRAWS} draws of those that were made for each "
-        "case: the "
-        "coefficient of variation of a median, how often its winner is as fast as that of all, and how much "
-        "slower the winner is that it names",
-        ("Repetitions", "Variation", "As good a winner", "Slower by"),
-        tuple(rows),
-    )
-    said = join_words([f"{row[0]} repetition{'s' if row[0] != '1' else ''}: {row[2]}" for row in rows])
-    sentence = f"A winner is as fast as that of all repetitions, within 1 %, with {said}."
-    title = "How sure a few repetitions are"
-    return Part("sureness", title, (sentence,), (_spread(spread_by),), (table,))
-
-
-def _spread(points: Sequence[tuple[int, Interval]]) -> Figure:
-    return Figure(
-        "sureness",
-        "Coefficient of variation of a median by the repetitions that it is of: the median of all cases and "
-        "algorithms, and the middle half of these.",
-        "Variation by repetitions.",
-        share_by(points, "repetitions", "coefficient of variation"),
-    )
-
-
 STUDY = Study(
     "decision",
     "Which broadcast wins by size and ranks",
     "Which broadcast is the fastest for each message size and number of ranks, what does a function gain "
-    "that always "
-    "takes it, and how many repetitions does it need to be right?",
+    "that always takes it, and how many repetitions does it need to be right?",
     "J. Reinfjell (2023), tables 6.3 to 6.6, figures 5.2, 6.4 and 6.12",
     20,
     wanted,

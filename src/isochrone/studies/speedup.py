@@ -113,9 +113,7 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
 
 _OWN_LIMITS = (
     "What is fastest, level by level or of all of ours, is chosen by the very times that its speedup is of; "
-    "where times have noise, a part of "
-    "its "
-    "gain is luck.",
+    "where times have noise, a part of its gain is luck.",
     f"In a simulation there is no all-to-all among more than {MOST_QUADRATIC} ranks: it takes too long.",
     "All-to-all: a rank's blocks for all have the stated bytes together, so that one block is that share.",
 )
@@ -233,9 +231,8 @@ def _place(arrangement: Arrangement) -> str:
 STUDY = Study(
     "speedup",
     "What collectives gain level by level",
-    "How much faster than the library's own are broadcast, reduction, gather and all-to-all that go level by "
-    "level "
-    "through the machine, by nodes, ranks on a node and size?",
+    "How much faster than the library's own are broadcast, reduction, gather and all-to-all that go level "
+    "by level through the machine, by nodes, ranks on a node and size?",
     "S. Sinha, Optimizing MPICH Collective Calls using Topology info (2021), tables 1 to 3 and figures 3 to "
     "5",
     10,
