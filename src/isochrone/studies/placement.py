@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from isochrone.files import BCAST
 from isochrone.report.words import capitalised, join_words
-from isochrone.studies.figures import Panel, Series
+from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.orders import (
     BARRIER,
     NAMES,
@@ -21,6 +21,7 @@ from isochrone.studies.orders import (
     by_words,
     cases_of,
     jumps,
+    order,
     ranked,
     regions,
     winner_runs,
