@@ -40,6 +40,10 @@ def test_so_many_ranks_on_a_node_are_on_as_many_nodes_as_they_need() -> None:
     machine = _machine(nodes=4)
     ranks = machine.ranks_of(Arrangement(CORE, 12, 4))
     assert [machine.seats[rank] for rank in ranks] == [0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35]
+    random_order = _machine("random", nodes=4)
+    ranks = random_order.ranks_of(Arrangement(GIVEN, 12, 4))
+    seats = [random_order.seats[rank] for rank in ranks]
+    assert sorted(seats) == [0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35] != seats
     with pytest.raises(UsageError, match="17 ranks are asked for, and there are places for 16"):
         machine.ranks_of(Arrangement(CORE, 17, 4))
 

@@ -44,7 +44,7 @@ from isochrone.studies.study import (
     size_words,
 )
 from isochrone.studies.sureness import Cell, sureness
-from isochrone.units import format_ratio, format_ratio_interval, format_time
+from isochrone.units import format_ratio, format_ratio_interval, format_time, number_of
 
 SIZES_BYTES = (1, 64, 4096, 65536, 262144, 1048576, 4194304)
 """Around the borders of the thesis's tables."""
@@ -97,9 +97,9 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     counted = sorted({name: labels.count(name) for name in labels}.items(), key=lambda item: -item[1])
     names = len(counted)
     many = f"{names} different algorithms win" if names > 1 else "one algorithm wins"
-    headline = (
-        f"In {len(cells)} cases of size and ranks {many}: {counted[0][0]} most often, {counted[0][1]} times"
-    )
+    headline = f"In {number_of(len(cells), 'case')} of size and ranks {many}"
+    if counted[0][1] > 1:
+        headline += f": {counted[0][0]} most often, {counted[0][1]} times"
     mean = geometric_mean([gain.estimate for gain in gains.values()])
     most = max(gains, key=lambda cell: gains[cell].estimate)
     lead = (

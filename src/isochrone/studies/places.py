@@ -37,7 +37,7 @@ class Arrangement:
 
     Attributes:
         placement: ``given``, ``core``, ``socket`` or ``node``.
-        per_node: so many on each node at most; None: as many as fit.
+        per_node: so many on each of as few nodes as that takes; None: as many as fit.
     """
 
     placement: str
@@ -100,14 +100,12 @@ class Machine:
         """
         order = self._order(arrangement.placement)
         if arrangement.per_node is not None:
-            taken: dict[int, int] = defaultdict(int)
-            few = []
-            for rank in order:
-                node = self._label[NODE][rank]
-                taken[node] += 1
-                if taken[node] <= arrangement.per_node:
-                    few.append(rank)
-            order = few
+            nodes = self._label[NODE]
+            rising = self._order(CORE)
+            turn = _turns(rising, nodes)
+            wanted = list(dict.fromkeys(nodes[rank] for rank in rising))
+            wanted = wanted[: -(-arrangement.ranks // arrangement.per_node)]
+            order = [rank for rank in order if nodes[rank] in wanted and turn[rank] < arrangement.per_node]
         if not 1 <= arrangement.ranks <= len(order):
             raise UsageError(
                 f"{arrangement.ranks} ranks are asked for, and there are places for {len(order)}",

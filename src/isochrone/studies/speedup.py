@@ -16,7 +16,7 @@ from isochrone.files import BCAST
 from isochrone.report.words import capitalised
 from isochrone.statistics import FloatArray, Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
-from isochrone.studies.places import CORE, GIVEN, Arrangement, Machine
+from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import MOST_QUADRATIC, by_levels, case, flat
 from isochrone.studies.study import (
     NATIVE,
@@ -71,15 +71,15 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
 
 
 def arrangements(machine: Machine) -> list[Arrangement]:
-    """4 and 16 nodes with 1 and 8 ranks on each, as far as there are so many; all ranks where none can be
-    put anywhere.
+    """4 and 16 nodes with 1 and 8 ranks on each, as far as there are so many, in the target's own order; all
+    ranks where none can be put anywhere.
     """
     if not machine.seats:
         return [Arrangement(GIVEN, machine.size)]
     nodes = sorted({min(count, machine.nodes) for count in _NODES})
     per_node = sorted({min(count, machine.per_node) for count in _PER_NODE})
     pairs = [(count, each) for count in nodes for each in per_node if count * each > 1]
-    return [Arrangement(CORE, count * each, each) for count, each in pairs]
+    return [Arrangement(GIVEN, count * each, each) for count, each in pairs]
 
 
 def _sizes(collective: str, sizes_bytes: Sequence[int], ranks: int) -> tuple[int, ...]:
