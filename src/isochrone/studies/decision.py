@@ -98,7 +98,9 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     names = len(counted)
     many = f"{names} different algorithms win" if names > 1 else "one algorithm wins"
     headline = f"In {number_of(len(cells), 'case')} of size and ranks {many}"
-    if counted[0][1] > 1:
+    if names == 1:
+        headline += f": {counted[0][0]}"
+    elif counted[0][1] > 1:
         headline += f": {counted[0][0]} most often, {counted[0][1]} times"
     mean = geometric_mean([gain.estimate for gain in gains.values()])
     most = max(gains, key=lambda cell: gains[cell].estimate)

@@ -34,7 +34,8 @@ def sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
                 chosen = generator.integers(0, len(each.times_s), size=(_DRAWS, few))
                 drawn.append(np.median(each.times_s[chosen], axis=1))
             medians = np.array(drawn)
-            spreads += (np.std(medians, axis=1) / np.mean(medians, axis=1)).tolist()
+            quarters = np.quantile(medians, (0.25, 0.75), axis=1)
+            spreads += ((quarters[1] - quarters[0]) / np.median(medians, axis=1)).tolist()
             first = np.argmin(medians, axis=0)
             full = np.array([each.median_s.estimate for each in group])
             right.append(np.mean(full[first] <= AS_FAST * min(full)))
@@ -53,9 +54,9 @@ def sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
     table = Table(
         "sureness",
         f"What fewer repetitions would have decided, from {_DRAWS} draws of those that were made for each "
-        "case: the coefficient of variation of a median, how often its winner is as fast as that of all, "
-        "and how much slower the winner is that it names",
-        ("Repetitions", "Variation", "As good a winner", "Slower by"),
+        "case: how wide the middle half of their medians is, how often its winner is as fast as that of "
+        "all, and how much slower the winner is that it names",
+        ("Repetitions", "Spread", "As good a winner", "Slower by"),
         tuple(rows),
     )
     said = join_words([f"{row[0]} repetition{'s' if row[0] != '1' else ''}: {row[2]}" for row in rows])
@@ -67,8 +68,8 @@ def sureness(cells: dict[Cell, list[Timed]], won: dict[Cell, Timed]) -> Part:
 def _spread(points: Sequence[tuple[int, Interval]]) -> Figure:
     return Figure(
         "sureness",
-        "Coefficient of variation of a median by the repetitions that it is of: the median of all cases and "
-        "algorithms, and the middle half of these.",
-        "Variation by repetitions.",
-        share_by(points, "repetitions", "coefficient of variation"),
+        "How wide the middle half of medians of so many repetitions is, as a share of them: the median of "
+        "all cases and algorithms, and the middle half of these.",
+        "Spread of medians by repetitions.",
+        share_by(points, "repetitions", "spread of medians"),
     )
