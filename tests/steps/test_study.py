@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,7 @@ def test_a_study_that_is_killed_is_simulated_no_further_than_it_was(system: Path
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
     measured = tmp_path / "s" / "measured"
     while process.poll() is None and len(list(measured.glob("*.jsonl"))) < 3:
-        pass
+        time.sleep(0.01)
     process.kill()
     process.wait()
     kept = {file: file.stat().st_mtime_ns for file in sorted(measured.glob("*.jsonl"))[:2]}
@@ -220,7 +221,7 @@ def test_a_study_that_is_killed_is_simulated_no_further_than_it_was(system: Path
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
     found = json.loads(done.stdout)
     alone = subprocess.run(
-        [*words[:-4], str(tmp_path / "alone"), *words[-2:], "--json"],
+        [*words[:-3], str(tmp_path / "alone"), *words[-2:], "--json"],
         capture_output=True,
         text=True,
         timeout=600,
