@@ -9,29 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from browsers import WINDOWS, complaints, show, start, wait
+from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, start, wait
 
 from isochrone.report import read_facts, write_page
 
-TOO_WIDE = """
-const wide = [], scrolls = (element) => {
-  for (; element !== document.body; element = element.parentElement) {
-    if (["auto", "scroll"].includes(getComputedStyle(element).overflowX)) return true;
-  }
-  return false;
-};
-for (const element of document.querySelectorAll(":is(header, nav, main, footer) *")) {
-  const { left, right, width } = element.getBoundingClientRect();
-  const beyond = left < -1 || right > document.documentElement.clientWidth + 1;
-  if (width && beyond && !scrolls(element)) wide.push(element.outerHTML.slice(0, 120));
-}
-return wide;
-"""
-CLIPPED = """
-return [...document.querySelectorAll("caption span")].filter((caption) =>
-  caption.getBoundingClientRect().right > caption.closest(".scroll").getBoundingClientRect().right + 1
-).map((caption) => caption.textContent);
-"""
 DRAWN = """
 return Object.fromEntries([...document.querySelectorAll(".chart")].map((chart) => {
   const drawing = chart.querySelector("svg.main-svg")?.getBoundingClientRect();

@@ -23,6 +23,25 @@ _QUIET = (
     "--disable-sync",
 )
 WAIT_S = 60
+TOO_WIDE = """
+const wide = [], scrolls = (element) => {
+  for (; element !== document.body; element = element.parentElement) {
+    if (["auto", "scroll"].includes(getComputedStyle(element).overflowX)) return true;
+  }
+  return false;
+};
+for (const element of document.querySelectorAll(":is(header, nav, main, footer) *")) {
+  const { left, right, width } = element.getBoundingClientRect();
+  const beyond = left < -1 || right > document.documentElement.clientWidth + 1;
+  if (width && beyond && !scrolls(element)) wide.push(element.outerHTML.slice(0, 120));
+}
+return wide;
+"""
+CLIPPED = """
+return [...document.querySelectorAll("caption span")].filter((caption) =>
+  caption.getBoundingClientRect().right > caption.closest(".scroll").getBoundingClientRect().right + 1
+).map((caption) => caption.textContent);
+"""
 
 
 def start(folder: Path) -> Any:

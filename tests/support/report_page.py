@@ -19,7 +19,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
-        if tag not in {"meta", "br"}:
+        if tag not in {"meta", "br", "img"}:
             self._open.append(tag)
         if tag == "script":
             self.scripts.append((dict(attrs), ""))

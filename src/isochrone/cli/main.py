@@ -35,6 +35,7 @@ from isochrone.cli import (
     report,
     run,
     show,
+    study,
     survey,
     tune,
 )
@@ -68,6 +69,7 @@ for _name, _command in (
     ("model", model.model),
     ("report", report.report),
     ("doctor", doctor.doctor),
+    ("study", study.study),
     ("evaluate", evaluate.evaluate),
     ("show", show.show),
     ("info", info.info),

@@ -136,12 +136,15 @@ def parse_patterns(text: str) -> list[_core.Pattern]:
 
 def parse_sizes(text: str) -> list[int]:
     """The message sizes of ``--sizes``. Raises UsageError for what is no list of whole numbers."""
+    return parse_numbers(text, "--sizes", "sizes", "bytes, such as 0,1024,65536")
+
+
+def parse_numbers(text: str, option: str, what: str, example: str) -> list[int]:
+    """The whole numbers that an option lists. Raises UsageError for what is no list of these."""
     try:
-        return [int(size) for size in text.split(",")]
+        return [int(number) for number in text.split(",")]
     except ValueError:
-        raise UsageError(
-            f"{text!r} is no list of sizes", "--sizes", "write bytes, such as 0,1024,65536"
-        ) from None
+        raise UsageError(f"{text!r} is no list of {what}", option, f"write {example}") from None
 
 
 def parse_size(text: str, option: str) -> int:

@@ -8,9 +8,10 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
+import typer.models
 
 from isochrone.errors import UsageError
 
@@ -201,10 +202,20 @@ def _with_options(
         if parameter.name != replaced
     ]
 
+    # What follows `--` takes all words that are left, so that what the command names itself comes before it.
+    first = [parameter for parameter in own if _is_argument(parameter)]
+    rest = [parameter for parameter in own if not _is_argument(parameter)]
+    parameters = [*first, *offered.values(), *rest]
+
     @functools.wraps(command)
     def wrapped(**given: Any) -> None:
         call(options=TargetOptions(**{name: given.pop(name) for name in offered}), **given)
 
-    wrapped.__signature__ = inspect.Signature([*offered.values(), *own])  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {p.name: p.annotation for p in (*offered.values(), *own)}
+    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
     return wrapped
+
+
+def _is_argument(parameter: inspect.Parameter) -> bool:
+    """Whether it is a word of the command line without a name."""
+    return any(isinstance(each, typer.models.ArgumentInfo) for each in get_args(parameter.annotation))

@@ -31,6 +31,7 @@ from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
 from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
 from isochrone.files.provenance import provenance
+from isochrone.files.study import StudyFile, read_study, write_study
 from isochrone.files.survey import Survey, read_survey, write_survey
 from isochrone.files.topology import (
     KnownGroups,
@@ -68,6 +69,7 @@ __all__ = [
     "Prediction",
     "Reason",
     "Rule",
+    "StudyFile",
     "Survey",
     "Topology",
     "Work",
@@ -87,6 +89,7 @@ __all__ = [
     "read_mapping",
     "read_measurements",
     "read_plan",
+    "read_study",
     "read_survey",
     "read_topology",
     "read_work",
@@ -99,6 +102,7 @@ __all__ = [
     "write_mapping",
     "write_measurements",
     "write_plan",
+    "write_study",
     "write_survey",
     "write_topology",
     "write_work",

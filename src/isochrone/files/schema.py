@@ -31,6 +31,7 @@ KINDS = (
     "fabric",
     "profile",
     "learned",
+    "study",
 )
 
 _MADE_BY = {
@@ -46,6 +47,7 @@ _MADE_BY = {
     "fabric": "isochrone fabric dump",
     "profile": "isochrone advise",
     "learned": "isochrone run --learn",
+    "study": "isochrone study",
 }
 
 

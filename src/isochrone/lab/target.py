@@ -131,6 +131,11 @@ class LabTarget:
         """The same ranks, whose library is started with more variables."""
         return LabTarget(self.lab, self.library, self.ranks, self.idle_wait, {**self._settings, **variables})
 
+    def arranged(self, hosts: Sequence[int], placement: str) -> LabTarget:
+        """The same library with a rank on each of these hosts, by their numbers; idle as here."""
+        ranks = Ranks(tuple(hosts), placement)
+        return LabTarget(self.lab, self.library, ranks, self.idle_wait, self._settings)
+
     def baselines(self, collective: str) -> Sequence[str]:
         """All that the library can be told to use for a collective."""
         return EVERYTHING_TOLD

@@ -22,7 +22,7 @@ class Html:
 
 Child = Html | str | None | Iterable["Child"]
 
-_NO_CONTENT = frozenset({"meta", "br"})
+_NO_CONTENT = frozenset({"meta", "br", "img"})
 
 
 def tag(name: str, /, *children: Child, **attributes: str | int | float | None) -> Html:

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The one page: style, data and scripts inside, nothing loaded from elsewhere.
-
-The page's own Content-Security-Policy holds it to that: only the scripts that were put in, by their hashes,
-may run, and nothing may be fetched.
-"""
+"""The page of a survey: its sections, and the data and scripts that draw the charts."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable
 from functools import partial
 from importlib import resources
 
 from isochrone.report.chartdata import chart_data
 from isochrone.report.facts import Facts
+from isochrone.report.frame import asset, document
 from isochrone.report.headline import found
 from isochrone.report.html import Html, data_block, tag
 from isochrone.report.sections.accuracy import accuracy
@@ -63,41 +58,16 @@ def _sections(facts: Facts) -> _Sections:
 
 def page(facts: Facts) -> str:
     """The whole HTML document."""
-    scripts = [_plotly(), _asset("report.js")]
-    policy = (
-        f"default-src 'none'; script-src {' '.join(_hash(script) for script in scripts)}; "
-        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"Isochrone: {found(facts)}"),
-        tag("style", Html(_asset("report.css"))),
-    )
-    links = [
-        tag("li", tag("a", title, href=f"#{identifier}"))
-        for identifier, (title, _) in _sections(facts).items()
-    ]
-    sections = [section(facts) for _, section in _sections(facts).values()]
-    body = tag(
-        "body",
+    sections = _sections(facts)
+    return document(
+        f"Isochrone: {found(facts)}",
         overview(facts),
-        tag("nav", tag("ul", links), aria_label="Sections"),
-        tag("main", tag("noscript", _without_scripts()), sections),
-        tag(
-            "footer",
-            tag(
-                "p",
-                "Made by Isochrone. The page is complete in itself. Plotly (MIT licence) draws the charts.",
-            ),
-        ),
+        {identifier: title for identifier, (title, _) in sections.items()},
+        [tag("noscript", _without_scripts()), [section(facts) for _, section in sections.values()]],
+        "Made by Isochrone. The page is complete in itself. Plotly (MIT licence) draws the charts.",
         data_block("isochrone-data", chart_data(facts)),
-        [tag("script", Html(script)) for script in scripts],
+        [_plotly(), asset("report.js")],
     )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en').markup}\n"
 
 
 def _without_scripts() -> Html:
@@ -108,15 +78,6 @@ def _without_scripts() -> Html:
     )
 
 
-def _asset(name: str) -> str:
-    return resources.files("isochrone.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
 def _plotly() -> str:
     """Plotly's library as its Python package brings it."""
     return resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    digest = hashlib.sha256(script.encode("utf-8")).digest()
-    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -51,12 +52,12 @@ class SimTarget:
         exact: whether the cluster has no noise.
         cores: None: each rank has one of its own.
         truth: level name to group label of each rank.
-        rank_count: of every run: one on each core.
+        rank_count: of every run: one on each core, or as many as were asked for.
     """
 
-    def __init__(self, system: System, baseline: str = "ompi") -> None:
+    def __init__(self, system: System, baseline: str = "ompi", at: Sequence[int] | None = None) -> None:
         """``baseline`` is whose choice of collectives is "the library's own": ``ompi``, ``mpich`` or
-        ``default``.
+        ``default``. With `at` there are as many ranks as it has entries, each where rank at[r] would be.
 
         Raises:
             UsageError: there is no such baseline.
@@ -72,14 +73,22 @@ class SimTarget:
         self.simulated = True
         self.exact = system.noise == 0
         self.cores: int | None = None
-        self.truth: dict[str, list[int]] | None = truth(system)
-        self.rank_count: int | None = system.ranks
+        self._at = range(system.ranks) if at is None else tuple(at)
+        levels = truth(system)
+        self.truth: dict[str, list[int]] | None = {
+            name: [labels[rank] for rank in self._at] for name, labels in levels.items()
+        }
+        self.rank_count: int | None = len(self._at)
         self.library = None
         self._selector = baseline
 
     def with_variables(self, variables: Mapping[str, str]) -> SimTarget:
         """Raises IsochroneError: simulated libraries read no variables."""
         raise IsochroneError("a simulated library cannot be told by variables", self.name)
+
+    def arranged(self, cores: Sequence[int]) -> SimTarget:
+        """The same cluster with one rank on each of these cores, which count through all nodes."""
+        return SimTarget(dataclasses.replace(self.system, placement="block"), self._selector, cores)
 
     def baselines(self, collective: str) -> Sequence[str]:
         """The broadcasts that SimGrid can be told to use, as ``native:NAME``. Of its other collectives none
@@ -90,7 +99,7 @@ class SimTarget:
         return [
             f"native:{name}"
             for name in BROADCASTS
-            if name != self._selector and not (name in RINGS and self.system.ranks > MOST_IN_RING)
+            if name != self._selector and not (name in RINGS and len(self._at) > MOST_IN_RING)
         ]
 
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
@@ -101,7 +110,7 @@ class SimTarget:
         """
         # What the probe measures needs no collective; SimGrid's own cost least real time for those around it.
         selector = "default" if program == "isochrone-probe" else self._selector
-        self.run_executable(build_programs(find_tools()) / program, arguments, selector, talk)
+        self.run_executable(build_programs(find_tools()) / program, arguments, selector, talk, self._at)
 
     def run_executable(
         self,

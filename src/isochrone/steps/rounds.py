@@ -75,8 +75,12 @@ class Rounds:
         folder: Path,
         fabric: str | None = None,
         variables: Mapping[str, str] | None = None,
+        quiet: bool = False,
     ) -> None:
-        """`variables`: that the library is started with, beside the target's own."""
+        """`variables`: that the library is started with, beside the target's own. `quiet`: nothing is said of
+        what was measured before.
+        """
+        self._quiet = quiet
         self._variables = dict(variables or {})
         self._target = target.with_variables(self._variables) if variables else target
         self._fabric = fabric
@@ -127,7 +131,7 @@ class Rounds:
         kept = self._kept(stem)
         done = frozenset[BenchCase]().union(*(each.cases for each in kept))
         missing = [case for case in cases if case.key not in done]
-        if kept:
+        if kept and not self._quiet:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
             self._folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Study: from a target to a folder with the times of an experiment, its tables and figures, and a page."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    Bench,
+    Case,
+    StudyFile,
+    provenance,
+    read_bench,
+    read_study,
+    write_study,
+    write_topology,
+)
+from isochrone.launch.target import Target
+from isochrone.progress import kept_when_stopped, part
+from isochrone.report.words import counted, join_words
+from isochrone.sim.target import SimTarget
+from isochrone.steps.bench import LEAST_REPETITIONS, Limits, run_bench, work_for
+from isochrone.steps.folder import open_folder
+from isochrone.steps.rounds import Rounds
+from isochrone.studies.cost import BUDGET_S, Cost, cost_of
+from isochrone.studies.page import Setting, write_study_page
+from isochrone.studies.places import Machine, machine_of, simulated_machine
+from isochrone.studies.study import NATIVE, Asked, Findings, Study, Timed, Wanted
+from isochrone.units import format_bytes, format_time, number_of
+
+STUDY = "study.json"
+MEASURED = "measured"
+"""A folder: the times, launch by launch."""
+_log = logging.getLogger(__name__)
+
+
+def run_study(
+    study: Study, target: Target, folder: Path, asked: Asked, command: Sequence[str]
+) -> tuple[StudyFile, Path]:
+    """Times what a study wants, and writes its page. Killed and run again, it goes on with what is missing.
+
+    Returns:
+        What is in ``study.json``, and the page.
+
+    Raises:
+        IsochroneError: the folder is of something else, or a benchmark fails.
+    """
+    begun = StudyFile(study.name, target.name, provenance=provenance(command))
+    _check_folder(folder, begun)
+    measured = open_folder(folder / MEASURED)
+    write_study(folder / STUDY, begun)
+    with kept_when_stopped(folder), part(f"studying {study.name}"):
+        machine = _machine(target, measured)
+        wanted = study.wanted(machine, asked)
+        repetitions = 1 if target.exact else study.repetitions
+        cost = cost_of(target, wanted, repetitions)
+        _log.info("%s on %s takes %s", study.name, target.name, cost.words)
+        begin = time.monotonic()
+        benches = _measure(machine, wanted, repetitions, cost, measured)
+        _log.info("measured in %s", format_time(time.monotonic() - begin))
+    timed = _timed(machine, wanted, benches)
+    findings = study.findings(machine, timed)
+    findings = replace(findings, limits=(*findings.limits, *_limits(target, benches, repetitions)))
+    done = replace(
+        begun, done=True, headline=findings.headline, results=_results(timed), tables=_tables(findings)
+    )
+    setting = _setting(machine, wanted, benches, repetitions, command)
+    page = write_study_page(study, setting, findings, folder)
+    write_study(folder / STUDY, done)
+    return done, page
+
+
+def _check_folder(folder: Path, begun: StudyFile) -> None:
+    """Raises IsochroneError where the folder has another study."""
+    path = folder / STUDY
+    if not path.exists():
+        return
+    there = read_study(path)
+    if (there.name, there.target) != (begun.name, begun.target):
+        raise IsochroneError(
+            f"is of the study {there.name[:40]} on {there.target[:80]}",
+            str(path),
+            "choose another folder with -o",
+        )
+
+
+def _machine(target: Target, measured: Path) -> Machine:
+    """The places of a target: ranks that are not simulated are started once, and say where they are."""
+    if isinstance(target, SimTarget):
+        return simulated_machine(target)
+    name = hashlib.sha256(target.name.encode()).hexdigest()[:16]
+    path = measured / f"places-{name}.jsonl"
+    found = _whole(path)
+    if found is None:
+        with part("asking where ranks are", 0.01):
+            work = work_for(target, [Case(0, 0, (NATIVE,), "barrier")], 1)
+            found = run_bench(target, work, path)
+    return machine_of(target, found.places)
+
+
+def _whole(path: Path) -> Bench | None:
+    """What is kept in a file, if it is whole."""
+    try:
+        found = read_bench(path) if path.exists() else None
+    except IsochroneError:
+        return None
+    return found if found is not None and found.elapsed_s is not None else None
+
+
+def _measure(
+    machine: Machine, wanted: Sequence[Wanted], repetitions: int, cost: Cost, measured: Path
+) -> list[Bench]:
+    benches = []
+    cases = sum(len(each.cases) for each in wanted)
+    for number, each in enumerate(wanted):
+        here = each.arrangement
+        topology = machine.topology_of(here)
+        spread = "" if here.per_node is None else f"-{here.per_node}"
+        file = measured / f"{here.placement}-{here.ranks}{spread}.topology.json"
+        write_topology(file, topology)
+        rounds = Rounds(machine.target_for(here), topology, file, measured, quiet=True)
+        limits = Limits()
+        if not machine.target.simulated:
+            limits = Limits(BUDGET_S * len(each.cases) / cases, min(repetitions, LEAST_REPETITIONS))
+        share = cost.parts[number] / max(sum(cost.parts[number:]), 1e-9)
+        title = f"{here.placement} placement, {here.ranks:,} ranks"
+        benches.append(rounds.measure(title, each.cases, repetitions, 1, share, limits=limits))
+    return benches
+
+
+def _timed(machine: Machine, wanted: Sequence[Wanted], benches: Sequence[Bench]) -> list[Timed]:
+    found = []
+    for each, bench in zip(wanted, benches, strict=True):
+        region = machine.region_of(each.arrangement)
+        for case in each.cases:
+            # Those that the library was told come after those that were named.
+            found_here = bench.recipes(case.key)
+            for recipe in sorted(found_here, key=lambda recipe: _position(case.recipes, recipe)):
+                times = bench.slowest_s[case.key.key(recipe)]
+                found.append(Timed(each.arrangement, region, case.collective, case.size_bytes, recipe, times))
+    return found
+
+
+def _position(recipes: Sequence[str], recipe: str) -> int:
+    return recipes.index(recipe) if recipe in recipes else len(recipes)
+
+
+def _results(timed: Sequence[Timed]) -> list[dict[str, Any]]:
+    return [
+        {
+            "placement": each.arrangement.placement,
+            "ranks": each.arrangement.ranks,
+            "per_node": each.arrangement.per_node,
+            "region": each.region,
+            "collective": each.collective,
+            "size_bytes": each.size_bytes,
+            "recipe": each.recipe,
+            "repetitions": len(each.times_s),
+            "median_s": each.median_s.estimate,
+            "ci_s": [each.median_s.low, each.median_s.high],
+        }
+        for each in timed
+    ]
+
+
+def _tables(findings: Findings) -> dict[str, Any]:
+    return {
+        table.stem: {
+            "caption": table.caption,
+            "head": list(table.head),
+            "rows": [list(row) for row in table.rows],
+        }
+        for part_ in findings.parts
+        for table in part_.tables
+    }
+
+
+def _setting(
+    machine: Machine,
+    wanted: Sequence[Wanted],
+    benches: Sequence[Bench],
+    repetitions: int,
+    command: Sequence[str],
+) -> Setting:
+    target = machine.target
+    counts = sorted({each.arrangement.ranks for each in wanted})
+    sizes = sorted({case.size_bytes for each in wanted for case in each.cases if case.size_bytes})
+    times = [case.key.key(recipe) for each in wanted for case in each.cases for recipe in case.recipes]
+    start = {"clock": "on synchronised clocks", "barrier": "by a barrier"}.get(
+        benches[0].start, benches[0].start
+    )
+    cores = os.cpu_count() or 1
+    entries = {
+        "Place": target.name,
+        "MPI library": benches[0].mpi.library,
+        "Kind of run": "simulated: times are those of the simulated cluster"
+        if target.simulated
+        else f"real, on {number_of(cores, 'core')} of the machine that ran the command",
+        "Places for ranks": f"{machine.size:,} on {counted(machine.nodes, 'node')}; levels: "
+        f"{join_words([name for name, _ in machine.levels])}",
+        "Ranks": join_words([f"{count:,}" for count in counts]),
+        "Message sizes": join_words([format_bytes(size) for size in sizes]) or "none",
+        "Timed": f"{len(times):,} algorithms in cases, {number_of(repetitions, 'call')} of each"
+        f"{'' if target.simulated else ' or fewer, as the time allows'}; the slowest rank counts, starts are "
+        f"aligned {start}",
+    }
+    if not target.simulated:
+        shared = any(bench.oversubscribed for bench in benches)
+        entries["More ranks than cores"] = "yes" if shared else "no"
+        entries["Error of the clocks"] = format_time(max(bench.sync_error_s for bench in benches))
+    return Setting(target.name.removesuffix(" (simulated)"), target.simulated, entries, command)
+
+
+def _limits(target: Target, benches: Sequence[Bench], repetitions: int) -> list[str]:
+    found = []
+    if target.simulated:
+        found.append(
+            "Times are simulated with the latencies, bandwidths and overheads of the description. "
+            "Computation, caches, the copying of buffers and other users of the network take no time."
+        )
+        found.append(
+            "The library's own is SimGrid's model of its choice of algorithms, not the library itself."
+        )
+    if target.exact:
+        found.append("Nothing varies here, so one call of each tells all, and there are no intervals.")
+    elif repetitions < 6:
+        found.append("So few calls are no proof: intervals are their whole range.")
+    if any(bench.oversubscribed for bench in benches):
+        found.append("Some hosts had more ranks than cores: ranks wait for each other's turns.")
+    return found

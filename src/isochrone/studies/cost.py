@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a study takes, told before it begins.
+
+A simulation takes real time for each rank that starts and for each message, the more so the more ranks
+there are; how much was measured on one core of one machine, so that this is a guess for others.
+On real ranks a budget of time is divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from isochrone import _core
+from isochrone.files import Case
+from isochrone.launch.target import Target
+from isochrone.steps.rounds import SIMULATED_CALLS
+from isochrone.studies.recipes import default_segment
+from isochrone.studies.study import Wanted, is_own
+from isochrone.tune.forms import quadratic
+
+BUDGET_S = 480.0
+"""Of all calls of a study on real ranks."""
+START_S = 3.0
+"""Of a program on real ranks, and of what comes before its first timed call."""
+SIMULATION_S, SIMULATED_RANK_S = 0.5, 0.005
+"""Real time of a simulation: to start, and for each rank."""
+SIMULATED_EAGER_S, SIMULATED_LARGE_S = 3e-6, 1e-5
+"""For each message, and for each rank that there is beside it: small and large ones."""
+_LARGE_BYTES = 16384
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a study takes, more or less.
+
+    Attributes:
+        seconds: in all.
+        launches: programs that are started.
+        calls: that are timed.
+        parts: [wanted], seconds of each.
+    """
+
+    seconds: float
+    launches: int
+    calls: int
+    parts: tuple[float, ...]
+
+    @property
+    def words(self) -> str:
+        """For a person who waits."""
+        minutes = self.seconds / 60
+        time = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
+        return f"{time}: {self.calls:,} timed calls in {self.launches:,} launches"
+
+
+def cost_of(target: Target, wanted: Sequence[Wanted], repetitions: int) -> Cost:
+    """What cases take in all."""
+    calls = [sum(len(case.recipes) for case in each.cases) * repetitions for each in wanted]
+    if not target.simulated:
+        shares = [len(each.cases) for each in wanted]
+        parts = [START_S + BUDGET_S * share / max(1, sum(shares)) for share in shares]
+        return Cost(sum(parts), len(wanted), sum(calls), tuple(parts))
+    launches = [-(-count // SIMULATED_CALLS) for count in calls]
+    parts = []
+    for started, each in zip(launches, wanted, strict=True):
+        ranks = each.arrangement.ranks
+        message_s = ranks * repetitions * sum(_messages_s(case, ranks) for case in each.cases)
+        parts.append(started * (SIMULATION_S + SIMULATED_RANK_S * ranks) + message_s)
+    return Cost(sum(parts), sum(launches), sum(calls), tuple(parts))
+
+
+def _messages_s(case: Case, ranks: int) -> float:
+    """Of the messages of a case, one call of each recipe, for each rank."""
+    total = 0.0
+    for recipe in case.recipes:
+        messages, size_bytes = _messages(case, recipe, ranks)
+        total += messages * (SIMULATED_LARGE_S if size_bytes > _LARGE_BYTES else SIMULATED_EAGER_S)
+    return total
+
+
+def _messages(case: Case, recipe: str, ranks: int) -> tuple[int, int]:
+    """About as many messages as a call takes, and how large they are."""
+    if is_own(recipe):
+        return 2 * ranks, case.size_bytes
+    parts = _core.recipe_parts(recipe)
+    names = {name.partition("/")[0] for ways in parts["algorithms"] for name in ways}
+    (few,) = quadratic(case.collective, True)
+    if not parts["levels"] and names & few:
+        return ranks * ranks, case.size_bytes
+    segment = default_segment(case.collective, recipe)
+    segments = max(1, -(-case.size_bytes // segment)) if segment else 1
+    return ranks * segments, case.size_bytes // segments
