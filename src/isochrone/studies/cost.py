@@ -39,18 +39,22 @@ class Cost:
         launches: programs that are started.
         calls: that are timed.
         parts: [wanted], seconds of each.
+        at_most: whether it may well take less: calls on real ranks need no whole budget where they are
+            fast.
     """
 
     seconds: float
     launches: int
     calls: int
     parts: tuple[float, ...]
+    at_most: bool
 
     @property
     def words(self) -> str:
         """For a person who waits."""
         minutes = self.seconds / 60
         time = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
+        time = f"at most {time}" if self.at_most else time
         return f"{time}: {self.calls:,} timed calls in {self.launches:,} launches"
 
 
@@ -60,14 +64,14 @@ def cost_of(target: Target, wanted: Sequence[Wanted], repetitions: int) -> Cost:
     if not target.simulated:
         shares = [len(each.cases) for each in wanted]
         parts = [START_S + BUDGET_S * share / max(1, sum(shares)) for share in shares]
-        return Cost(sum(parts), len(wanted), sum(calls), tuple(parts))
+        return Cost(sum(parts), len(wanted), sum(calls), tuple(parts), True)
     launches = [-(-count // SIMULATED_CALLS) for count in calls]
     parts = []
     for started, each in zip(launches, wanted, strict=True):
         ranks = each.arrangement.ranks
         message_s = ranks * repetitions * sum(_messages_s(case, ranks) for case in each.cases)
         parts.append(started * (SIMULATION_S + SIMULATED_RANK_S * ranks) + message_s)
-    return Cost(sum(parts), sum(launches), sum(calls), tuple(parts))
+    return Cost(sum(parts), sum(launches), sum(calls), tuple(parts), False)
 
 
 def _messages_s(case: Case, ranks: int) -> float:
