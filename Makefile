@@ -72,7 +72,7 @@ test-mpi: $(STAMPS)/packages
 	ctest --preset mpich
 
 # Rooms whose tests start no ranks and no labs: they run side by side, and what takes times after them, alone.
-QUIET := $(addprefix tests/,adaptive core detect evaluate files mapping merge plogp)
+QUIET := $(addprefix tests/,adaptive compare core detect evaluate files mapping merge models plogp show)
 
 .PHONY: test-python
 test-python: setup
