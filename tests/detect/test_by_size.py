@@ -13,13 +13,25 @@ from isochrone.files import Measurements
 SIZES_BYTES = (0, 1024, 1 << 20)
 
 
-def measured(seed: int, racks: np.ndarray, nodes: np.ndarray, slowdown: float, noise: float) -> Measurements:
-    """Nodes of 1 and 5 us; a byte takes 0.1 ns, and `slowdown` times as long between racks."""
+def measured(
+    seed: int,
+    racks: np.ndarray,
+    nodes: np.ndarray,
+    slowdown: float,
+    noise: float,
+    slow_nodes: tuple[int, ...] = (),
+) -> Measurements:
+    """Nodes of 1 and 5 us; a byte takes 0.1 ns, and `slowdown` times as long between racks and over the
+    cables of slow nodes.
+    """
     random = np.random.default_rng(seed)
     order = random.permutation(len(racks))
     racks, nodes = racks[order], nodes[order]
+    slow = np.isin(nodes, slow_nodes)
     latency = np.where(nodes[:, None] == nodes[None, :], 1e-6, 5e-6)
     byte = np.where(racks[:, None] == racks[None, :], 1e-10, slowdown * 1e-10)
+    over_slow = (slow[:, None] | slow[None, :]) & (nodes[:, None] != nodes[None, :])
+    byte[over_slow] = slowdown * 1e-10
     times = 2 * (latency[:, :, None] + byte[:, :, None] * np.array(SIZES_BYTES))
     scattered = np.exp(np.abs(random.normal(0.0, noise, (*times.shape, 20))))
     rtt = np.sort(times[..., None] * scattered, axis=-1)
@@ -67,6 +79,12 @@ def test_uneven_racks_too(seed: int) -> None:
 @pytest.mark.parametrize("noise", [0.02, 0.2])
 def test_links_of_one_bandwidth_add_nothing(seed: int, noise: float) -> None:
     assert sizes_of(measured(seed, RANK * 0, RANK // 4, 1.0, noise)) == [[32], [4] * 8]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_slow_cables_of_some_nodes_are_no_level(seed: int) -> None:
+    measurements = measured(seed, RANK * 0, RANK // 2, 4.0, 0.02, slow_nodes=(1, 2, 5, 7, 8, 10, 13, 14))
+    assert sizes_of(measurements) == [[32], [2] * 16]
 
 
 def test_groups_that_cut_through_nodes_are_none() -> None:

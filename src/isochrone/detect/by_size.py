@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from isochrone.detect.criterion import Criterion, Verdict
-from isochrone.detect.distance import distances
+from isochrone.detect.distance import Ints, distances
 from isochrone.detect.levels import judged, one_thread
 from isochrone.detect.partitions import refines, same
 from isochrone.files import Measurements
@@ -37,9 +37,19 @@ def with_levels_by_size(found: Sequence[Verdict], measurements: Measurements) ->
             continue
         with one_thread():
             verdict = criterion.verdict(kept[at - 1].labels, labels, inner)
-        if verdict.holds:
+        if verdict.holds and _sets_apart_two(kept[at - 1].labels, labels, inner):
             kept.insert(at, replace(verdict, size_bytes=measurements.sizes_bytes[largest]))
     return kept
+
+
+def _sets_apart_two(outer: Ints, labels: Ints, inner: Ints | None) -> bool:
+    """Whether somewhere two groups side by side have more than one group of the level inside. A way is as
+    slow as its slower end: so hosts with slow cables are each alone, and the others look like one group.
+    """
+    units = np.arange(len(labels)) if inner is None else inner
+    several = [group for group in np.unique(labels) if len(np.unique(units[labels == group])) > 1]
+    parents = [outer[labels == group][0] for group in several]
+    return len(set(parents)) < len(parents)
 
 
 def _largest(measurements: Measurements) -> int | None:
