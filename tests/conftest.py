@@ -5,8 +5,20 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A browser, for pages that people look at."""
+    from browsers import start
+
+    driver = start(tmp_path_factory.mktemp("browser"))
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture(scope="session")

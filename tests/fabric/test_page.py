@@ -11,7 +11,7 @@ import pytest
 from fat_trees import mixed, three_level, two_level
 
 pytest.importorskip("fastapi", reason="isochrone[serve] is not installed")
-from browsers import WINDOWS, complaints, show, start, wait
+from browsers import WINDOWS, complaints, show, wait
 from served import Server, serving, write_generation
 
 ROUTE = "return [...document.querySelectorAll('#route td:nth-child(2)')].map((cell) => cell.textContent)"
@@ -26,13 +26,6 @@ return [...document.querySelectorAll("header *, aside *, #legend *")].filter((ea
   return width && right > document.documentElement.clientWidth + 1;
 }).map((each) => each.outerHTML.slice(0, 100));
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    driver = start(tmp_path_factory.mktemp("browser"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

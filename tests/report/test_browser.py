@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, start, wait
+from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, wait
 
 from isochrone.report import read_facts, write_page
 
@@ -19,13 +19,6 @@ return Object.fromEntries([...document.querySelectorAll(".chart")].map((chart) =
   return [chart.id, Boolean(drawing && Math.min(drawing.width, drawing.height) > 200 && chart.data.length)];
 }));
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    driver = start(tmp_path_factory.mktemp("browser"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

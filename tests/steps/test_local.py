@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,16 +22,6 @@ from isochrone.tune.collectives import sizes_of, timed
 
 LIBRARIES = {"openmpi": ["--bind-to", "core"], "mpich": ["-bind-to", "core"]}
 """With the words that bind ranks to cores."""
-
-
-@pytest.fixture(params=sorted(LIBRARIES))
-def library(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    if shutil.which(f"mpiexec.{name}") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"mpiexec.{name} is missing")
-        pytest.skip(f"mpiexec.{name} is not installed")
-    return name
 
 
 # Four ranks that are bound to two cores are two groups in truth, so they stay unbound.

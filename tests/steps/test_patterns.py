@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,16 +17,6 @@ from isochrone.launch.target import LocalTarget
 from isochrone.steps.bench import run_bench, work_for
 
 NAMES = [row["name"] for row in _core.patterns()]
-
-
-@pytest.fixture(params=["openmpi", "mpich"])
-def library(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    if shutil.which(f"mpiexec.{name}") is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"mpiexec.{name} is missing")
-        pytest.skip(f"mpiexec.{name} is not installed")
-    return name
 
 
 def _cases(*sizes: int, members: str = "", root: int = 0) -> list[Case]:

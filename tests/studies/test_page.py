@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, start, wait
+from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, wait
 from made_bench import MadeBench
 
 from isochrone.cli.main import main
@@ -15,13 +14,6 @@ from isochrone.studies.table import STUDIES
 
 NAMES = [study.name for study in STUDIES]
 LOADED = "return [...document.images].every((image) => image.complete && image.naturalWidth > 300)"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    driver = start(tmp_path_factory.mktemp("browser"))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,17 @@ class Links:
     spread: float | None = None
 
     @property
+    def for_core(self) -> tuple[float, Points, Points, Points, float | None]:
+        """As ``_core.layout`` takes them."""
+        return (
+            self.latency_s,
+            self.send_overhead_s,
+            self.receive_overhead_s,
+            self.gap_s,
+            self.capacity_bytes_per_s,
+        )
+
+    @property
     def last_slope_s_per_byte(self) -> float:
         """Of the gap beyond the largest size that was measured; 0 where there is one size only."""
         if len(self.gap_s) < 2:

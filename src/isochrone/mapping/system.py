@@ -55,18 +55,7 @@ class System:
         return _core.layout(
             self.levels,
             self.groups,
-            [
-                None
-                if links is None
-                else (
-                    links.latency_s,
-                    links.send_overhead_s,
-                    links.receive_overhead_s,
-                    links.gap_s,
-                    links.capacity_bytes_per_s,
-                )
-                for links in self.links
-            ],
+            [None if links is None else links.for_core for links in self.links],
         )
 
     def with_room_for(self, ranks: int, imbalance: float) -> System:

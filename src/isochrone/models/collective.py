@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import astuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from isochrone import _core
 from isochrone.files import Links
 from isochrone.models.candidate import Prediction
 from isochrone.models.observation import NATIVE, Observation
+from isochrone.tune.forms import algorithms_in
 
 ANYWHERE = "machine"
 """The one level of ranks of which nothing is known."""
@@ -71,7 +71,7 @@ def _layout(observation: Observation, links: Mapping[str, Links]) -> _core.Layou
     if observation.layout is None:
         if len(links) != 1:
             return None
-        return _core.layout([ANYWHERE], [[0] * observation.ranks], [astuple(next(iter(links.values())))[:5]])
+        return _core.layout([ANYWHERE], [[0] * observation.ranks], [next(iter(links.values())).for_core])
     layout = observation.layout
     used = _met(layout)
     if any(name not in links for name in used):
@@ -79,7 +79,7 @@ def _layout(observation: Observation, links: Mapping[str, Links]) -> _core.Layou
     return _core.layout(
         layout.levels,
         layout.group_of,
-        [astuple(links[name])[:5] if name in links else None for name in layout.levels],
+        [links[name].for_core if name in links else None for name in layout.levels],
     )
 
 
@@ -99,12 +99,11 @@ def _messages(observation: Observation) -> int:
     is none.
     """
     try:
-        parts = _core.recipe_parts(observation.algorithm)
+        segment_bytes = _core.recipe_parts(observation.algorithm)["segment_bytes"]
     except ValueError:
         return 0
-    named = {name.partition("/")[0] for level in parts["algorithms"] for name in level}
-    peers = observation.ranks if named & _quadratic() else 1
-    segment = parts["segment_bytes"] or max(observation.size_bytes, 1)
+    peers = observation.ranks if algorithms_in(observation.algorithm) & _quadratic() else 1
+    segment = segment_bytes or max(observation.size_bytes, 1)
     return observation.ranks * max(peers, -(-observation.size_bytes // segment))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from isochrone.detect.distance import Floats, Ints
-from isochrone.models.messages import TooLittleError
+from isochrone.models.messages import Messages, TooLittleError
 
 CONFIDENCE = 0.95
 _FAR = 35.0
@@ -48,6 +48,19 @@ def fit_positive(
     half = intervals(-found.fun, found.jac, clusters)
     with np.errstate(over="ignore"):
         return np.exp(found.x), np.exp(found.x[:, None] + np.stack([-half, half], axis=1))
+
+
+def fit_line(steps: Floats, messages: Messages) -> tuple[Floats, Floats]:
+    """The parameters of T = a + b x, a in seconds and b in seconds a step, [2], and their intervals, [2, 2].
+
+    Args:
+        steps: [message], x, none below 0 and not all 0.
+        messages: with the times.
+    """
+    times_s = messages.times_s
+    largest = steps.argmax()
+    start = np.array([times_s.min(), times_s[largest] / steps[largest]])
+    return fit_positive(lambda each: each[0] + each[1] * steps, start, times_s, messages.pairs)
 
 
 def intervals(residuals: Floats, jacobian: Floats, clusters: Ints) -> Floats:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from isochrone.files import Links
-from isochrone.models.fitting import fit_positive
+from isochrone.models.fitting import fit_line
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 
 
@@ -20,11 +20,7 @@ def fit_hockney(messages: Messages) -> FittedMessages:
     sizes = messages.sizes_bytes
     if len(np.unique(sizes)) < 2:
         raise TooLittleError("needs two message sizes")
-    largest = sizes.argmax()
-    start = np.array([messages.times_s.min(), messages.times_s[largest] / sizes[largest]])
-    (alpha_s, beta_s), ends = fit_positive(
-        lambda each: each[0] + each[1] * sizes, start, messages.times_s, messages.pairs
-    )
+    (alpha_s, beta_s), ends = fit_line(sizes, messages)
     nothing = ((0, 0.0),)
     return FittedMessages(
         (

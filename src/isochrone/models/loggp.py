@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from isochrone.files import Links
-from isochrone.models.fitting import fit_positive
+from isochrone.models.fitting import fit_line
 from isochrone.models.logp import base_parameters
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 
@@ -21,11 +21,7 @@ def fit_loggp(messages: Messages) -> FittedMessages:
     more = np.maximum(messages.sizes_bytes - 1, 0.0)
     if len(np.unique(more)) < 2:
         raise TooLittleError("needs two message sizes above 0")
-    largest = more.argmax()
-    start = np.array([messages.times_s.min(), messages.times_s[largest] / more[largest]])
-    (base_s, byte_s), ends = fit_positive(
-        lambda each: each[0] + each[1] * more, start, messages.times_s, messages.pairs
-    )
+    (base_s, byte_s), ends = fit_line(more, messages)
     gap_s, overhead_s = messages.cost_s("gap"), messages.overhead_s
     return FittedMessages(
         (

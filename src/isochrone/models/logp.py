@@ -12,7 +12,7 @@ import numpy as np
 
 from isochrone.detect.distance import Floats
 from isochrone.files import Links
-from isochrone.models.fitting import fit_positive
+from isochrone.models.fitting import fit_line
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 
 
@@ -26,8 +26,7 @@ def fit_logp(messages: Messages) -> FittedMessages:
     def fitted(packet: float) -> tuple[float, Floats, Floats]:
         """The squared error, parameters, and intervals."""
         more = _more_packets(sizes, packet)
-        start = np.array([times_s.min(), times_s.max() / max(more.max(), 1.0)])
-        found, ends = fit_positive(lambda each: each[0] + each[1] * more, start, times_s, messages.pairs)
+        found, ends = fit_line(more, messages)
         return float(np.sum(np.log((found[0] + found[1] * more) / times_s) ** 2)), found, ends
 
     tried = {packet: fitted(packet) for packet in packets}

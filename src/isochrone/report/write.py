@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
@@ -15,6 +17,18 @@ from isochrone.report.whole import write_whole
 FILE_NAME = "report.html"
 
 
+@contextmanager
+def writing_report(path: Path) -> Iterator[None]:
+    """Raises IsochroneError where what is inside cannot write a report; `path` is its page."""
+    try:
+        yield
+    except OSError as error:
+        where = str(error.filename or path)
+        raise IsochroneError(
+            f"cannot write the report: {error.strerror}", where, "check space and permissions"
+        ) from error
+
+
 def write_page(facts: Facts) -> Path:
     """Writes `report.html` and `figures/` into the folder that the facts were read from; gives the page's
     path.
@@ -23,12 +37,7 @@ def write_page(facts: Facts) -> Path:
     written to.
     """
     path = facts.folder / FILE_NAME
-    try:
+    with writing_report(path):
         write_figures(facts, facts.folder / FIGURES_FOLDER)
         write_whole(path, page(facts).encode())
-    except OSError as error:
-        where = str(error.filename or path)
-        raise IsochroneError(
-            f"cannot write the report: {error.strerror}", where, "check space and permissions"
-        ) from error
     return path

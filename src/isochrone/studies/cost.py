@@ -17,7 +17,7 @@ from isochrone.launch.target import Target
 from isochrone.steps.rounds import SIMULATED_CALLS
 from isochrone.studies.recipes import default_segment
 from isochrone.studies.study import Wanted, is_own
-from isochrone.tune.forms import quadratic
+from isochrone.tune.forms import algorithms_in, quadratic
 
 BUDGET_S = 480.0
 """Of all calls of a study on real ranks."""
@@ -87,10 +87,8 @@ def _messages(case: Case, recipe: str, ranks: int) -> tuple[int, int]:
     """About as many messages as a call takes, and how large they are."""
     if is_own(recipe):
         return 2 * ranks, case.size_bytes
-    parts = _core.recipe_parts(recipe)
-    names = {name.partition("/")[0] for ways in parts["algorithms"] for name in ways}
     (few,) = quadratic(case.collective, True)
-    if not parts["levels"] and names & few:
+    if not _core.recipe_parts(recipe)["levels"] and algorithms_in(recipe) & few:
         return ranks * ranks, case.size_bytes
     segment = default_segment(case.collective, recipe)
     segments = max(1, -(-case.size_bytes // segment)) if segment else 1

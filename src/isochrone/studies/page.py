@@ -13,13 +13,12 @@ from pathlib import Path
 
 import matplotlib
 
-from isochrone.errors import IsochroneError
 from isochrone.report.frame import document
 from isochrone.report.html import Html, table, tag
 from isochrone.report.plots.style import KINDS, save
 from isochrone.report.sections.parts import FIGURES_FOLDER, figure, section
 from isochrone.report.whole import write_whole
-from isochrone.report.write import FILE_NAME
+from isochrone.report.write import FILE_NAME, writing_report
 from isochrone.studies.study import Figure, Findings, Part, Study, Table
 
 
@@ -40,7 +39,7 @@ def write_study_page(study: Study, setting: Setting, findings: Findings, folder:
         IsochroneError: the folder cannot be written to.
     """
     path, figures = folder / FILE_NAME, folder / FIGURES_FOLDER
-    try:
+    with writing_report(path):
         figures.mkdir(exist_ok=True)
         kept = set()
         with matplotlib.rc_context({"text.parse_math": False}):
@@ -52,11 +51,6 @@ def write_study_page(study: Study, setting: Setting, findings: Findings, folder:
                 if file not in kept:
                     file.unlink()
         write_whole(path, page(study, setting, findings, figures).encode())
-    except OSError as error:
-        where = str(error.filename or path)
-        raise IsochroneError(
-            f"cannot write the report: {error.strerror}", where, "check space and permissions"
-        ) from error
     return path
 
 

@@ -13,7 +13,7 @@ from isochrone.sim.target import RINGS
 from isochrone.studies.places import NODE, Arrangement, Machine
 from isochrone.studies.study import NATIVE, is_own
 from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.forms import nameable_levels
+from isochrone.tune.forms import algorithms_in, nameable_levels
 
 MOST_QUADRATIC = 64
 """Among more simulated ranks algorithms whose messages grow with their square are left out: SimGrid takes
@@ -77,9 +77,8 @@ def default_segment(collective: str, recipe: str) -> int:
     """In which segments a recipe cuts a message unless it is told otherwise, in bytes; 0: it doesn't."""
     row = table_row(collective)
     of = {each["name"]: each["default_segment"] for key in ("up", "across", "down") for each in row[key]}
-    parts = _core.recipe_parts(recipe)
-    names = [name.partition("/")[0] for ways in parts["algorithms"] for name in ways]
-    return parts["segment_bytes"] or max((of.get(name, 0) for name in names), default=0)
+    segment_bytes = _core.recipe_parts(recipe)["segment_bytes"]
+    return segment_bytes or max((of.get(name, 0) for name in algorithms_in(recipe)), default=0)
 
 
 def in_few_segments(recipe: str, collective: str, size_bytes: int) -> str:

@@ -64,8 +64,7 @@ def effort_for(simulated: bool, exact: bool) -> Effort:
 LEAST_RACING = 3
 """Recipes that race beside the library's own at each size, however little time there is."""
 WINDOW = 1.3
-"""What a call takes of the time, in times of its own: calls start at times that are agreed before, and most
-take hardly longer than the one before."""
+"""What a call takes of the time, in times of its own: its window in ``native/mpi/bench/aligned.cpp``."""
 AGREEMENTS = 4
 """Of all ranks, about each block of calls."""
 FAR_SLOWER = 3.0

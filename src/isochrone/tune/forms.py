@@ -79,6 +79,12 @@ def dividing_algorithms(collective: str) -> tuple[str, ...]:
     return tuple(sorted(row["name"] for row in table if row["quadratic_messages"] or row["commutative_only"]))
 
 
+def algorithms_in(recipe: str) -> frozenset[str]:
+    """The names of all algorithms in a recipe, without parameters. Raises ValueError for what is none."""
+    ways = _core.recipe_parts(recipe)["algorithms"]
+    return frozenset(name.partition("/")[0] for few in ways for name in few)
+
+
 def uses(form: Form, collective: str, names: Callable[[str, bool], tuple[frozenset[str], ...]]) -> bool:
     return any(
         algorithm.partition("/")[0] in few

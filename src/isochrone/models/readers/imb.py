@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.models.observation import MESSAGE, NATIVE, Found, Observation
+from isochrone.models.observation import MESSAGE, Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.lines import numbered_lines, time_s, whole, words_of
+from isochrone.models.readers.printed import NOTHING, printed, says_nothing
 
 HEAD = re.compile(rb"(?s:.*?)^[ \t]*#+[ \t]*(?:Intel\(R\) MPI Benchmarks|Benchmarking \w)", re.MULTILINE)
 
@@ -74,8 +75,8 @@ def read_imb(path: Path, data: bytes, labels: Labels) -> Found:
                 left_out.append(f"{path}: {table.title}: {what}")
         elif line[0].isdigit() and table.columns and table.operation is not None and not table.groups:
             row = _row(table, line, where)
-            if row is None or row[1] <= 0 or (row[0] == 0 and table.operation not in (MESSAGE, "barrier")):
-                left_out.append(f"{path}: {table.title}: sizes that took no time, or have no bytes")
+            if row is None or says_nothing(table.operation, *row):
+                left_out.append(f"{path}: {table.title}: {NOTHING}")
                 continue
             observations.append(_observed(table, *row, labels, where))
         elif line.startswith("#"):
@@ -105,15 +106,4 @@ def _observed(table: _Table, size_bytes: int, value_s: float, labels: Labels, wh
         raise IsochroneError(
             f"{table.title} has no number of processes, or fewer than 2", where, "is the file whole?"
         )
-    operation = table.operation or MESSAGE
-    single = operation == MESSAGE
-    return Observation(
-        operation=operation,
-        size_bytes=size_bytes,
-        ranks=2 if single else table.ranks,
-        time_s=value_s,
-        algorithm=NATIVE if single else labels.algorithm or NATIVE,
-        mapping=labels.mapping or "",
-        region=labels.region or "",
-        source=where,
-    )
+    return printed(table.operation or MESSAGE, size_bytes, table.ranks, value_s, labels, where)

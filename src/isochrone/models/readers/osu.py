@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.models.observation import MESSAGE, NATIVE, Cost, Found, Observation
+from isochrone.models.observation import MESSAGE, Cost, Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.lines import numbered_lines, real, time_s, whole, words_of
+from isochrone.models.readers.printed import NOTHING, printed, says_nothing
 
 HEAD = re.compile(rb"(?s:.*?)^# OSU \S+ .* Test\b", re.MULTILINE)
 
@@ -86,8 +87,8 @@ def read_osu(path: Path, data: bytes, labels: Labels) -> Found:
                     costs.append(Cost("gap", size, size / rate, labels.region or ""))
                 continue
             value_s = time_s(word, where)
-            if value_s <= 0 or (size == 0 and table.operation not in (MESSAGE, "barrier")):
-                left_out.append(f"{path}: {table.operation}: sizes that took no time, or have no bytes")
+            if says_nothing(table.operation, size, value_s):
+                left_out.append(f"{path}: {table.operation}: {NOTHING}")
                 continue
             observations.append(_observed(table.operation, size, value_s, labels, where))
     return Found(tuple(observations), tuple(costs), tuple(dict.fromkeys(left_out)))
@@ -125,13 +126,4 @@ def _observed(operation: str, size_bytes: int, value_s: float, labels: Labels, w
             where,
             "write it behind the name of the file, such as bcast.txt:ranks=64",
         )
-    return Observation(
-        operation=operation,
-        size_bytes=size_bytes,
-        ranks=2 if operation == MESSAGE else labels.ranks or 2,
-        time_s=value_s,
-        algorithm=NATIVE if operation == MESSAGE else labels.algorithm or NATIVE,
-        mapping=labels.mapping or "",
-        region=labels.region or "",
-        source=where,
-    )
+    return printed(operation, size_bytes, labels.ranks or 2, value_s, labels, where)
