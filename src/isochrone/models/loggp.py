@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isochrone.files import Links
 from isochrone.models.fitting import fit_line
-from isochrone.models.logp import base_parameters
+from isochrone.models.logp import base_parameters, links_in_packets
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 
 
@@ -31,17 +30,5 @@ def fit_loggp(messages: Messages) -> FittedMessages:
         ),
         2,
         lambda at: base_s + byte_s * np.maximum(at - 1, 0.0),
-        _links(float(base_s), float(byte_s), gap_s or 0.0, overhead_s or 0.0),
-    )
-
-
-def _links(base_s: float, byte_s: float, gap_s: float, overhead_s: float) -> Links:
-    """For the core: the way is busy for max(g, o) + (m - 1) G with a message."""
-    overhead_s = min(overhead_s, base_s / 2)
-    first_s = min(max(gap_s, overhead_s), base_s - overhead_s)
-    return Links(
-        base_s - overhead_s - first_s,
-        ((0, overhead_s),),
-        ((0, overhead_s),),
-        ((0, first_s), (1, first_s), (2, first_s + byte_s)),
+        links_in_packets(float(base_s), overhead_s or 0.0, gap_s or 0.0, 1, float(byte_s)),
     )

@@ -41,7 +41,7 @@ def fit_logp(messages: Messages) -> FittedMessages:
         ),
         3,
         lambda at: base_s + gap_s * _more_packets(at, packet),
-        _links(float(base_s), float(gap_s), int(packet), overhead_s or 0.0),
+        links_in_packets(float(base_s), overhead_s or 0.0, float(gap_s), int(packet), float(gap_s)),
     )
 
 
@@ -63,13 +63,22 @@ def _more_packets(sizes_bytes: Floats, packet: float) -> Floats:
     return more
 
 
-def _links(base_s: float, gap_s: float, packet: int, overhead_s: float) -> Links:
-    """For the core: the way is busy for g with each packet; between whole packets a straight line."""
+def links_in_packets(
+    base_s: float, overhead_s: float, gap_s: float, packet_bytes: int, packet_s: float
+) -> Links:
+    """For the core: the way is busy for max(g, o) with the first packet, since a processor that sends or
+    receives two in a row is busy for o with each, and `packet_s` longer with each one more; between whole
+    packets a straight line.
+
+    Args:
+        base_s: L + 2 o, which the parts never exceed.
+        gap_s: g; 0 where it is not known.
+    """
     overhead_s = min(overhead_s, base_s / 2)
-    first_s = min(gap_s, base_s - overhead_s)
+    first_s = min(max(gap_s, overhead_s), base_s - overhead_s)
     return Links(
         base_s - overhead_s - first_s,
         ((0, overhead_s),),
         ((0, overhead_s),),
-        ((0, first_s), (packet, first_s), (2 * packet, first_s + gap_s)),
+        ((0, first_s), (packet_bytes, first_s), (2 * packet_bytes, first_s + packet_s)),
     )

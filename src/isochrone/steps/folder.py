@@ -18,6 +18,15 @@ TUNING = "tuning"
 """A folder: what a tuning that is not done has measured, and the plan that it verifies."""
 LIBRARY_TUNING = "library-tuning"
 """The same, of a tuning of the library."""
+STUDY = "study.json"
+MEASURED = "measured"
+"""A folder: the times of a study, launch by launch, and the topologies of its arrangements."""
+
+
+def arrangement_file(placement: str, ranks: int, per_node: int | None) -> str:
+    """The name of the file in ``measured`` with the topology of an arrangement of a study."""
+    spread = "" if per_node is None else f"-{per_node}"
+    return f"{placement}-{ranks}{spread}.topology.json"
 
 
 def open_folder(folder: Path) -> Path:

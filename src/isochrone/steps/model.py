@@ -8,19 +8,29 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from isochrone import _core
 from isochrone.detect import detect
 from isochrone.errors import IsochroneError
-from isochrone.files import Links, Topology, read_bench, read_measurements, read_topology, topology_document
+from isochrone.files import (
+    Links,
+    Topology,
+    read_bench,
+    read_measurements,
+    read_study,
+    read_topology,
+    topology_document,
+)
 from isochrone.files.text import kind_of
 from isochrone.models.observation import Found, together, with_regions
 from isochrone.models.readers import read_foreign_times
-from isochrone.models.readers.bench import of_bench
+from isochrone.models.readers.bench import layout_at, of_bench
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.measurements import of_measurements
+from isochrone.models.readers.study import Arranged, arrangements, of_study
 from isochrone.models.subjects import Subject, subjects
 from isochrone.progress import part
 from isochrone.steps.detect import is_of
-from isochrone.steps.folder import BENCH, MEASUREMENTS, TOPOLOGY
+from isochrone.steps.folder import BENCH, MEASURED, MEASUREMENTS, STUDY, TOPOLOGY, arrangement_file
 
 _MOST_TIMES = 1 << 17
 
@@ -31,7 +41,8 @@ def model(
     """Fits and judges models of all times in files.
 
     Args:
-        given: files and what is said of them; a folder of a survey stands for its measurements and benchmark.
+        given: files and what is said of them; a folder of a survey stands for its measurements and benchmark,
+            that of a study for its medians.
         topology: of the hosts; None: what is beside a file, or else beside another one.
         borders: up to which numbers of ranks regions reach, for files that tell no places.
         within: the error, as a ratio, that models are to keep to.
@@ -62,22 +73,29 @@ def _beside(paths: Iterable[Path]) -> Path | None:
 
 def _read(path: Path, labels: Labels, topology: Path | None, common: Path | None) -> Found:
     if path.is_dir():
-        inside = [path / name for name in (MEASUREMENTS, BENCH) if (path / name).is_file()]
+        inside = [path / name for name in (MEASUREMENTS, BENCH, STUDY) if (path / name).is_file()]
         if not inside:
             raise IsochroneError(
-                f"has neither {MEASUREMENTS} nor {BENCH}", str(path), "give the folder of a survey"
+                f"has no {MEASUREMENTS}, {BENCH} or {STUDY}",
+                str(path),
+                "give the folder of a survey or a study",
             )
         return together(_read(each, labels, topology, common) for each in inside)
     kind = kind_of(path)
-    if kind not in ("measurements", "bench"):
+    if kind not in ("measurements", "bench", "study"):
         if kind is not None:
-            raise IsochroneError(f"holds {kind}, and no times", str(path), "give measurements or a benchmark")
+            raise IsochroneError(
+                f"holds {kind}, and no times", str(path), "give measurements, a benchmark or a study"
+            )
         return read_foreign_times(path, labels)
     if labels != Labels():
         raise IsochroneError("says itself what it is of", str(path), "leave the labels out")
     beside = path.with_name(TOPOLOGY)
     chosen = topology or (beside if beside.is_file() else common)
     known = None if chosen is None else read_topology(chosen)
+    if kind == "study":
+        found = _of_study(path, known)
+        return found if known is None else replace(found, links=_links(known))
     if kind == "bench":
         timed = of_bench(read_bench(path), path, None if known is None else _text(known))
         return timed if known is None else replace(timed, links=_links(known))
@@ -87,6 +105,23 @@ def _read(path: Path, labels: Labels, topology: Path | None, common: Path | None
             raise IsochroneError("is of other ranks than the measurements", str(topology), "leave it out")
         known = detect(measured)[0]
     return replace(of_measurements(measured, known), links=_links(known))
+
+
+def _of_study(path: Path, surveyed: Topology | None) -> Found:
+    """Its medians; the ranks are at places of the survey, or where the study's own files put them."""
+    study = read_study(path)
+    if not study.done:
+        raise IsochroneError("is of a study that is not done", str(path), "go on with it by its command")
+    layouts: dict[Arranged, _core.Layout | None] = {}
+    for arranged in arrangements(study):
+        file = path.parent / MEASURED / arrangement_file(*arranged)
+        own = read_topology(file)
+        if len(own.ranks) < arranged[1]:
+            raise IsochroneError(f"has places for {len(own.ranks)} ranks, not {arranged[1]}", str(file))
+        # Ranks that take no part are the last ones.
+        places = [own.places[place] for place in own.ranks[: arranged[1]]]
+        layouts[arranged] = layout_at(places, file, _text(surveyed or own))
+    return of_study(study, layouts, str(path))
 
 
 def _links(topology: Topology) -> dict[str, Links]:

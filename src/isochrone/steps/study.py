@@ -28,7 +28,7 @@ from isochrone.progress import kept_when_stopped, part
 from isochrone.report.words import counted, join_words
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import LEAST_REPETITIONS, Limits, run_bench, work_for
-from isochrone.steps.folder import open_folder
+from isochrone.steps.folder import MEASURED, STUDY, arrangement_file, open_folder
 from isochrone.steps.rounds import Rounds
 from isochrone.studies.cost import BUDGET_S, Cost, cost_of
 from isochrone.studies.page import Setting, write_study_page
@@ -36,9 +36,6 @@ from isochrone.studies.places import Machine, machine_of, simulated_machine
 from isochrone.studies.study import NATIVE, Asked, Findings, Study, Timed, Wanted
 from isochrone.units import format_bytes, format_time, number_of
 
-STUDY = "study.json"
-MEASURED = "measured"
-"""A folder: the times, launch by launch."""
 _log = logging.getLogger(__name__)
 
 
@@ -123,8 +120,7 @@ def _measure(
     for number, each in enumerate(wanted):
         here = each.arrangement
         topology = machine.topology_of(here)
-        spread = "" if here.per_node is None else f"-{here.per_node}"
-        file = measured / f"{here.placement}-{here.ranks}{spread}.topology.json"
+        file = measured / arrangement_file(here.placement, here.ranks, here.per_node)
         write_topology(file, topology)
         rounds = Rounds(machine.target_for(here), topology, file, measured, quiet=True)
         limits = Limits()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,9 @@ def of_bench(bench: Bench, path: Path, topology_json: str | None) -> Found:
             raise IsochroneError(f"rank {members[-1]} is none of {bench.ranks}", str(path), "is it damaged?")
         places = [bench.places[rank] for rank in members]
         if key.members not in layouts:
-            layouts[key.members] = _layout(places, path, topology_json)
+            layouts[key.members] = (
+                None if topology_json is None else layout_at(places, path, topology_json)
+            )
         layout = layouts[key.members]
         time_s = float(np.median(times_s))
         if time_s > 0 and len(members) > 1:
@@ -53,9 +56,10 @@ def of_bench(bench: Bench, path: Path, topology_json: str | None) -> Found:
     return Found(tuple(observations))
 
 
-def _layout(places: list[Place], path: Path, topology_json: str | None) -> _core.Layout | None:
-    if topology_json is None:
-        return None
+def layout_at(places: Sequence[Place], path: Path, topology_json: str) -> _core.Layout:
+    """The groups of ranks at places; the path is of their file. Raises IsochroneError for a topology that
+    does not know the hosts.
+    """
     try:
         return _core.match(topology_json, [(each.host, each.cpus, each.signature) for each in places])
     except ValueError as error:

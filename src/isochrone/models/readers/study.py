@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times of collectives from ``study.json``: the medians of a study, which knows its placements and regions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from isochrone import _core
+from isochrone.files import StudyFile
+from isochrone.files.text import Json
+from isochrone.models.observation import Found, Observation
+
+Arranged = tuple[str, int, int | None]
+"""Placement, ranks, and ranks on a node at most, as ``study.json`` has them."""
+
+
+def arrangements(study: StudyFile) -> list[Arranged]:
+    """Those that were timed, each once."""
+    return list(dict.fromkeys(_arranged(row) for row in study.results))
+
+
+def of_study(study: StudyFile, layouts: Mapping[Arranged, _core.Layout | None], where: str) -> Found:
+    """What was timed.
+
+    Args:
+        study: the medians.
+        layouts: of the ranks of each arrangement; None: not known.
+        where: the file, for messages.
+    """
+    return Found(
+        tuple(
+            Observation(
+                operation=row["collective"],
+                size_bytes=row["size_bytes"],
+                ranks=row["ranks"],
+                time_s=row["median_s"],
+                algorithm=row["recipe"],
+                mapping=row["placement"],
+                region=row["region"],
+                layout=layouts[_arranged(row)],
+                source=f"{where}: {row['repetitions']} repetitions",
+            )
+            for row in study.results
+            if row["median_s"] > 0 and row["ranks"] > 1
+        )
+    )
+
+
+def _arranged(row: Json) -> Arranged:
+    return row["placement"], row["ranks"], row["per_node"]
