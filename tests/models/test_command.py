@@ -19,12 +19,16 @@ from isochrone.detect import detect
 from isochrone.files import (
     Bench,
     BenchKey,
+    Level,
     MpiLibrary,
     Place,
+    StudyFile,
+    Topology,
     read_topology,
     topology_document,
     write_bench,
     write_measurements,
+    write_study,
     write_topology,
 )
 from isochrone.files.text import write_object
@@ -142,6 +146,76 @@ def test_a_survey_is_modelled_level_by_level(tmp_path: Path, capsys: pytest.Capt
     assert "plogp" in by_name["bcast, by algorithms of which no messages are known"]["not_fitted"]
 
 
+def study(folder: Path, done: bool = True) -> Path:
+    """Of broadcasts on the hosts of a survey, core by core and node by node."""
+    (folder / "measured").mkdir(parents=True)
+    results = []
+    orders = {"core": (0, 1, 2, 3, 4, 5, 6, 7), "node": (0, 4, 1, 5, 2, 6, 3, 7)}
+    for placement, order in orders.items():
+        for ranks in (2, 4, 8):
+            here = order[:ranks]
+            hosts = [HOSTS[rank] for rank in here]
+            labels = [0 if host == hosts[0] else 1 for host in hosts]
+            groups = [tuple(k for k, label in enumerate(labels) if label == each) for each in set(labels)]
+            topology = Topology(
+                tuple(Place(HOSTS[rank], str(rank), "synthetic") for rank in here),
+                tuple(range(ranks)),
+                (
+                    Level("machine", (tuple(range(ranks)),), None, None),
+                    Level("node", tuple(groups), None, None),
+                ),
+            )
+            write_topology(folder / "measured" / f"{placement}-{ranks}.topology.json", topology)
+            links = [(alpha_s, ((0, 0.0),), ((0, 0.0),), ((0, 0.0), (1 << 20, beta_s * (1 << 20))), None)
+                     for alpha_s, beta_s in (FAR, NEAR)]  # fmt: skip
+            layout = _core.layout(["machine", "node"], [[0] * ranks, labels], links)
+            region = "inside a node" if len(groups) == 1 else "across nodes"
+            results += [
+                {
+                    "placement": placement,
+                    "ranks": ranks,
+                    "per_node": None,
+                    "region": region,
+                    "collective": "bcast",
+                    "size_bytes": size,
+                    "recipe": recipe,
+                    "repetitions": 1,
+                    "median_s": (time_s := _core.predict("bcast", layout, recipe, 0, size)),
+                    "ci_s": [time_s, time_s],
+                }
+                for size in MEASURED[1:]
+                for recipe in ("binomial", "chain")
+            ]
+    write_study(folder / "study.json", StudyFile("placement", "synthetic", done, "", results if done else ()))
+    return folder
+
+
+def test_a_study_is_modelled_on_the_links_of_a_survey_beside_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = survey(tmp_path / "s")
+    (folder / "bench.jsonl").unlink()
+    document = json.loads(run([str(folder), str(study(tmp_path / "study")), "--json"], capsys))
+    bcast = next(each for each in document["subjects"] if each["name"] == "bcast")
+    assert (bcast["times"], bcast["ranks"]) == (48, [2, 4, 8])
+    by_model = {each["model"]: each for each in bcast["models"]}
+    # Links that are of other levels, or of ranks elsewhere, are wrong by a factor of four.
+    assert by_model["plogp"]["in_sample"]["p95"] < 0.06
+    named = {each["name"] for each in by_model["log"]["parameters"]}
+    assert {"mapping=node", "region=inside a node"} <= named
+    regions = {each["name"] for each in by_model["linear-regions"]["parameters"]}
+    assert "region=inside a node:size" in regions
+
+
+def test_a_study_alone_is_modelled_by_its_covariates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(run([str(study(tmp_path / "study") / "study.json"), "--json"], capsys))
+    (bcast,) = document["subjects"]
+    assert "log-products" in [each["model"] for each in bcast["models"]]
+    assert "survey" not in [each["model"] for each in bcast["models"]]
+
+
 def test_measurements_alone_have_their_levels_detected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,7 +245,10 @@ def test_a_benchmark_alone_knows_one_host_from_several(
         (["{latency}", "--regions", "a"], "is no list of numbers of ranks", 2),
         (["{survey}/topology.json"], "holds topology, and no times", 1),
         (["{survey}/bench.jsonl:ranks=8"], "says itself what it is of", 1),
-        (["{empty}"], "has neither measurements.jsonl nor bench.jsonl", 1),
+        (["{empty}"], "has no measurements.jsonl, bench.jsonl or study.json", 1),
+        (["{begun}"], "is of a study that is not done", 1),
+        (["{study}:ranks=8"], "says itself what it is of", 1),
+        (["{lost}"], "cannot read", 1),
         (["{survey}/measurements.jsonl", "--topology", "{other}"], "is of other ranks", 1),
         ([], "Missing argument", 2),
     ],
@@ -182,6 +259,9 @@ def test_what_cannot_be_is_told_in_one_line(
     empty = tmp_path / "empty"
     empty.mkdir()
     given = {"latency": latencies(tmp_path), "survey": survey(tmp_path / "s"), "empty": empty}
+    given |= {"begun": study(tmp_path / "begun", False), "study": study(tmp_path / "t") / "study.json"}
+    given["lost"] = study(tmp_path / "lost")
+    (given["lost"] / "measured" / "core-4.topology.json").unlink()
     topology = read_topology(given["survey"] / "topology.json")
     given["other"] = tmp_path / "other.json"
     moved = tuple(replace(each, host=f"m{each.host}") for each in topology.places)

@@ -81,6 +81,17 @@ def test_loggp_says_of_messages_what_it_was_made_of_and_tells_overheads_apart() 
     assert per_byte.low <= 2e-10 <= per_byte.high
 
 
+def test_a_processor_slower_than_the_gap_is_what_a_next_message_waits_for() -> None:
+    steps = messages(lambda size: 5e-6 + 5e-7 * (max(-(-size // 4096), 1) - 1), 0.0, 1)
+    overhead = Cost("send_overhead", 0, 1e-6)
+    for fit, gap in ((fit_logp, ()), (fit_loggp, (Cost("gap", 0, 2e-7),))):
+        links = fit(messages_of(steps, (overhead, *gap))).links
+        assert links.gap_s[0][1] == pytest.approx(1e-6), fit.__name__
+        assert links.send_overhead_s == links.receive_overhead_s == ((0, 1e-6),)
+    slower = fit_loggp(messages_of(steps, (overhead, Cost("gap", 0, 2e-6)))).links
+    assert slower.gap_s[0][1] == pytest.approx(2e-6)
+
+
 def test_plogp_goes_through_every_size_and_on_straight_lines_between() -> None:
     fitted = fit_plogp(messages_of(messages(hockney_s, 0.0, 1, sizes=(0, 1000, 3000)), ()))
     at = np.array([0.0, 500.0, 1000.0, 2000.0, 3000.0, 9000.0])

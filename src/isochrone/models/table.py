@@ -81,6 +81,16 @@ COVARIATE_MODELS = (
             ("algorithm", "mapping", "ranks"),
         ),
     ),
+    CovariateModel(
+        "linear-regions",
+        "the same, and what ranks and sizes add depends on the algorithm and the region",
+        "time",
+        (
+            *(("algorithm",), ("mapping",), ("region",), ("ranks",), ("size",)),
+            *(("algorithm", "mapping"), ("algorithm", "region"), ("region", "ranks"), ("region", "size")),
+            *(("algorithm", "ranks"), ("algorithm", "size"), ("algorithm", "ranks", "size")),
+        ),
+    ),
     CovariateModel("log", "each covariate multiplies the time by something", "logarithm", _PLACED + _SHAPE),
     CovariateModel(
         "log-products",

@@ -33,9 +33,7 @@ def of_bench(bench: Bench, path: Path, topology_json: str | None) -> Found:
             raise IsochroneError(f"rank {members[-1]} is none of {bench.ranks}", str(path), "is it damaged?")
         places = [bench.places[rank] for rank in members]
         if key.members not in layouts:
-            layouts[key.members] = (
-                None if topology_json is None else layout_at(places, path, topology_json)
-            )
+            layouts[key.members] = None if topology_json is None else layout_at(places, path, topology_json)
         layout = layouts[key.members]
         time_s = float(np.median(times_s))
         if time_s > 0 and len(members) > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times of collectives from ``study.json``: the medians of a study, which knows its placements and regions."""
+"""Times of collectives from ``study.json``: medians, with the placement and the region of the ranks."""
 
 from __future__ import annotations
 

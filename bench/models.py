@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Held-out error of each model of times, for broadcasts and barriers by algorithm, placement, ranks and size.
+
+Usage: models.py RESULT.json --sim NAME,... [--folder FOLDER]
+       models.py RESULT.json --lab LAB [--mpi NAME,...] [--folder FOLDER]
+       models.py RESULT.json --table
+
+Of each place some ranks are probed, so that the models of messages have their parameters; then `isochrone
+study placement` is run, and `isochrone model` judges all models by the sizes and numbers of ranks that they
+were not fitted to. What RESULT.json has is not measured again. --folder keeps surveys, studies and plots of
+residuals. --table prints the tables of docs/models.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collectives import write_rows
+
+from isochrone.files import provenance
+from isochrone.lab.target import LabTarget, Ranks, open_lab
+from isochrone.launch.registry import find_library
+from isochrone.launch.target import Target
+from isochrone.models.figures import write_figures
+from isochrone.models.readers.labels import Labels
+from isochrone.models.text import document
+from isochrone.models.verdict import percent
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.detect import detect
+from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, open_folder
+from isochrone.steps.model import model
+from isochrone.steps.probe import ProbeOptions, probe
+from isochrone.steps.study import run_study
+from isochrone.studies.study import Asked
+from isochrone.studies.table import study_named
+
+SIZES_BYTES = (1, 64, 1024, 8192, 65536, 524288)
+MESSAGES_BYTES = (0, 1, 256, 4096, 16384, 65536, 262144, 1048576)
+RANKS = {
+    "idun": (2, 4, 8, 14, 16, 28, 32, 56, 84, 112),
+    "betzy": (2, 4, 8, 16, 32, 64, 72, 128, 144),
+}
+"""Of a simulation, which takes long with many; of a lab, those that the study chooses."""
+PROBED_NODES, PROBED_OF_A_SOCKET = 2, 16
+WITHIN = 0.2
+COLLECTIVES = ("bcast", "barrier")
+_log = logging.getLogger("models")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A place to measure at.
+
+    Attributes:
+        name: in tables.
+        target: whose ranks the study places.
+        probed: some of its ranks, of which some pair meets at each level.
+        ranks: numbers of them; None: the study's choice.
+    """
+
+    name: str
+    target: Target
+    probed: Target
+    ranks: tuple[int, ...] | None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Judges models of times by what they were not fitted to.")
+    parser.add_argument("result", type=Path, metavar="RESULT.json")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--sim", metavar="NAME,...", help="simulated clusters")
+    place.add_argument("--lab", metavar="LAB", help="a lab, with each library of --mpi")
+    place.add_argument("--table", action="store_true", help="print the tables of a result")
+    parser.add_argument("--mpi", default="mpich,openmpi,intel")
+    parser.add_argument("--folder", type=Path, help="keep surveys, studies and plots, and go on with them")
+    wanted = parser.parse_args()
+    if wanted.table:
+        rows = json.loads(wanted.result.read_text(encoding="utf-8"))["rows"]
+        print("\n".join([*table(rows), "", *verdicts(rows)]))
+        return 0
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # embeds fonts in figures, and says so
+    with tempfile.TemporaryDirectory(prefix="isochrone-models.") as made:
+        folder = open_folder(wanted.folder or Path(made))
+        if wanted.sim is not None:
+            for name in wanted.sim.split(","):
+                measure(wanted.result, simulated(name), folder)
+        else:
+            with open_lab(wanted.lab) as lab:
+                for name in wanted.mpi.split(","):
+                    target = LabTarget(lab, find_library(name), Ranks.on(lab.network, None, None, None, None))
+                    setting = Setting(f"{lab.network.name}, {target.library.name}", target, target, None)
+                    measure(wanted.result, setting, folder)
+    return 0
+
+
+def simulated(name: str) -> Setting:
+    """A simulated cluster, of which some ranks on two nodes are probed."""
+    system = load_system(name, "block", 1, 0.0)
+    whole = system.cores_per_node
+    socket = next((each.cores for each in system.core_groups if each.name == "socket"), whole)
+    cores = [
+        node * whole + first + core
+        for node in range(min(PROBED_NODES, system.nodes))
+        for first in range(0, whole, socket)
+        for core in range(min(PROBED_OF_A_SOCKET, socket))
+    ]
+    target = SimTarget(system)
+    return Setting(target.name, target, target.arranged(cores), RANKS.get(name))
+
+
+def measure(result: Path, setting: Setting, kept: Path) -> None:
+    """Adds the rows of one place, unless they are there."""
+    rows = json.loads(result.read_text(encoding="utf-8"))["rows"] if result.exists() else []
+    if any(row["place"] == setting.name for row in rows):
+        return
+    begin = time.monotonic()
+    folder = open_folder(kept / "".join(c if c.isalnum() else "-" for c in setting.name))
+    survey, study = open_folder(folder / "survey"), folder / "study"
+    # Of simulated ranks also what several pairs share, and all parameters of some.
+    options = ProbeOptions(MESSAGES_BYTES, mode="adaptive" if setting.target.simulated else "all")
+    probe(setting.probed, survey / MEASUREMENTS, options)
+    detect(survey / MEASUREMENTS, survey / TOPOLOGY, setting.probed.truth)
+    probed = time.monotonic()
+    _log.info("%s: probed in %.0f s", setting.name, probed - begin)
+    asked = Asked(SIZES_BYTES, setting.ranks)
+    run_study(study_named("placement"), setting.target, study, asked, ["bench/models.py"])
+    studied = time.monotonic()
+    _log.info("%s: studied in %.0f s", setting.name, studied - probed)
+    judged, _ = model([(survey, Labels()), (study, Labels())], None, (), WITHIN)
+    write_figures(judged, folder, WITHIN)
+    _log.info("%s: modelled in %.0f s", setting.name, time.monotonic() - studied)
+    rows += [
+        {"place": setting.name, "elapsed_s": round(studied - begin), **compact(document(each, WITHIN))}
+        for each in judged
+    ]
+    write_rows(result, {"command": "bench/models.py", "provenance": provenance()}, rows)
+
+
+def compact(subject: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the errors at each size and number of ranks, which the verdict sums up."""
+    models = [{key: value for key, value in each.items() if key != "spots"} for each in subject["models"]]
+    return {**subject, "models": models}
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Markdown: held-out errors by model."""
+    lines = [
+        "| place | what | model | fitted | left-out size: half within | 95 % "
+        "| left-out ranks: half within | 95 % | |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for row in rows:
+        if row["name"].partition(",")[0] not in COLLECTIVES:
+            continue
+        for each in row["models"]:
+            cells = [cell for left in ("size", "ranks") for cell in errors(each["held_out"].get(left))]
+            note = "trusted" if row["trusted"] == each["model"] else ""
+            what = f"{row['name']} ({row['times']} times)"
+            first = [row["place"], what, each["model"], str(each["fitted"])]
+            lines.append(f"| {' | '.join([*first, *cells, note])} |")
+    return lines
+
+
+def errors(summary: Mapping[str, Any] | None) -> tuple[str, str]:
+    """The median and what 95 % keep to, as people read them."""
+    if summary is None:
+        return "-", "-"
+    both = (summary["median"], summary["p95"])
+    first, second = ("beyond use" if each is None else percent(math.log1p(each)) for each in both)
+    return first, second
+
+
+def verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is trusted where."""
+    return [f"* **{row['place']}, {row['name']}**: {' '.join(row['verdict'])}" for row in rows]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
