@@ -28,7 +28,7 @@ Term = tuple[str, ...]
 
 BENDS = "bends"
 _BEND = "log2(size) beyond "
-_SIZES_OF_A_BEND = 3
+_SIZES_OF_A_BEND = 2
 _MOST_BENDS = 3
 _SAME = 1e-9
 

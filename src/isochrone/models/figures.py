@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Residuals of the models: how much too long or too short each predicts what it was not fitted to."""
+"""Figures of the models: residuals, how much too long or too short each predicts what it was not fitted to,
+and coefficients.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from isochrone.detect.distance import Floats
+from isochrone.models.coefficients import coefficients
 from isochrone.models.holdout import Judged, Left
 from isochrone.models.observation import MESSAGE, Observation
 from isochrone.models.subjects import Subject
@@ -29,14 +32,15 @@ _WORDS: dict[Left, str] = {"size": "message size, left out", "ranks": "number of
 
 
 def write_figures(subjects: Sequence[Subject], folder: Path, within: float) -> list[Path]:
-    """Writes a figure for each subject that was judged, in each kind of file; gives their paths."""
+    """Writes the figures of each subject that was judged, in each kind of file; gives their paths."""
     paths = []
     with matplotlib.rc_context({"text.parse_math": False}):
         for subject in subjects:
-            figure = residuals(subject, within)
-            if figure is not None:
-                stem = re.sub(r"[^a-z0-9]+", "-", subject.name.lower()).strip("-")
-                paths += save(figure, folder, f"residuals-{stem}")
+            stem = re.sub(r"[^a-z0-9]+", "-", subject.name.lower()).strip("-")
+            drawn = {"residuals": residuals(subject, within), "coefficients": coefficients(subject)}
+            for name, figure in drawn.items():
+                if figure is not None:
+                    paths += save(figure, folder, f"{name}-{stem}")
     return paths
 
 
