@@ -156,31 +156,40 @@ def compact(subject: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Markdown: held-out errors by model."""
-    lines = [
-        "| place | what | model | fitted | left-out size: half within | 95 % "
-        "| left-out ranks: half within | 95 % | |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
-    ]
-    for row in rows:
-        if row["name"].partition(",")[0] not in COLLECTIVES:
-            continue
-        for each in row["models"]:
-            cells = [cell for left in ("size", "ranks") for cell in errors(each["held_out"].get(left))]
-            note = "trusted" if row["trusted"] == each["model"] else ""
-            what = f"{row['name']} ({row['times']} times)"
-            first = [row["place"], what, each["model"], str(each["fitted"])]
-            lines.append(f"| {' | '.join([*first, *cells, note])} |")
+    """Markdown: held-out errors by model, a table for each way of leaving out."""
+    lines = []
+    for left, words in (("ranks", "One number of ranks"), ("size", "One message size")):
+        columns = [
+            row
+            for row in rows
+            if row["name"].partition(",")[0] in COLLECTIVES
+            and any(left in each["held_out"] for each in row["models"])
+        ]
+        names = dict.fromkeys(each["model"] for row in columns for each in row["models"])
+        heads = [f"{title(row)}: {row['times']:,} times" for row in columns]
+        lines += [f"{words} left out at a time:", "", f"| model | {' | '.join(heads)} |"]
+        lines.append(f"| --- {'| --- ' * len(columns)}|")
+        for name in names:
+            lines.append(f"| `{name}` | {' | '.join(errors(row, name, left) for row in columns)} |")
+        lines.append("")
     return lines
 
 
-def errors(summary: Mapping[str, Any] | None) -> tuple[str, str]:
-    """The median and what 95 % keep to, as people read them."""
+def title(row: Mapping[str, Any]) -> str:
+    """Of a column."""
+    collective, _, others = row["name"].partition(",")
+    return f"{'library-told ' if others else ''}{collective}, {row['place'].removesuffix(' (simulated)')}"
+
+
+def errors(row: Mapping[str, Any], name: str, left: str) -> str:
+    """The median and what 95 % keep to, as people read them; bold of what is trusted."""
+    model = next((each for each in row["models"] if each["model"] == name), None)
+    summary = None if model is None else model["held_out"].get(left)
     if summary is None:
-        return "-", "-"
-    both = (summary["median"], summary["p95"])
-    first, second = ("beyond use" if each is None else percent(math.log1p(each)) for each in both)
-    return first, second
+        return "-"
+    both = [summary["median"], summary["p95"]]
+    words = " · ".join("beyond use" if each is None else percent(math.log1p(each)) for each in both)
+    return f"**{words}**" if row["trusted"] == name else words
 
 
 def verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:

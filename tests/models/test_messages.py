@@ -98,6 +98,17 @@ def test_plogp_goes_through_every_size_and_on_straight_lines_between() -> None:
     assert fitted.time_s(at) == pytest.approx([hockney_s(int(size)) for size in at])
 
 
+def test_a_receiver_of_many_small_messages_pays_its_overhead_for_each() -> None:
+    costs = (Cost("receive_overhead", 0, 5e-7), Cost("receive_overhead", 65536, 9e-4))
+    links = fit_plogp(messages_of(messages(hockney_s, 0.0, 1), costs)).links
+    layout = _core.layout(["machine"], [[0] * 9], [links.for_core])
+    alone = _core.layout(["machine"], [[0] * 2], [links.for_core])
+    for size in (0, 65536):
+        assert _core.predict("bcast", alone, "flat", 0, size) == pytest.approx(hockney_s(size))
+    together_s = _core.predict("gather", layout, "flat", 0, 1)
+    assert together_s == pytest.approx(hockney_s(1) + 7 * 5e-7, rel=0.05)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     alpha_us=st.floats(0.1, 1000),

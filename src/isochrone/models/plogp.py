@@ -44,15 +44,17 @@ def _on_lines(at: Floats, knots: Floats, times_s: Floats) -> Floats:
 
 
 def _links(messages: Messages, knots: Floats, times_s: Floats) -> Links:
-    """For the core, as those of a topology: the gap is what is beyond the latency, and does not fall. The
-    receive overhead is within it.
+    """For the core, as those of a topology: the gap is what is beyond the latency, and does not fall. Of the
+    latency the receiver's processor has its overhead of the smallest message, where that was measured: a
+    larger one's holds the transfer too, since the message waits for its receiver.
     """
+    receive_s = min(messages.cost_s("receive_overhead") or 0.0, float(times_s[0]))
     gap_s = np.maximum.accumulate(np.maximum(times_s - times_s[0], 0.0))
     sizes = [int(size) for size in knots]
     return Links(
-        float(times_s[0]),
+        float(times_s[0]) - receive_s,
         _points(messages, "send_overhead"),
-        ((0, 0.0),),
+        ((0, receive_s),),
         tuple(zip(sizes, gap_s.tolist(), strict=True)),
     )
 
