@@ -8,8 +8,8 @@ Usage: models.py RESULT.json --sim NAME,... [--folder FOLDER]
 
 Of each place some ranks are probed, so that the models of messages have their parameters; then `isochrone
 study placement` is run, and `isochrone model` judges all models by the sizes and numbers of ranks that they
-were not fitted to. What RESULT.json has is not measured again. --folder keeps surveys, studies and plots of
-residuals. --table prints the tables of docs/models.md.
+were not fitted to. What RESULT.json has is not measured again. --folder keeps surveys, studies, all
+parameters with their intervals, and plots. --table prints the tables of docs/models.md.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from typing import Any
 from collectives import write_rows
 
 from isochrone.files import provenance
+from isochrone.files.text import write_object
 from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
@@ -84,7 +85,7 @@ def main() -> int:
     place.add_argument("--lab", metavar="LAB", help="a lab, with each library of --mpi")
     place.add_argument("--table", action="store_true", help="print the tables of a result")
     parser.add_argument("--mpi", default="mpich,openmpi,intel")
-    parser.add_argument("--folder", type=Path, help="keep surveys, studies and plots, and go on with them")
+    parser.add_argument("--folder", type=Path, help="keep surveys, studies, plots, and go on with them")
     wanted = parser.parse_args()
     if wanted.table:
         rows = json.loads(wanted.result.read_text(encoding="utf-8"))["rows"]
@@ -140,45 +141,49 @@ def measure(result: Path, setting: Setting, kept: Path) -> None:
     studied = time.monotonic()
     _log.info("%s: studied in %.0f s", setting.name, studied - probed)
     judged, _ = model([(survey, Labels()), (study, Labels())], None, (), WITHIN)
+    documents = [document(each, WITHIN) for each in judged]
+    write_object(folder / "models.json", {"subjects": documents, "provenance": provenance()})
     write_figures(judged, folder, WITHIN)
     _log.info("%s: modelled in %.0f s", setting.name, time.monotonic() - studied)
-    rows += [
-        {"place": setting.name, "elapsed_s": round(studied - begin), **compact(document(each, WITHIN))}
-        for each in judged
-    ]
+    rows += [{"place": setting.name, **compact(each)} for each in documents]
     write_rows(result, {"command": "bench/models.py", "provenance": provenance()}, rows)
 
 
 def compact(subject: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the errors at each size and number of ranks, which the verdict sums up."""
-    models = [{key: value for key, value in each.items() if key != "spots"} for each in subject["models"]]
+    """What the tables need: errors and verdict."""
+    kept = ("model", "formula", "fitted", "in_sample", "held_out")
+    models = [{key: each[key] for key in kept} for each in subject["models"]]
     return {**subject, "models": models}
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Markdown: held-out errors by model, a table for each way of leaving out."""
+    """Markdown: held-out errors by model, a table for each way of leaving out, and for algorithms whose
+    messages are known and others.
+    """
     lines = []
-    for left, words in (("ranks", "One number of ranks"), ("size", "One message size")):
-        columns = [
-            row
-            for row in rows
-            if row["name"].partition(",")[0] in COLLECTIVES
-            and any(left in each["held_out"] for each in row["models"])
-        ]
-        names = dict.fromkeys(each["model"] for row in columns for each in row["models"])
-        heads = [f"{title(row)}: {row['times']:,} times" for row in columns]
-        lines += [f"{words} left out at a time:", "", f"| model | {' | '.join(heads)} |"]
-        lines.append(f"| --- {'| --- ' * len(columns)}|")
-        for name in names:
-            lines.append(f"| `{name}` | {' | '.join(errors(row, name, left) for row in columns)} |")
-        lines.append("")
+    for others in (False, True):
+        for left, words in (("ranks", "one number of ranks"), ("size", "one message size")):
+            columns = [
+                row
+                for row in rows
+                if row["name"].partition(",")[0] in COLLECTIVES
+                and ("," in row["name"]) == others
+                and any(left in each["held_out"] for each in row["models"])
+            ]
+            names = dict.fromkeys(each["model"] for row in columns for each in row["models"])
+            whose = "The library's algorithms" if others else "Our algorithms"
+            heads = [f"{title(row)}: {row['times']:,} times" for row in columns]
+            lines += [f"{whose}, {words} left out at a time:", "", f"| model | {' | '.join(heads)} |"]
+            lines.append(f"| --- {'| --- ' * len(columns)}|")
+            for name in names:
+                lines.append(f"| `{name}` | {' | '.join(errors(row, name, left) for row in columns)} |")
+            lines.append("")
     return lines
 
 
 def title(row: Mapping[str, Any]) -> str:
     """Of a column."""
-    collective, _, others = row["name"].partition(",")
-    return f"{'library-told ' if others else ''}{collective}, {row['place'].removesuffix(' (simulated)')}"
+    return f"{row['name'].partition(',')[0]}, {row['place'].removesuffix(' (simulated)')}"
 
 
 def errors(row: Mapping[str, Any], name: str, left: str) -> str:

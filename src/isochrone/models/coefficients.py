@@ -13,11 +13,12 @@ from isochrone.models.holdout import Judged
 from isochrone.models.messages import Parameter
 from isochrone.models.subjects import Subject
 from isochrone.models.table import COVARIATE_MODELS
-from isochrone.report.plots.style import INK, LEVELS, SOFT, dress, new_figure
+from isochrone.report.plots.style import INK, LEVELS, SOFT, dress, new_figure, set_ticks
 from isochrone.units import number_of
 
 _MOST = 40
 _ROW_INCHES = 0.19
+_RATIOS = tuple(digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5))
 
 
 def best_covariates(subject: Subject) -> Judged | None:
@@ -53,6 +54,10 @@ def coefficients(subject: Subject) -> Figure | None:
     axes.axvline(1.0 if response == "logarithm" else 0.0, color=INK, linewidth=1.0)
     if response == "logarithm":
         axes.set_xscale("log")
+        axes.minorticks_off()
+        left, right = axes.get_xlim()
+        ratios = [ratio for ratio in _RATIOS if left < ratio < right]
+        set_ticks(axes.xaxis, ratios, [f"{ratio:g}×" for ratio in ratios])
     axes.set_yticks(range(len(shown)), [each.name for each in reversed(shown)], fontsize=7)
     axes.set_ylim(-0.8, len(shown) - 0.2)
     axes.set_xlabel(unit)

@@ -90,9 +90,8 @@ def verdict(
         f"{percent(most)}."
     ]
     if chosen is not best:
-        sentences.append(
-            f"{best.candidate.name} has the least error, but more parameters, and is not proven better."
-        )
+        more = ", but more parameters" if best.prediction.fitted > chosen.prediction.fitted else ""
+        sentences.append(f"{best.candidate.name} has the least error{more}, and is not proven better.")
     alike = [
         rank.name
         for rank in trust.ranking
