@@ -37,8 +37,10 @@
 // row wait for their answers together, as many as the window lets.
 //
 // Limits: no send waits for its receiver (the receiver's lateness never delays the sender); buffers inside
-// the network are unbounded; shared ways serve whole messages first come, first served; no caches, no noise,
-// no other jobs; all ranks start at time 0.
+// the network are unbounded; all ways, a rank's own too, serve whole messages first come, first served, where
+// a network that divides its links equally among all messages under way (as SimGrid does) lets the first of
+// several arrive as late as the last (docs/models.md); no caches, no noise, no other jobs; all ranks start at
+// time 0.
 #pragma once
 
 #include <cstdint>
