@@ -60,7 +60,7 @@ def test_of_very_many_the_surest_are_drawn_in_the_order_of_the_model(
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()][::-1]
     assert len(names) == 4
-    assert "the 4 that are surest" in axes.get_title(loc="left")
+    assert "the 4 that are surest" in figure.get_suptitle()
     best = best_covariates(subject)
     assert best is not None
     all_names = [each.name for each in best.prediction.parameters]

@@ -63,11 +63,12 @@ def coefficients(subject: Subject) -> Figure | None:
     axes.set_xlabel(unit)
     sure_ones = sum(each.low > 0 or each.high < 0 for each in told)
     few = "" if len(shown) == len(told) else f"; the {len(shown)} that are surest"
-    axes.set_title(
+    figure.suptitle(
         f"{subject.name}: {judged.candidate.name}, {sure_ones} of {number_of(len(told), 'coefficient')} told "
         f"from none{few}",
+        x=0.01,
+        ha="left",
         fontsize=9,
-        loc="left",
     )
     return figure
 
