@@ -22,7 +22,7 @@ from isochrone.launch.registry import find_library
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 
-HOSTS, BYTES, SEGMENTS, CALLS = 8, 1 << 20, 8, 3
+HOSTS, BYTES, SEGMENTS, CALLS = 8, 1 << 20, 8, 10
 LAB_BYTES_PER_S, SIM_BYTES_PER_S = 25e6, 1e9
 SIMULATED = """
 name: hosts
