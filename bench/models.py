@@ -5,27 +5,34 @@
 Usage: models.py RESULT.json --sim NAME,... [--folder FOLDER]
        models.py RESULT.json --lab LAB [--mpi NAME,...] [--folder FOLDER]
        models.py RESULT.json --table
+       models.py RESULT.json --covariates FOLDER/PLACE/study
+       models.py RESULT.json --predicted FOLDER/PLACE
 
 Of each place some ranks are probed, so that the models of messages have their parameters; then `isochrone
 study placement` is run, and `isochrone model` judges all models by the sizes and numbers of ranks that they
 were not fitted to. What RESULT.json has is not measured again. --folder keeps surveys, studies, all
-parameters with their intervals, and plots. --table prints the tables of docs/models.md.
+parameters with their intervals, and plots. --table prints the tables of docs/models.md,
+--covariates that of linear models of the small broadcasts of one study, --predicted that of times predicted
+from a survey over those of the study.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import logging
 import math
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from collectives import write_rows
 
 from isochrone.files import provenance
@@ -33,15 +40,20 @@ from isochrone.files.text import write_object
 from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
+from isochrone.models.candidate import Candidate
+from isochrone.models.collective import from_links, is_priced
+from isochrone.models.covariates import fit_covariates
 from isochrone.models.figures import write_figures
+from isochrone.models.holdout import judge
 from isochrone.models.readers.labels import Labels
+from isochrone.models.table import COVARIATE_MODELS
 from isochrone.models.text import document
 from isochrone.models.verdict import percent
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, open_folder
-from isochrone.steps.model import model
+from isochrone.steps.model import model, read_times
 from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.study import run_study
 from isochrone.studies.study import Asked
@@ -55,6 +67,7 @@ RANKS = {
 }
 """Of a simulation, which takes long with many; of a lab, those that the study chooses."""
 PROBED_NODES, PROBED_OF_A_SOCKET = 2, 16
+SMALL_BYTES = (1, 1024)
 WITHIN = 0.2
 COLLECTIVES = ("bcast", "barrier")
 _log = logging.getLogger("models")
@@ -84,12 +97,20 @@ def main() -> int:
     place.add_argument("--sim", metavar="NAME,...", help="simulated clusters")
     place.add_argument("--lab", metavar="LAB", help="a lab, with each library of --mpi")
     place.add_argument("--table", action="store_true", help="print the tables of a result")
+    place.add_argument("--covariates", type=Path, metavar="STUDY", help="linear models of a kept study")
+    place.add_argument("--predicted", type=Path, metavar="PLACE", help="a kept survey's predictions")
     parser.add_argument("--mpi", default="mpich,openmpi,intel")
     parser.add_argument("--folder", type=Path, help="keep surveys, studies, plots, and go on with them")
     wanted = parser.parse_args()
     if wanted.table:
         rows = json.loads(wanted.result.read_text(encoding="utf-8"))["rows"]
         print("\n".join([*table(rows), "", *verdicts(rows)]))
+        return 0
+    if wanted.covariates is not None:
+        print("\n".join(covariate_table(wanted.covariates)))
+        return 0
+    if wanted.predicted is not None:
+        print("\n".join(predicted_table(wanted.predicted)))
         return 0
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # embeds fonts in figures, and says so
@@ -195,6 +216,59 @@ def errors(row: Mapping[str, Any], name: str, left: str) -> str:
     both = [summary["median"], summary["p95"]]
     words = " · ".join("beyond use" if each is None else percent(math.log1p(each)) for each in both)
     return f"**{words}**" if row["trusted"] == name else words
+
+
+def covariate_table(study: Path) -> list[str]:
+    """Markdown: how each linear model does on small broadcasts by our algorithms."""
+    found = read_times([(study, Labels())]).observations
+    ours = [each for each in found if each.operation == "bcast" and is_priced(each)]
+    lines = [
+        "| sizes | model | coefficients (told from 0) | $R^2$ | in sample, half within | left-out ranks "
+        "| left-out size | no time or less |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for largest in SMALL_BYTES:
+        here = [each for each in ours if each.size_bytes <= largest]
+        times_s = np.array([each.time_s for each in here])
+        for row in COVARIATE_MODELS:
+            fit = functools.partial(fit_covariates, row.response, row.terms)
+            judged = judge(Candidate(row.name, row.formula, fit), here)
+            told = [each for each in judged.prediction.parameters if each.low > 0 or each.high < 0]
+            left = judged.prediction.times_s(here) - times_s
+            explained = 1 - float(np.sum(left**2) / np.sum((times_s - times_s.mean()) ** 2))
+            ways = [judged.held_out.get(way) for way in ("ranks", "size")]
+            shown = [f"{percent(e.median)} · {percent(e.p95)}" if e is not None else "-" for e in ways]
+            impossible = sum(each.impossible for each in judged.held_out.values())
+            cells = [
+                f"up to {largest:,} B ({len(here)} times)",
+                f"`{row.name}`",
+                f"{judged.prediction.fitted} ({len(told)})",
+                f"{explained:.3f}",
+                percent(judged.in_sample.median),
+                *shown,
+                f"{impossible} of {len(judged.held_out) * len(here)}",
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def predicted_table(place: Path) -> list[str]:
+    """Markdown: medians of predicted over measured broadcasts, by algorithm and size."""
+    found = read_times([(place / "survey", Labels()), (place / "study", Labels())])
+    ours = [each for each in found.observations if each.operation == "bcast" and is_priced(each)]
+    predicted_s = from_links(found.links).times_s(ours)
+    ratios: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for each, time_s in zip(ours, predicted_s.tolist(), strict=True):
+        ratios[each.algorithm.partition("@")[0]][each.size_bytes].append(time_s / each.time_s)
+    sizes = sorted({each.size_bytes for each in ours})
+    lines = [
+        f"| algorithm | {' | '.join(f'{size:,} B' for size in sizes)} | times of each |",
+        f"| --- {'| ---: ' * (len(sizes) + 1)}|",
+    ]
+    for name, by_size in sorted(ratios.items()):
+        medians = [f"{float(np.median(by_size[size])):.2f}" for size in sizes]
+        lines.append(f"| `{name}` | {' | '.join(medians)} | {len(by_size[sizes[0]])} |")
+    return lines
 
 
 def verdicts(rows: Sequence[Mapping[str, Any]]) -> list[str]:

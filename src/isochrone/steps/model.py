@@ -50,18 +50,24 @@ def model(
     Raises:
         IsochroneError: a file cannot be read, is damaged, or has no times.
     """
-    common = _beside(path for path, _ in given)
     with part("reading times", 0.1):
-        found = together(_read(path, labels, topology, common) for path, labels in given)
+        found = read_times(given, topology)
+    if borders:
+        found = replace(found, observations=with_regions(found.observations, borders))
+    return subjects(found, within), found
+
+
+def read_times(given: Sequence[tuple[Path, Labels]], topology: Path | None = None) -> Found:
+    """All times in files; arguments and errors as of `model`."""
+    common = _beside(path for path, _ in given)
+    found = together(_read(path, labels, topology, common) for path, labels in given)
     if not found.observations:
         raise IsochroneError(
             "there are no times to fit models to", todo="give latencies, not bandwidths alone"
         )
     if len(found.observations) > _MOST_TIMES:
         raise IsochroneError(f"there are more than {_MOST_TIMES} times", todo="give fewer files at once")
-    if borders:
-        found = replace(found, observations=with_regions(found.observations, borders))
-    return subjects(found, within), found
+    return found
 
 
 def _beside(paths: Iterable[Path]) -> Path | None:
