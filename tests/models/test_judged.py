@@ -15,12 +15,13 @@ from isochrone.files import Links
 from isochrone.models.candidate import Candidate, Prediction
 from isochrone.models.collective import from_links
 from isochrone.models.covariates import fit_covariates
-from isochrone.models.holdout import groups_of, judge
+from isochrone.models.holdout import Judged, groups_of, judge
 from isochrone.models.messages import Parameter
 from isochrone.models.observation import Found, Observation, with_regions
 from isochrone.models.subjects import Subject, subjects
 from isochrone.models.table import COVARIATE_MODELS
 from isochrone.models.trust import trust
+from isochrone.models.verdict import verdict
 
 WITHIN = 0.2
 
@@ -168,6 +169,23 @@ def test_coefficients_are_recovered_within_their_intervals_as_often_as_these_pro
             hits.append(told[name].low <= truth <= told[name].high)
             assert told[name].high - told[name].low < 0.1
     assert 105 <= sum(hits) < 120
+
+
+def test_the_least_error_is_not_said_to_have_parameters_that_it_has_not() -> None:
+    observations = messages(hockney_s, 0.0, 1)
+
+    def told(name: str, factor: float) -> Judged:
+        prediction = Prediction(
+            (), 0, lambda others: np.array([factor * hockney_s(each.size_bytes) for each in others])
+        )
+        return judge(Candidate(name, "", lambda _: prediction), observations)
+
+    judged = [told("first", 1.003), told("second", 1.0)]
+    chosen = trust(judged)
+    assert chosen.chosen is judged[0]
+    assert chosen.best is judged[1]
+    sentences = verdict(chosen, judged, observations, WITHIN)
+    assert "second has the least error, and is not proven better." in sentences
 
 
 def test_what_would_be_simulated_for_hours_has_no_answer() -> None:
