@@ -66,6 +66,7 @@ RANKS = {
     "betzy": (2, 4, 8, 16, 32, 64, 72, 128, 144),
 }
 """Of a simulation, which takes long with many; of a lab, those that the study chooses."""
+PROBE_BUDGET_S = 60.0
 PROBED_NODES, PROBED_OF_A_SOCKET = 2, 16
 SMALL_BYTES = (1, 1024)
 WITHIN = 0.2
@@ -151,8 +152,11 @@ def measure(result: Path, setting: Setting, kept: Path) -> None:
     begin = time.monotonic()
     folder = open_folder(kept / "".join(c if c.isalnum() else "-" for c in setting.name))
     survey, study = open_folder(folder / "survey"), folder / "study"
-    # Of simulated ranks also what several pairs share, and all parameters of some.
-    options = ProbeOptions(MESSAGES_BYTES, mode="adaptive" if setting.target.simulated else "all")
+    if setting.target.simulated:
+        # Also what several pairs share, and all parameters of some.
+        options = ProbeOptions(MESSAGES_BYTES, mode="adaptive")
+    else:
+        options = ProbeOptions(MESSAGES_BYTES, budget_s=PROBE_BUDGET_S)
     probe(setting.probed, survey / MEASUREMENTS, options)
     detect(survey / MEASUREMENTS, survey / TOPOLOGY, setting.probed.truth)
     probed = time.monotonic()
