@@ -11,7 +11,7 @@ import pytest
 
 from isochrone.adaptive.choose_pairs import choose_pairs
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.distance import Ints, distances_of
+from isochrone.detect.distance import Ints
 from isochrone.detect.levels import find_levels
 
 REPETITIONS = 20
@@ -63,7 +63,7 @@ class Machine:
         return self.levels(table), table
 
     def levels(self, table: Table) -> list[Ints]:
-        return list(find_levels(distances_of(table.log_s, table.noise, spread=table.spread)))
+        return list(find_levels(table.distances))
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
         for pair in pairs:
             least, median = measurements.rtt_min_s[pair][0], measurements.rtt_median_s[pair][0]
             table.add(pair, least / 2, median / 2)
-    measured = ~np.isnan(table.log_s)
+    measured = table.measured
     told = measurements.only_pairs(measured)
     for low, high in more_pairs(told, usual_levels(told), np.random.default_rng(seed)):
         measured[low, high] = measured[high, low] = True

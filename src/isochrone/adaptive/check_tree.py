@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from isochrone.adaptive.level_samples import SAMPLES
 from isochrone.adaptive.table import Floats, Pair, Table
 from isochrone.detect.criterion import LEAST_SHARE, scatter
-from isochrone.detect.distance import Ints, distances_of
+from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import EVIDENCE, LEAST_STEP
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
@@ -34,7 +33,7 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     Returns:
         The group of each rank at each level, [rank], outermost first.
     """
-    levels, _ = _levels(table, completed=True)
+    levels, _ = _levels(table, filled=True)
     if sample := table.missing(_sample(levels, table, random)):
         yield sample
     asked: set[int] = set()
@@ -53,15 +52,13 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     return levels
 
 
-def _levels(table: Table, completed: bool = False) -> tuple[list[Ints], Floats]:
+def _levels(table: Table, filled: bool = False) -> tuple[list[Ints], Floats]:
     """The group of each rank at each level, outermost first, and the mean logarithm of each level. If
-    `completed`, what follows from the measured distances counts as they do: before each rank has pairs at
+    `filled`, what follows from the measured distances counts as they do: before each rank has pairs at
     each level, these alone would say too little.
     """
-    found = distances_of(table.log_s, table.noise, spread=table.spread)
-    if completed:
-        found = replace(found, measured=np.ones_like(found.measured))
-    levels = list(find_levels(found))
+    found = table.distances
+    levels = list(find_levels(found, filled))
     return levels, level_means(found, levels)
 
 
@@ -72,7 +69,7 @@ def _sample(levels: Sequence[Ints], table: Table, random: np.random.Generator) -
         inner = np.arange(table.ranks) == rank
         for labels in reversed(levels):
             outer = labels == labels[rank]
-            left = np.flatnonzero(outer & ~inner & np.isnan(table.log_s[rank]))
+            left = np.flatnonzero(outer & ~inner & ~table.with_rank(rank))
             if len(left):
                 pairs.append((rank, int(random.choice(left))))
             inner = outer
@@ -112,11 +109,12 @@ def _misfits(table: Table, levels: Sequence[Ints], means: Floats) -> set[int]:
     """Ranks with pairs that are much likelier of another level than of their own: for each pair the one that
     has more of them.
     """
-    i, j = np.nonzero(np.triu(~np.isnan(table.log_s), 1))
+    found = table.distances
+    i, j = found.first, found.second
     meets = meeting_level(levels, i, j)
-    off = np.abs(table.log_s[i, j][:, None] - means[None, :])
+    off = np.abs(found.log_s[:, None] - means[None, :])
     own = off[np.arange(len(meets)), meets]
-    width = max(scatter(table.log_s[i, j] - means[meets]), table.noise)
+    width = max(scatter(found.log_s - means[meets]), table.noise)
     wrong = own**2 - np.min(off, axis=1) ** 2 > max(2 * EVIDENCE * width**2, LEAST_STEP**2)
     count = np.bincount(i[wrong], minlength=table.ranks) + np.bincount(j[wrong], minlength=table.ranks)
     total = np.bincount(i, minlength=table.ranks) + np.bincount(j, minlength=table.ranks)

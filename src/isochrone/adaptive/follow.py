@@ -65,7 +65,7 @@ def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = N
         if conversation.measurements.ranks > above:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.choose_pairs(choose, table)
-            measured = ~np.isnan(table.log_s)
+            measured = table.measured
             usual = usual_levels(conversation.measurements.only_pairs(measured))
             if levels is not None:
                 measured = conversation.remeasure_slow(measured, usual, looking)

@@ -47,8 +47,8 @@ def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np
     """
     rest = [group[k] for k in random.permutation(len(group))]
     # Ranks that were measured with all others already are pivots that cost nothing.
-    missing = np.isnan(table.log_s[np.ix_(rest, rest)]).sum(axis=1)
-    rest = [rest[k] for k in np.argsort(missing, kind="stable")]
+    known = [int(np.count_nonzero(table.with_rank(rank)[rest])) for rank in rest]
+    rest = [rest[k] for k in np.argsort(-np.array(known), kind="stable")]
     flat = 0
     while len(rest) > 1:
         pivots = rest[: max(1, round(math.log2(len(rest)) / 2))]
@@ -64,7 +64,7 @@ def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np
             else:
                 for number, part in enumerate(parts[:-1]):
                     inner = [pivot, *part] if number == 0 else part
-                    if len(inner) > 2:
+                    if len(inner) > 1 + (number == 0):
                         tasks.add(split_by_pivots(table, tasks, inner, random))
                 rest = parts[-1]
                 flat = 0
@@ -74,7 +74,7 @@ def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np
 
 def _parts(table: Table, pivot: int, others: Sequence[int], random: np.random.Generator) -> Parts:
     """The other ranks by their distance from the pivot, nearest first, parted at the steps."""
-    values = table.log_s[pivot, list(others)]
+    values = table.log_s(pivot, others)
     order = np.argsort(values, kind="stable")
     ranks = [others[k] for k in order]
     kept = []
@@ -117,7 +117,7 @@ def _confirmed(
 
 
 def _median(table: Table, pairs: Sequence[Pair]) -> float:
-    return float(np.median([table.log_s[pair] for pair in pairs]))
+    return float(np.median([table.log_s(one, [other]) for one, other in pairs]))
 
 
 def _decided(
@@ -128,14 +128,17 @@ def _decided(
     Args:
         ranks: by their distance from the pivot; `at` of them are on the near side.
     """
-    evidence = {rank: step.evidence(float(table.log_s[pivot, rank])) for rank in ranks}
+    evidence = {
+        rank: step.evidence(value)
+        for rank, value in zip(ranks, table.log_s(pivot, ranks).tolist(), strict=True)
+    }
     core = sorted(rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE)
     for partner in core[:_WITNESSES]:
         doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
         if not doubtful:
             break
         yield [(rank, partner) for rank in doubtful]
-        for rank in doubtful:
-            evidence[rank] += step.evidence(float(table.log_s[rank, partner]))
+        for rank, value in zip(doubtful, table.log_s(partner, doubtful).tolist(), strict=True):
+            evidence[rank] += step.evidence(value)
     near = [rank for rank in ranks if evidence[rank] < 0]
     return near, [rank for rank in ranks if evidence[rank] >= 0]

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from isochrone.detect.distance import scatter_of_least, spread_of
+from isochrone.detect.distance import (
+    Booleans,
+    Distances,
+    Floats,
+    distances_between,
+    scatter_of_least,
+    spread_of,
+)
 
-Floats = npt.NDArray[np.float64]
 Pair = tuple[int, int]
 
 
@@ -18,49 +23,66 @@ class Table:
     """Distances of the pairs that were measured.
 
     Attributes:
-        log_s: [rank, rank], logarithms of the distances in seconds, symmetric; NaN where not measured.
-        spread: [rank, rank], how far the logarithm of the median is above them, likewise.
+        ranks: how many there are.
     """
 
     def __init__(self, ranks: int, repetitions: int) -> None:
         """``repetitions`` is the number of round trips of a pair, of which the least counts, where a pair
         does not say otherwise.
         """
-        self.log_s: Floats = np.full((ranks, ranks), np.nan)
-        self.spread: Floats = np.full((ranks, ranks), np.nan)
-        self._spreads: list[float] = []
+        self.ranks = ranks
         self._repetitions = repetitions
+        # Of each rank: the other of a pair, and the logarithm of the distance. Most pairs are missing.
+        self._log_s: list[dict[int, float]] = [{} for _ in range(ranks)]
+        self._spreads: dict[Pair, float] = {}
         self._counts: list[int] = []
-
-    @property
-    def ranks(self) -> int:
-        """Number of ranks."""
-        return len(self.log_s)
 
     @property
     def pairs(self) -> int:
         """Number of pairs that were measured."""
-        return int(np.count_nonzero(~np.isnan(self.log_s))) // 2
+        return len(self._spreads)
+
+    @property
+    def distances(self) -> Distances:
+        """What was measured."""
+        first, second = np.array(list(self._spreads), dtype=np.int64).reshape(-1, 2).T
+        spread = np.array(list(self._spreads.values()))
+        log_s = np.array([self._log_s[low][high] for low, high in self._spreads])
+        return distances_between(first, second, log_s, self.noise, self.ranks, spread=spread)
+
+    @property
+    def measured(self) -> Booleans:
+        """[rank, rank], which pairs were measured."""
+        return np.stack([self.with_rank(rank) for rank in range(self.ranks)])
+
+    def log_s(self, rank: int, others: Sequence[int]) -> Floats:
+        """[other], logarithms of distances in seconds; all were measured."""
+        known = self._log_s[rank]
+        return np.array([known[other] for other in others])
+
+    def with_rank(self, rank: int) -> Booleans:
+        """[rank], which ones were measured with it."""
+        found = np.zeros(self.ranks, dtype=bool)
+        found[list(self._log_s[rank])] = True
+        return found
 
     @property
     def noise(self) -> float:
         """How far the logarithm of a distance scatters from message to message."""
         if not self._spreads:
             return 0.0
-        return scatter_of_least(int(np.median(self._counts))) * float(np.median(self._spreads))
+        return scatter_of_least(int(np.median(self._counts))) * float(np.median(list(self._spreads.values())))
 
     def add(self, pair: Pair, least_s: float, median_s: float, repetitions: int | None = None) -> None:
         """Takes in a pair: the least and the median of the one-way times of its smallest message, seconds,
         and how many round trips they are of.
         """
-        low, high = pair
-        self.log_s[low, high] = self.log_s[high, low] = np.log(least_s)
+        low, high = min(pair), max(pair)
+        self._log_s[low][high] = self._log_s[high][low] = float(np.log(least_s))
         self._counts.append(self._repetitions if repetitions is None else repetitions)
-        spread = float(spread_of(least_s, median_s))
-        self.spread[low, high] = self.spread[high, low] = spread
-        self._spreads.append(spread)
+        self._spreads[low, high] = float(spread_of(least_s, median_s))
 
     def missing(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that were not measured, each once, the lesser rank first, in their order."""
         wanted = dict.fromkeys((min(pair), max(pair)) for pair in pairs)
-        return [(low, high) for low, high in wanted if low != high and np.isnan(self.log_s[low, high])]
+        return [pair for pair in wanted if pair[0] != pair[1] and pair not in self._spreads]

@@ -12,6 +12,7 @@ from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.distance import Ints, distances
 from isochrone.detect.levels import judged, one_thread
 from isochrone.detect.partitions import refines, same
+from isochrone.detect.place_pairs import PlacePairs
 from isochrone.files import Measurements
 
 
@@ -29,7 +30,7 @@ def with_levels_by_size(found: Sequence[Verdict], measurements: Measurements) ->
     if largest is None:
         return kept
     of_size = distances(measurements.only_sizes(slice(largest, largest + 1)))
-    criterion = Criterion(of_size)
+    criterion = Criterion(PlacePairs.of(of_size), of_size.host_of)
     for labels in (verdict.labels for verdict in judged(of_size)[0]):
         at = sum(refines(labels, other.labels) for other in kept)
         inner = kept[at].labels if at < len(kept) else None

@@ -15,15 +15,15 @@ be within groups, and the next group is the one that it nearly chose.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from isochrone.detect.distance import Booleans, Distances, Floats, Ints
+from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.effects import rank_effects, row_medians
 from isochrone.detect.evidence import LEAST_STEP
+from isochrone.detect.place_pairs import PlacePairs
 
 NEARLY_EVERY = 0.9
 """So many of the ranks must be nearer: the others may be slow, or misled by an odd message."""
@@ -91,28 +91,17 @@ class Criterion:
     """Judges partitions of places.
 
     Attributes:
-        log_s: [place, place], logarithms of distances; on the diagonal of ranks of one place.
-        known: [place, place], whether that was measured; only then it counts.
-        noise: how far a distance scatters from message to message.
+        pairs: what is known of distances.
     """
 
-    def __init__(self, distances: Distances) -> None:
-        """`distances` of all pairs of ranks; those of two places are averaged."""
-        values = (distances.log_s, distances.usual_log_s, distances.measured.astype(np.float64))
-        self.log_s, self._usual, measured = between_places(distances, values)
-        self.known: Booleans = measured > 0
-        self._known_of: Ints = self.known.sum(axis=1)
-        self._hosts = distances.host_of
-        self.noise = distances.noise
+    def __init__(self, pairs: PlacePairs, host_of: Ints) -> None:
+        """`host_of` is the number of each place's host, [place]."""
+        self.pairs = pairs
+        self._hosts = host_of
 
     def without(self, effects: Floats) -> Criterion:
         """The same, without what each place adds to its messages, [place]."""
-        other = object.__new__(Criterion)
-        added = effects[:, None] + effects[None, :]
-        other.log_s, other._usual = self.log_s - added, self._usual - added
-        other.known, other.noise, other._hosts = self.known, self.noise, self._hosts
-        other._known_of = self._known_of
-        return other
+        return Criterion(self.pairs.without(effects), self._hosts)
 
     def _one_apart(self, places: Ints, groups: Ints, units: Ints) -> bool:
         """Whether of a parent's two groups one is a unit, apart from all others: it is slow, or far, and
@@ -132,9 +121,9 @@ class Criterion:
         if one.sum() == 1:
             hosts = np.unique(self._hosts[places[~one]])
             return len(hosts) > 1 or self._hosts[places[one]][0] == hosts[0]
-        log_s, known = (each[np.ix_(places, places)] for each in (self.log_s, self.known))
-        away = log_s[known & one[:, None] & ~one[None, :]]
-        among = log_s[known & ~(one[:, None] | one[None, :]) & (units[:, None] != units[None, :])]
+        row, column, log_s = self.pairs.among(places)
+        away = log_s[one[row] & ~one[column]]
+        among = log_s[~one[row] & ~one[column] & (units[row] != units[column])]
         return min(len(away), len(among)) > 0 and bool(np.median(away) - np.median(among) < SLOW_PART)
 
     def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
@@ -148,15 +137,15 @@ class Criterion:
         judge = self._judge(outer, labels, inner)
         if isinstance(judge, str):
             return Verdict(labels, why_not=judge)
-        log_s, usual = (each[np.ix_(judge.at, judge.at)] for each in (self.log_s, self._usual))
+        log_s = judge.log_s
         # The step must be there before anything is taken away, and in what messages usually take.
-        raw = np.minimum(judge.margins(log_s)[0], judge.margins(usual)[0] / USUALLY)
+        raw = np.minimum(judge.margins(log_s)[0], judge.margins(judge.usual)[0] / USUALLY)
         least = np.full_like(raw, LEAST_STEP)
         seen = judge.of(raw, least, least)
         if not seen.holds:
             return seen
         alike, sigma, free = self._fit(judge, log_s)
-        beyond = float(np.sqrt(max(sigma**2 - self.noise**2, 0.0)))
+        beyond = float(np.sqrt(max(sigma**2 - self.pairs.noise**2, 0.0)))
         error = sigma * np.sqrt(
             1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
         )
@@ -171,10 +160,10 @@ class Criterion:
 
     def _judge(self, outer: Ints, labels: Ints, inner: Ints | None) -> _Judge | str:
         """Which ranks and pairs tell of a partition; or why none do."""
-        at = _sample(outer, labels, self._known_of)
+        at = _sample(outer, labels, self.pairs.known_of)
         outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
         together = groups[:, None] == groups[None, :]
-        known = self.known[np.ix_(at, at)]
+        log_s, usual, known = self.pairs.block(at)
         units = np.arange(len(outer)) if inner is None else inner
         own = known & together
         if inner is not None:
@@ -187,7 +176,7 @@ class Criterion:
             if self._one_apart(here, labels[here], units[here]):
                 across[outer[at] == parent] = own[outer[at] == parent] = False
                 apart = True
-        judge = _Judge(labels, at, outside, groups, own, across, known)
+        judge = _Judge(labels, at, outside, groups, own, across, known, log_s, usual)
         if judge.pairs_own == 0 or judge.pairs_across == 0:
             return SLOW_OR_FAR if apart else "none of its groups has measured pairs"
         if min(judge.pairs_own, judge.pairs_across) == 1 and len(at) > 3:
@@ -210,7 +199,7 @@ class Criterion:
         within, between = scatter(alike[own]) ** 2, scatter(alike[across]) ** 2
         if judge.pairs_own > 2:
             between = (judge.pairs_own * within + judge.pairs_across * between) / pairs
-        return alike, max(float(np.sqrt(between * pairs / free)), self.noise), free
+        return alike, max(float(np.sqrt(between * pairs / free)), self.pairs.noise), free
 
 
 class _Judge:
@@ -221,6 +210,7 @@ class _Judge:
         own, across: [rank, rank], which pairs that are known are within a group, and between two.
         counts: [rank, group], how many of a group's distances to a rank are known.
         formed: [rank], whether its group is set apart.
+        log_s, usual: [rank, rank], logarithms of distances, and of usual ones.
     """
 
     def __init__(
@@ -232,6 +222,8 @@ class _Judge:
         own: Booleans,
         across: Booleans,
         known: Booleans,
+        log_s: Floats,
+        usual: Floats,
     ) -> None:
         """
         Args:
@@ -240,7 +232,9 @@ class _Judge:
             outside, groups: [rank], at the level outside, and in the partition.
             own, across: see above.
             known: [rank, rank], which pairs are.
+            log_s, usual: see above.
         """
+        self.log_s, self.usual = log_s, usual
         self._labels, self._groups, self._known = labels, groups, known
         self.at, self.own, self.across = at, own, across
         self._sizes = np.bincount(groups)
@@ -318,17 +312,6 @@ class _Judge:
             float(np.exp(min(need, _MOST_LOG))),
             float(ndtr(margin / max(error, 1e-12))),
         )
-
-
-def between_places(distances: Distances, values: Iterable[Floats]) -> list[Floats]:
-    """[place, place] of each of some values: their mean over the pairs of two places, or within one; 0 where
-    there is none.
-    """
-    n = distances.places
-    cell = distances.first * n + distances.second
-    count = np.maximum(np.bincount(cell, minlength=n * n), 1)
-    upper = [(np.bincount(cell, each, minlength=n * n) / count).reshape(n, n) for each in values]
-    return [mean + np.triu(mean, 1).T for mean in upper]
 
 
 def scatter(values: Floats) -> float:

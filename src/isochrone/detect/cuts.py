@@ -43,16 +43,13 @@ def cut_above(tree: Floats, merges: Iterable[int]) -> list[Ints]:
     return [fcluster(tree, middle, "distance").astype(np.int64) - 1 for middle in middles]
 
 
-def cuts(log_s: Floats) -> tuple[list[Ints], Floats]:
+def cuts(tree: Floats) -> tuple[list[Ints], Floats]:
     """Where the tree of all places has its widest gaps, outermost first: the group of each place, [place],
     of each; and how wide each is.
 
     Args:
-        log_s: [place, place], logarithms of distances.
+        tree: SciPy's linkage matrix of logarithms of distances.
     """
-    if len(log_s) < 3:
-        return [], np.zeros(0)
-    tree, _ = average_linkage(log_s)
     gaps = np.diff(tree[:, 2])
     widest = np.argsort(-gaps, kind="stable")[:MOST_CUTS]
     at = np.sort(widest[gaps[widest] > _NARROW])[::-1]

@@ -52,7 +52,7 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
     group's cut.
 
     Args:
-        pairs: distances of all pairs.
+        pairs: distances of pairs.
         levels: partitions of the places, [place], outermost first.
     """
     ranks = len(pairs.place_of)
@@ -60,7 +60,6 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
         return Dendrogram(np.zeros((0, 4)), (0,), ())
     means = level_means(pairs, levels)
     borders = np.concatenate([[np.inf], (means[:-1] + means[1:]) / 2, [-np.inf]])
-    i, j = np.triu_indices(ranks, 1)
     steps = [(np.arange(ranks), pairs.place_of, len(levels) - 1)]
     inner = pairs.place_of
     for level in range(len(levels) - 1, -1, -1):
@@ -71,7 +70,9 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
     for inner, outer, level in steps:
         mean = np.zeros((int(inner.max()) + 1,) * 2)
         upper = np.triu_indices(len(mean), 1)
-        mean[upper] = _condensed_means(inner[i], inner[j], pairs.log_s, len(mean))
+        mean[upper] = _condensed_means(
+            inner[pairs.first], inner[pairs.second], pairs.log_s, len(mean), means[level]
+        )
         mean += mean.T
         for group in np.unique(outer):
             items = np.unique(inner[outer == group])
@@ -127,12 +128,12 @@ class _Merges:
         return result
 
 
-def _condensed_means(first: Ints, second: Ints, values: Floats, items: int) -> Floats:
-    """Mean value of the pairs between any two items, in the order of SciPy's condensed matrices; 0 where
-    there are none.
+def _condensed_means(first: Ints, second: Ints, values: Floats, items: int, usual: float) -> Floats:
+    """Mean value of the pairs between any two items, in the order of SciPy's condensed matrices; the
+    usual one where there are none.
     """
     cell = np.minimum(first, second) * items + np.maximum(first, second)
     count = np.bincount(cell, minlength=items * items)
     total = np.bincount(cell, values, minlength=items * items)
-    mean: Floats = (total / np.maximum(count, 1)).reshape(items, items)[np.triu_indices(items, 1)]
-    return mean
+    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), usual)
+    return mean.reshape(items, items)[np.triu_indices(items, 1)]

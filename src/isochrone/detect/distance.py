@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from isochrone.detect.complete import complete
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, distinct_places
 
@@ -26,17 +25,15 @@ Booleans = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Distances:
-    """The distances of all pairs of ranks.
+    """The distances of the pairs of ranks that were measured: of all, or of some.
 
     Attributes:
         place_of: [rank], number of the rank's place.
         host_of: [place], number of the place's host.
-        first, second: [pair], the two places of a pair of ranks, ``first <= second``.
+        first, second: [pair], the two ranks, ``first < second``; no pair is there twice.
         log_s: [pair], logarithm of the distance in seconds.
         usual_log_s: [pair], the same of the median of the repetitions instead of the least; where that is
             not known, ``log_s``.
-        measured: [pair], whether the distance was measured; others follow from those that were
-            (``complete``).
         noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
     """
 
@@ -46,7 +43,6 @@ class Distances:
     second: Ints
     log_s: Floats
     usual_log_s: Floats
-    measured: Booleans
     noise: float
 
     @property
@@ -85,32 +81,21 @@ def distances(measurements: Measurements) -> Distances:
         matrix[pair] = matrix[pair[::-1]] = np.minimum(matrix[pair], again_s)
     distinct, ranks = distinct_places(measurements.places)
     place_of = np.array(ranks, dtype=np.int64)
-    i, j = np.triu_indices(measurements.ranks, 1)
-    places = np.sort(np.stack([place_of[i], place_of[j]]), axis=0)
-    together = places[0] == places[1]
-    median = measurements.rtt_median_s[i, j, measurements.smallest] / 2
+    i, j = np.nonzero(np.triu(~np.isnan(matrix), 1))
+    together = place_of[i] == place_of[j]
     least = matrix[i, j]
-    measured = ~np.isnan(least)
-    spread = spread_of(least, median)
-    noise = (
-        scatter_of_least(measurements.usual_repetitions) * float(np.median(spread[measured]))
-        if measured.any()
-        else 0.0
-    )
+    spread = spread_of(least, measurements.rtt_median_s[i, j, measurements.smallest] / 2)
+    typical = float(np.median(spread)) if len(spread) else 0.0
+    noise = scatter_of_least(measurements.usual_repetitions) * typical
     log_s = np.log(least)
     log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
-    if not measured.all():
-        logs = np.full(matrix.shape, np.nan)
-        logs[i, j] = logs[j, i] = log_s
-        log_s = complete(logs, noise)[i, j]
     return Distances(
         place_of=place_of,
         host_of=np.unique([place.host for place in distinct], return_inverse=True)[1],
-        first=places[0],
-        second=places[1],
+        first=i,
+        second=j,
         log_s=log_s,
-        usual_log_s=log_s + np.where(measured & ~together, spread, 0.0),
-        measured=measured,
+        usual_log_s=log_s + np.where(together, 0.0, spread),
         noise=noise,
     )
 
@@ -133,17 +118,29 @@ def distances_of(
         host_of: [rank], number of the rank's host; by default each has one of its own.
         spread: [rank, rank], how far the median is above it, likewise; by default not at all.
     """
-    ranks = np.arange(len(log_s))
-    i, j = np.triu_indices(len(log_s), 1)
-    filled, measured = complete(log_s, noise)[i, j], ~np.isnan(log_s[i, j])
+    i, j = np.nonzero(np.triu(~np.isnan(log_s), 1))
+    of_pair = None if spread is None else spread[i, j]
+    return distances_between(i, j, log_s[i, j], noise, len(log_s), host_of, of_pair)
+
+
+def distances_between(
+    first: Ints,
+    second: Ints,
+    log_s: Floats,
+    noise: float,
+    ranks: int,
+    host_of: Ints | None = None,
+    spread: Floats | None = None,
+) -> Distances:
+    """The same of some pairs of so many ranks, [pair] each, ``first < second``, no pair twice."""
+    everyone = np.arange(ranks)
     return Distances(
-        place_of=ranks,
-        host_of=ranks if host_of is None else host_of,
-        first=i,
-        second=j,
-        log_s=filled,
-        usual_log_s=filled if spread is None else filled + np.where(measured, spread[i, j], 0.0),
-        measured=measured,
+        place_of=everyone,
+        host_of=everyone if host_of is None else host_of,
+        first=first,
+        second=second,
+        log_s=log_s,
+        usual_log_s=log_s if spread is None else log_s + spread,
         noise=noise,
     )
 

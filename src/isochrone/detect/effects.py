@@ -58,28 +58,56 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
     return effects
 
 
-def effects_around(log_s: Floats, known: Booleans, meets: Ints) -> Floats:
+def effects_around(first: Ints, second: Ints, log_s: Floats, meets: Ints, ranks: int) -> Floats:
     """[rank], the same where the levels are known: the median of what is left of each rank's distances.
 
     Args:
-        log_s: [rank, rank], logarithms of distances.
-        known: [rank, rank], which of them count.
-        meets: [rank, rank], the level at which two ranks meet; its own with itself does not count.
+        first, second: [pair], two different ranks each.
+        log_s: [pair], logarithms of distances.
+        meets: [pair], the level at which the two meet.
+        ranks: how many there are.
     """
-    apart = known & ~np.eye(len(log_s), dtype=bool)
-    has_any = apart.any(axis=1)
-    medians = np.zeros(int(meets.max()) + 1)
-    effects = np.zeros(len(log_s))
-    if not has_any.any():
-        return effects
-    for _ in range(3):
-        left = log_s - effects[:, None] - effects[None, :]
+    medians = np.zeros(int(meets.max(initial=0)) + 1)
+    effects = np.zeros(ranks)
+    of_rank = GroupMedians(np.concatenate([first, second]), ranks)
+    for _ in range(3 if len(log_s) else 0):
+        left = log_s - effects[first] - effects[second]
         for level in range(len(medians)):
-            if (here := apart & (meets == level)).any():
+            if (here := meets == level).any():
                 medians[level] = np.median(left[here])
-        effects = row_medians(log_s - medians[meets] - effects[None, :], apart)
-        effects[has_any] -= np.median(effects[has_any])
+        of_pair = log_s - medians[meets]
+        effects = of_rank(np.concatenate([of_pair - effects[second], of_pair - effects[first]]))
+        effects[of_rank.has_any] -= np.median(effects[of_rank.has_any])
     return effects
+
+
+class GroupMedians:
+    """Medians of values by the group that each is of.
+
+    Attributes:
+        has_any: [group], whether it has a value.
+    """
+
+    def __init__(self, group: Ints, groups: int) -> None:
+        """``group`` is that of each value, [value], of so many."""
+        self._order = np.argsort(group, kind="stable")
+        self._count = np.bincount(group, minlength=groups)
+        self._start = np.cumsum(self._count) - self._count
+        self.has_any: Booleans = self._count > 0
+        # Rows as long as the longest of like length, for few groups may have nearly all values.
+        self._alike = np.frexp(self._count)[1]
+
+    def __call__(self, values: Floats) -> Floats:
+        """[group], the medians; 0 of a group that has no value."""
+        found: Floats = np.zeros(len(self._count))
+        ordered = np.append(values[self._order], np.inf)
+        for length in np.unique(self._alike[self.has_any]):
+            rows = np.flatnonzero(self._alike == length)
+            count = self._count[rows][:, None]
+            column = np.arange(count.max())[None, :]
+            cells = np.where(column < count, self._start[rows][:, None] + column, len(values))
+            found[rows] = row_medians(ordered[cells], column < count)
+        return found
 
 
 def row_medians(values: Floats, known: Booleans) -> Floats:

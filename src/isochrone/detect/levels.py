@@ -21,7 +21,8 @@ from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
-from isochrone.detect.partitions import meeting, numbered, same
+from isochrone.detect.partitions import meeting_level, numbered, same
+from isochrone.detect.place_pairs import PlacePairs
 from isochrone.detect.relocate import relocate
 
 _MOST_ROUNDS = 3
@@ -33,33 +34,36 @@ one_thread = partial(threadpool_limits, limits=1, user_api="blas")
 takes a hundred times as long."""
 
 
-def find_levels(distances: Distances) -> tuple[Ints, ...]:
+def find_levels(distances: Distances, filled: bool = False) -> tuple[Ints, ...]:
     """Partitions of the places, outermost (one group) first: each is the group of each place, [place].
 
     Each is a refinement of the one before, and no two are the same. Places of one rank each are not a level
-    of their own.
+    of their own. If `filled`, what follows of pairs that were not measured counts as what was.
     """
-    return tuple(verdict.labels for verdict in judged(distances)[0])
+    return tuple(verdict.labels for verdict in judged(distances, filled)[0])
 
 
-def judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
+def judged(distances: Distances, filled: bool = False) -> tuple[list[Verdict], list[Verdict]]:
     """The levels with what each rests on, outermost first; and the partitions that were looked at between
     them and are none, likewise.
     """
     with one_thread():
-        return _judged(distances)
+        return _judged(distances, filled)
 
 
-def _judged(distances: Distances) -> tuple[list[Verdict], list[Verdict]]:
+def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Verdict]]:
     everything = np.zeros(distances.places, dtype=np.int64)
-    criterion = Criterion(distances)
+    pairs = PlacePairs.of(distances, filled)
+    criterion = Criterion(pairs, distances.host_of)
     levels, passed_over = _chosen(criterion, everything)
     for _ in range(_MOST_ROUNDS):
         path = np.stack([everything, *levels])
-        effects = effects_around(criterion.log_s, criterion.known, meeting(path))
+        first, second = pairs.first[pairs.apart], pairs.second[pairs.apart]
+        meets = meeting_level(path, first, second)
+        effects = effects_around(first, second, pairs.log_s[pairs.apart], meets, pairs.places)
         alike = criterion.without(effects)
         found, _ = _chosen(alike, everything)
-        found = _holding(criterion, relocate(alike.log_s, alike.known, [everything, *found])[1:])
+        found = _holding(criterion, relocate(alike.pairs, [everything, *found])[1:])
         if _support(criterion, found) < _support(criterion, levels) or _alike(found, levels):
             break
         levels = found
@@ -74,8 +78,9 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
     """The cuts that are levels, outermost first; and what gives the verdicts on all cuts, each between the
     levels around it.
     """
-    some, gaps = cuts(criterion.log_s)
-    if np.diagonal(criterion.known).any():
+    pairs = criterion.pairs
+    some, gaps = cuts(pairs.linkage[0]) if pairs.places > 2 else ([], np.zeros(0))
+    if not pairs.apart.all():
         some, gaps = [*some, np.arange(len(everything))], np.append(gaps, np.inf)
     inside = len(some)
 
@@ -151,7 +156,7 @@ def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
 
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
     """Of levels, each between its neighbours; around the first is the group of all."""
-    outside = [np.zeros(len(criterion.log_s), dtype=np.int64), *levels]
+    outside = [np.zeros(criterion.pairs.places, dtype=np.int64), *levels]
     return [
         criterion.verdict(outer, labels, inner)
         for outer, labels, inner in zip(outside, levels, [*levels[1:], None], strict=False)

@@ -21,16 +21,6 @@ def meeting_level(levels: Sequence[Ints] | Ints, first: Ints, second: Ints) -> I
     return meets
 
 
-def meeting(path: Ints) -> Ints:
-    """[column, column], index of the innermost level at which two columns of [level, column] are in one
-    group.
-    """
-    meets = np.full((path.shape[1],) * 2, -1, dtype=np.int64)
-    for labels in path:
-        meets += labels[:, None] == labels[None, :]
-    return meets
-
-
 def divided(outer: Ints, inner: Ints) -> Ints:
     """The groups of one level divided by those of another, [place] or [rank], numbered from 0."""
     both = np.unique(np.stack([outer, inner]), axis=1, return_inverse=True)[1]
@@ -59,7 +49,8 @@ def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
     """[level], mean logarithm of the distances of the pairs that meet at each; that of the level around
     where none do.
     """
-    meets = meeting_level(levels, distances.first, distances.second)
+    places = distances.place_of
+    meets = meeting_level(levels, places[distances.first], places[distances.second])
     count = np.bincount(meets, minlength=len(levels))
     mean: Floats = np.bincount(meets, distances.log_s, minlength=len(levels)) / np.maximum(count, 1)
     for level in range(1, len(levels)):

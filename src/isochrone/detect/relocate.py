@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.partitions import meeting
+from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.partitions import meeting_level
+from isochrone.detect.place_pairs import PlacePairs
 
 _MOST_ROUNDS = 50
 
@@ -16,7 +18,7 @@ _MOST_ROUNDS = 50
 _LEAST_GAIN = 1e-9
 
 
-def relocate(log_s: Floats, known: Booleans, levels: Sequence[Ints]) -> list[Ints]:
+def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
     """The levels after every place has moved to the innermost group, and so to all around it, that it fits
     best.
 
@@ -25,35 +27,41 @@ def relocate(log_s: Floats, known: Booleans, levels: Sequence[Ints]) -> list[Int
     would let one message that was held up outweigh all others.
 
     Args:
-        log_s: [place, place], logarithms of distances.
-        known: [place, place], which of them count.
+        pairs: the distances that count.
         levels: partitions, outermost first, each a refinement of the one before.
     """
     path = np.stack(levels)
-    weight = (known & ~np.eye(len(known), dtype=bool)).astype(np.float64)
+    apart = pairs.apart
     for _ in range(_MOST_ROUNDS):
-        moved = _move(path, weight, log_s)
+        moved = _move(path, pairs.first[apart], pairs.second[apart], pairs.log_s[apart])
         if moved is None:
             break
         path = moved
     return _distinct(path)
 
 
-def _move(path: Ints, weight: Floats, mean: Floats) -> Ints | None:
+def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints | None:
     """[level, place] after the best moves that do not upset each other; None where no place gains by one."""
-    medians = _level_medians(meeting(path), weight, mean)
+    medians = _level_medians(meeting_level(path, first, second), log_s, len(path))
     if medians is None:
         return None
+    n = path.shape[1]
     _, members, group = np.unique(path[-1], return_index=True, return_inverse=True)
-    between = meeting(path[:, members])
-    membership = (group[:, None] == np.arange(len(members))[None, :]).astype(float)
-    cost = np.zeros_like(membership)
-    for level, median in enumerate(medians):
-        cost += (weight * np.abs(mean - median)) @ membership @ (between == level).T
+    row, column = np.concatenate([first, second]), np.concatenate([second, first])
+    off = [np.abs(log_s - median) for median in medians]
+    # What all pairs would cost at the outermost level is the same wherever a place is. With each group that
+    # it has in common with another place, that pair is of a level further in.
+    cost = np.zeros((n, len(members)))
+    for labels, inner, outer in zip(path[1:], off[1:], off, strict=False):
+        change = csr_array(
+            (np.tile(inner - outer, 2), (row, labels[column])), shape=(n, int(labels.max()) + 1)
+        )
+        cost += change.toarray()[:, labels[members]]
     best = np.argmin(cost, axis=1)
-    everyone = np.arange(len(group))
+    everyone = np.arange(n)
     gain = cost[everyone, group] - cost[everyone, best]
-    gaining = np.flatnonzero(gain > _LEAST_GAIN * np.sum(weight * np.abs(mean - medians[0]), axis=1))
+    whole = np.bincount(row, np.tile(off[0], 2), minlength=n)
+    gaining = np.flatnonzero(gain > _LEAST_GAIN * whole)
     # Partners that move at once may swap places for ever: one move for each group that is touched.
     touched: set[int] = set()
     result = path.copy()
@@ -65,19 +73,18 @@ def _move(path: Ints, weight: Floats, mean: Floats) -> Ints | None:
     return result if touched else None
 
 
-def _level_medians(meets: Ints, weight: Floats, mean: Floats) -> list[float] | None:
+def _level_medians(meets: Ints, log_s: Floats, levels: int) -> list[float] | None:
     """Median logarithm of the distances at each level; None where there are no two levels to choose
     between.
     """
-    measured = weight > 0
     medians: list[float] = []
     filled = 0
-    for level in range(int(meets.max()) + 1):
-        here = mean[(meets == level) & measured]
+    for level in range(levels):
+        here = log_s[meets == level]
         filled += len(here) > 0
         # A level whose groups are single places has no distances; it is as near as the one around it.
         medians.append(
-            float(np.median(here)) if len(here) else medians[-1] if medians else float(np.max(mean))
+            float(np.median(here)) if len(here) else medians[-1] if medians else float(log_s.max(initial=0.0))
         )
     return medians if filled > 1 else None
 

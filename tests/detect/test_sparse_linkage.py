@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Distances that were not measured follow from those that were."""
+"""The tree of few distances is that of all, and says what is not known."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import cophenet, linkage
+from scipy.spatial.distance import squareform
 
-from isochrone.detect.complete import complete
+from isochrone.detect.distance import distances_of
+from isochrone.detect.place_pairs import PlacePairs
+from isochrone.detect.sparse_linkage import meeting_heights, sparse_linkage
 from isochrone.errors import IsochroneError
 
 
@@ -29,6 +33,13 @@ def without(matrix, keep):
     return holes
 
 
+def filled(matrix, noise=0.0):
+    """What is known and what follows of a matrix with holes."""
+    log_s, _, known = PlacePairs.of(distances_of(matrix, noise), filled=True).block(np.arange(len(matrix)))
+    assert known[~np.eye(len(matrix), dtype=bool)].all()
+    return log_s
+
+
 @given(st.sampled_from([(3, 4), (2, 3, 4), (5, 2, 2)]), st.integers(0, 1000))
 @settings(deadline=None, max_examples=30)
 def test_the_star_of_one_rank_in_every_group_tells_the_rest(counts, seed):
@@ -39,7 +50,7 @@ def test_the_star_of_one_rank_in_every_group_tells_the_rest(counts, seed):
     for pivot in range(0, n, counts[-1]):
         keep[pivot] = True
     shuffled = np.ix_(order, order)
-    assert complete(without(matrix, keep)[shuffled], 0.0) == pytest.approx(matrix[shuffled])
+    assert filled(without(matrix, keep)[shuffled]) == pytest.approx(matrix[shuffled])
 
 
 def test_two_ranks_that_only_their_leaders_connect_are_as_far_as_these():
@@ -48,7 +59,7 @@ def test_two_ranks_that_only_their_leaders_connect_are_as_far_as_these():
     for leader in range(0, 12, 3):
         keep[leader, leader : leader + 3] = True
         keep[leader, ::3] = True
-    assert complete(without(matrix, keep), 0.0) == pytest.approx(matrix)
+    assert filled(without(matrix, keep)) == pytest.approx(matrix)
 
 
 def test_what_was_measured_stays_as_it_is():
@@ -56,19 +67,33 @@ def test_what_was_measured_stays_as_it_is():
     matrix = random.normal(size=(6, 6))
     matrix += matrix.T
     np.fill_diagonal(matrix, 0.0)
-    assert complete(matrix, 0.1) == pytest.approx(matrix)
+    assert filled(matrix, 0.1) == pytest.approx(matrix)
 
 
 def test_what_is_filled_in_scatters_like_what_was_measured():
     keep = np.zeros((60, 60), dtype=bool)
     keep[0] = True
-    found = complete(without(ultrametric((60,), [1.0]), keep), 0.05)
-    filled = found[1:, 1:][np.triu_indices(59, 1)]
-    assert np.std(filled) == pytest.approx(0.05, rel=0.1)
+    found = filled(without(ultrametric((60,), [1.0]), keep), 0.05)
+    between = found[1:, 1:][np.triu_indices(59, 1)]
+    assert np.std(between) == pytest.approx(0.05, rel=0.1)
 
 
 def test_ranks_without_a_way_to_each_other_are_named():
     keep = np.zeros((4, 4), dtype=bool)
     keep[0, 1] = keep[2, 3] = True
     with pytest.raises(IsochroneError, match="do not connect ranks 0 and 2"):
-        complete(without(ultrametric((4,), [1.0]), keep), 0.0)
+        filled(without(ultrametric((4,), [1.0]), keep))
+
+
+@given(st.integers(2, 40), st.integers(0, 1000))
+@settings(deadline=None, max_examples=30)
+def test_of_all_pairs_it_is_the_average_linkage_of_scipy(items, seed):
+    random = np.random.default_rng(seed)
+    first, second = np.triu_indices(items, 1)
+    log_s = random.normal(size=len(first))
+    tree, least = sparse_linkage(first, second, log_s, items)
+    expected = linkage(log_s - least, "average")
+    assert tree[:, 2:] == pytest.approx(expected[:, 2:])
+    some = random.permutation(items)[: items // 2 + 1]
+    heights = squareform(cophenet(expected))
+    assert meeting_heights(tree, some) == pytest.approx(heights[np.ix_(some, some)])
