@@ -31,29 +31,29 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
         own, across: [rank, rank], symmetric, which pairs are within and across.
     """
     n = len(log_s)
-    kinds = [matrix & ~np.eye(n, dtype=bool) for matrix in (own, across)]
-    used = kinds[0] | kinds[1]
-    weight = used.astype(np.float64)
+    first, second = np.nonzero(np.triu(own | across, 1))
+    values, kind = log_s[first, second], across[first, second].astype(np.int64)
+    weight = np.ones(len(values))
     found: Floats = np.zeros(n + 2)
     for _ in range(_ROUNDS):
+        of_kind = sum(np.bincount(2 * each + kind, weight, minlength=2 * n) for each in (first, second))
+        of_kind = np.reshape(of_kind, (n, 2))
         system = np.zeros((n + 2, n + 2))
-        right = np.zeros(n + 2)
-        system[:n, :n] = weight
-        system[np.arange(n), np.arange(n)] += weight.sum(axis=1) + _PULL
-        right[:n] = np.sum(weight * log_s, axis=1)
-        for at, kind in enumerate(kinds, n):
-            of_kind = np.where(kind, weight, 0.0)
-            system[:n, at] = system[at, :n] = of_kind.sum(axis=1)
-            system[at, at] = of_kind.sum() / 2 + 1e-12
-            right[at] = np.sum(of_kind * log_s) / 2
+        system[first, second] = weight
+        system[:n, n:] = of_kind
+        system += system.T
+        ranks, kinds = of_kind.sum(axis=1) + _PULL, of_kind.sum(axis=0) / 2 + 1e-12
+        np.fill_diagonal(system, np.concatenate([ranks, kinds]))
+        of_pair = weight * values
+        ends = sum(np.bincount(each, of_pair, minlength=n) for each in (first, second))
+        right = np.concatenate([ends, np.bincount(kind, of_pair, minlength=2)])
         before, found = found, np.asarray(np.linalg.solve(system, right), dtype=np.float64)
-        means = np.where(kinds[0], found[n], found[n + 1])
-        left = np.abs(log_s - means - found[:n, None] - found[None, :n])
-        least = max(_SMALL * float(np.median(left[used])), 1e-6)
+        left = np.abs(values - found[n + kind] - found[first] - found[second])
+        least = max(_SMALL * float(np.median(left)), 1e-6)
         if np.abs(found - before).max() < _SMALL * least:
             break
-        weight = np.where(used, 1 / np.maximum(left, least), 0.0)
-        weight /= weight[used].mean()
+        weight = 1 / np.maximum(left, least)
+        weight /= weight.mean()
     effects: Floats = found[:n] - np.median(found[:n])
     return effects
 

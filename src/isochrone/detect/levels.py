@@ -151,7 +151,7 @@ def _support(criterion: Criterion, levels: Sequence[Ints]) -> int:
 
 
 def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
-    return len(some) == len(others) and all(map(np.array_equal, some, others))
+    return len(some) == len(others) and all(map(same, some, others))
 
 
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:

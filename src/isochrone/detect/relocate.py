@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.partitions import meeting_level
@@ -53,10 +52,9 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints | None:
     # it has in common with another place, that pair is of a level further in.
     cost = np.zeros((n, len(members)))
     for labels, inner, outer in zip(path[1:], off[1:], off, strict=False):
-        change = csr_array(
-            (np.tile(inner - outer, 2), (row, labels[column])), shape=(n, int(labels.max()) + 1)
-        )
-        cost += change.toarray()[:, labels[members]]
+        groups = int(labels.max()) + 1
+        change = np.bincount(row * groups + labels[column], np.tile(inner - outer, 2), minlength=n * groups)
+        cost += change.reshape(n, groups)[:, labels[members]]
     best = np.argmin(cost, axis=1)
     everyone = np.arange(n)
     gain = cost[everyone, group] - cost[everyone, best]
