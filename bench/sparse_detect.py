@@ -33,7 +33,7 @@ REPETITIONS = 20
 
 
 def measure(shape: tuple[int, ...]) -> dict[str, Any]:
-    """One row: what is chosen on a machine with so many parts in each part, and what detection makes of it."""
+    """One row: what is chosen on a machine of so many parts in each part, and what detection makes of it."""
     random = np.random.default_rng(1)
     ranks = int(np.prod(shape))
     place = random.permutation(ranks)

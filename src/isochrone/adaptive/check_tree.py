@@ -14,16 +14,12 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from isochrone.adaptive.level_samples import SAMPLES
-from isochrone.adaptive.table import Floats, Pair, Table
+from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.criterion import LEAST_SHARE, scatter
-from isochrone.detect.distance import Ints
-from isochrone.detect.evidence import EVIDENCE, LEAST_STEP
+from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.evidence import EVIDENCE, FEW, LEAST_STEP, MOST_ROUNDS
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
-
-_MOST_ROUNDS = 3
-"""Of measuring ranks in doubt: nearly always the second finds none."""
 
 
 def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:
@@ -37,7 +33,7 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     if sample := table.missing(_sample(levels, table, random)):
         yield sample
     asked: set[int] = set()
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         levels, means = _levels(table)
         odd = _of_odd_size(levels, random)
         doubtful = _misfits(table, levels, means) - asked
@@ -134,5 +130,5 @@ def _candidates(levels: Sequence[Ints], rank: int, random: np.random.Generator) 
 
 
 def _with_members(rank: int, members: Ints, random: np.random.Generator) -> list[Pair]:
-    others = random.permutation(members[members != rank])[:SAMPLES]
+    others = random.permutation(members[members != rank])[:FEW]
     return [(rank, int(other)) for other in others]

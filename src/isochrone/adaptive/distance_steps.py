@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.adaptive.table import Floats
 from isochrone.detect.criterion import scatter
+from isochrone.detect.distance import Floats
 from isochrone.detect.evidence import LEAST_STEP, beyond_chance
 
 

@@ -12,9 +12,6 @@ from isochrone.files import Measurements
 # Those that are repeated alone first; then those follow that look slow, which are no fair sample.
 SAMPLE_PAIRS = 12
 
-# Pairs that take so much longer together than alone were disturbed.
-LEAST_RATIO = 1.2
-
 
 def sample(measured: npt.NDArray[np.bool_], random: np.random.Generator) -> list[Pair]:
     """Some of the pairs that were measured, [rank, rank]."""

@@ -11,10 +11,8 @@ import numpy as np
 
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
+from isochrone.detect.evidence import FEW
 from isochrone.detect.partitions import meeting_level
-
-SAMPLES = 3
-"""Pairs of a kind, where one of them may have been held up: the median is right nevertheless."""
 
 
 def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
@@ -32,7 +30,7 @@ def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[P
     for level, labels in enumerate(levels):
         here = random.permutation(np.flatnonzero(meets == level))
         seen = np.zeros(len(levels[0]), dtype=bool)  # groups
-        for _ in range(min(SAMPLES, len(here))):
+        for _ in range(min(FEW, len(here))):
             low, high = i[here], j[here]
             best = int(np.argmin(1 * used[low] + used[high] + seen[labels[low]]))
             chosen.append((int(low[best]), int(high[best])))

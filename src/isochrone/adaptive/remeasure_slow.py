@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isochrone.adaptive.level_samples import SAMPLES
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
+from isochrone.detect.evidence import FEW
 from isochrone.doctor.findings import findings
 from isochrone.doctor.residuals import against_their_like
 from isochrone.files import Measurements
@@ -40,7 +40,7 @@ def more_pairs(measurements: Measurements, levels: Ints, random: np.random.Gener
     chosen: dict[Pair, None] = {}
     for finding in findings(residuals, measurements.places)[:_MOST_FINDINGS]:
         pairs = finding.suspect.pairs
-        wanted = SAMPLES - len(pairs)
+        wanted = FEW - len(pairs)
         if wanted <= 0:
             continue
         near, far = (hosts == hosts[of[pairs[0]]] for of in (residuals.first, residuals.second))
@@ -62,6 +62,6 @@ def to_repeat(measurements: Measurements, levels: Ints, random: np.random.Genera
     unsure = [finding for finding in findings(residuals, measurements.places) if not finding.sure]
     chosen: dict[Pair, None] = {}
     for finding in unsure[:_MOST_FINDINGS]:
-        for k in random.permutation(finding.suspect.pairs)[:SAMPLES].tolist():
+        for k in random.permutation(finding.suspect.pairs)[:FEW].tolist():
             chosen[int(residuals.first[k]), int(residuals.second[k])] = None
     return list(chosen)

@@ -15,6 +15,7 @@ be within groups, and the next group is the one that it nearly chose.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from scipy.special import ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.effects import rank_effects, row_medians
-from isochrone.detect.evidence import LEAST_STEP
+from isochrone.detect.evidence import FEW, LEAST_STEP, SLOWER
 from isochrone.detect.place_pairs import PlacePairs
 
 NEARLY_EVERY = 0.9
@@ -38,21 +39,15 @@ USUALLY = 0.5
 """So much of the step must be there in the medians of the repetitions. Where few messages are faster than all
 others, whether a pair had one among its least is chance."""
 
-LEAST_PAIRS = 3
-"""A rank, on average, that tell what ranks add to their messages: of fewer, this would be mostly noise."""
-
-_MOST_LOG = 700.0
+_MOST_LOG = float(np.log(np.finfo(np.float64).max))
 """Beyond it a ratio is no number: of damaged files only."""
-
-SLOW_PART = float(np.log(1.2))
-"""So much slower parts of one host are: the core that the system runs on itself, or far ones of a die."""
 
 SLOW_OR_FAR = "one is apart from all others, slow or far: times cannot tell which"
 
 MOST_RANKS = 256
 """That one verdict looks at: whole groups of them, or some ranks of each, say the same as all."""
-MOST_OF_A_GROUP = 16
-MOST_SIBLINGS = 8
+MOST_OF_A_GROUP = math.isqrt(MOST_RANKS)
+MOST_SIBLINGS = MOST_OF_A_GROUP // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +119,7 @@ class Criterion:
         row, column, log_s = self.pairs.among(places)
         away = log_s[one[row] & ~one[column]]
         among = log_s[~one[row] & ~one[column] & (units[row] != units[column])]
-        return min(len(away), len(among)) > 0 and bool(np.median(away) - np.median(among) < SLOW_PART)
+        return min(len(away), len(among)) > 0 and bool(np.median(away) - np.median(among) < np.log(SLOWER))
 
     def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
         """On a partition of the places.
@@ -191,7 +186,8 @@ class Criterion:
         """
         own, across = judge.own, judge.across
         pairs = judge.pairs_own + judge.pairs_across
-        fits = pairs >= LEAST_PAIRS * len(log_s)
+        # Of fewer pairs a rank, what ranks add would be mostly noise.
+        fits = pairs >= FEW * len(log_s)
         effects = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
         alike = log_s - effects[:, None] - effects[None, :]
         # As many of the pairs as are fitted tell nothing of the scatter.

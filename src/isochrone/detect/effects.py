@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from isochrone.detect.distance import Booleans, Floats, Ints
+from isochrone.detect.evidence import MOST_ROUNDS
 
 _ROUNDS = 10
 """Of reweighting: least absolute values are reached to within a per cent."""
@@ -70,7 +71,7 @@ def effects_around(first: Ints, second: Ints, log_s: Floats, meets: Ints, ranks:
     medians = np.zeros(int(meets.max(initial=0)) + 1)
     effects = np.zeros(ranks)
     of_rank = GroupMedians(np.concatenate([first, second]), ranks)
-    for _ in range(3 if len(log_s) else 0):
+    for _ in range(MOST_ROUNDS if len(log_s) else 0):
         left = log_s - effects[first] - effects[second]
         for level in range(len(medians)):
             if (here := meets == level).any():

@@ -23,6 +23,16 @@ ERROR = 1e-3
 EVIDENCE = -math.log(ERROR)
 """The logarithm of how much likelier one of two cases must be to be taken as true."""
 
+SLOWER = 1.2
+"""So many times slower, and no more, may be slow and not far: parts of one host (the core that the system
+runs on itself), or pairs that others have disturbed."""
+
+FEW = 3
+"""Values that tell something together: of so many, one that is odd does not move the median."""
+
+MOST_ROUNDS = 3
+"""Of doing again what follows from what it changes: nearly always the second changes nothing."""
+
 
 def beyond_chance(values: int = 1) -> float:
     """How many times the scatter the least of so many values is below their median, but for the chance of

@@ -21,13 +21,10 @@ from isochrone.detect.criterion import Criterion, Verdict
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
+from isochrone.detect.evidence import MOST_ROUNDS
 from isochrone.detect.partitions import meeting_level, numbered, same
 from isochrone.detect.place_pairs import PlacePairs
 from isochrone.detect.relocate import relocate
-
-_MOST_ROUNDS = 3
-"""Of taking away effects, and of weighing levels between their neighbours: few need a second."""
-
 
 one_thread = partial(threadpool_limits, limits=1, user_api="blas")
 """The matrices are small: with several threads each step waits for all cores, and where others use these it
@@ -56,7 +53,7 @@ def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Ver
     pairs = PlacePairs.of(distances, filled)
     criterion = Criterion(pairs, distances.host_of)
     levels, passed_over = _chosen(criterion, everything)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         path = np.stack([everything, *levels])
         first, second = pairs.first[pairs.apart], pairs.second[pairs.apart]
         meets = meeting_level(path, first, second)
@@ -109,7 +106,7 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
         if merits[weakest] >= 1:
             break
         del chosen[weakest]
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(MOST_ROUNDS):
         before = chosen
         around = [-1, *chosen, inside]
         chosen = sorted({*chosen, *(at for ends in pairwise(around) for at in between(*ends))})

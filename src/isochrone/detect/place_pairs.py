@@ -48,7 +48,7 @@ class PlacePairs:
         )
         # [place, place], the number of the pair, from 1; 0 of what is not known.
         number = np.arange(1, len(cell) + 1)
-        if 2 * len(cell) > n * n / _FEW:
+        if 2 * len(cell) >= n * (n - 1):
             table = np.zeros((n, n), dtype=np.int64)
             table[first, second] = table[second, first] = number
         else:
@@ -65,7 +65,8 @@ class PlacePairs:
     @cached_property
     def apart(self) -> Booleans:
         """[pair], whether it is of two places."""
-        return self.first != self.second
+        apart: Booleans = self.first != self.second
+        return apart
 
     @cached_property
     def known_of(self) -> Ints:
@@ -76,7 +77,7 @@ class PlacePairs:
     @cached_property
     def linkage(self) -> tuple[Floats, float]:
         """The tree of all places by average linkage, and what its heights are above."""
-        first, second, log_s = (each[self.apart] for each in (self.first, self.second, self.log_s))
+        first, second, log_s = self.first[self.apart], self.second[self.apart], self.log_s[self.apart]
         if 2 * len(log_s) < self.places * (self.places - 1):
             return sparse_linkage(first, second, log_s, self.places)
         # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
@@ -111,7 +112,3 @@ class PlacePairs:
             log_s, usual = np.where(known, log_s, follows), np.where(known, usual, follows)
             known = known | ~np.eye(len(places), dtype=bool)
         return log_s, usual, known
-
-
-_FEW = 4
-"""Where fewer than one in so many pairs is known, a table of all would be larger than what it tells."""

@@ -11,10 +11,8 @@ from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.partitions import meeting_level
 from isochrone.detect.place_pairs import PlacePairs
 
-_MOST_ROUNDS = 50
-
 # Gains below this share of the cost are rounding.
-_LEAST_GAIN = 1e-9
+_LEAST_GAIN = float(np.sqrt(np.finfo(np.float64).eps))
 
 
 def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
@@ -31,19 +29,19 @@ def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
     """
     path = np.stack(levels)
     apart = pairs.apart
-    for _ in range(_MOST_ROUNDS):
-        moved = _move(path, pairs.first[apart], pairs.second[apart], pairs.log_s[apart])
-        if moved is None:
-            break
-        path = moved
+    seen: set[bytes] = set()
+    # Medians follow the moves: that they come back to where they were is not ruled out.
+    while path.tobytes() not in seen:
+        seen.add(path.tobytes())
+        path = _move(path, pairs.first[apart], pairs.second[apart], pairs.log_s[apart])
     return _distinct(path)
 
 
-def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints | None:
-    """[level, place] after the best moves that do not upset each other; None where no place gains by one."""
+def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints:
+    """[level, place] after the best moves that do not upset each other; as it is where no place gains."""
     medians = _level_medians(meeting_level(path, first, second), log_s, len(path))
     if medians is None:
-        return None
+        return path
     n = path.shape[1]
     _, members, group = np.unique(path[-1], return_index=True, return_inverse=True)
     row, column = np.concatenate([first, second]), np.concatenate([second, first])
@@ -52,9 +50,9 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints | None:
     # it has in common with another place, that pair is of a level further in.
     cost = np.zeros((n, len(members)))
     for labels, inner, outer in zip(path[1:], off[1:], off, strict=False):
-        groups = int(labels.max()) + 1
-        change = np.bincount(row * groups + labels[column], np.tile(inner - outer, 2), minlength=n * groups)
-        cost += change.reshape(n, groups)[:, labels[members]]
+        count = int(labels.max()) + 1
+        change = np.bincount(row * count + labels[column], np.tile(inner - outer, 2), minlength=n * count)
+        cost += change.reshape(n, count)[:, labels[members]]
     best = np.argmin(cost, axis=1)
     everyone = np.arange(n)
     gain = cost[everyone, group] - cost[everyone, best]
@@ -68,7 +66,7 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints | None:
         if not touched & groups:
             touched |= groups
             result[:, place] = path[:, members[best[place]]]
-    return result if touched else None
+    return result
 
 
 def _level_medians(meets: Ints, log_s: Floats, levels: int) -> list[float] | None:

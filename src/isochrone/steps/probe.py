@@ -11,9 +11,10 @@ from typing import Literal, get_args
 
 from isochrone.adaptive.choose_pairs import Choosing, choose_pairs
 from isochrone.adaptive.follow import Chooser, follow
-from isochrone.adaptive.interference import LEAST_RATIO, interference
+from isochrone.adaptive.interference import interference
 from isochrone.adaptive.level_samples import share_of_groups
 from isochrone.adaptive.table import Pair, Table
+from isochrone.detect.evidence import SLOWER
 from isochrone.errors import IsochroneError
 from isochrone.files import Clusters, Measurements, read_measurements
 from isochrone.launch.target import Target
@@ -150,7 +151,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
     disturbed = interference(found)
-    if disturbed and disturbed[0] > LEAST_RATIO and not found.oversubscribed:
+    if disturbed and disturbed[0] > SLOWER and not found.oversubscribed:
         _log.warning(
             "%s: messages of %d bytes took %.2g times as long while other pairs were measured as alone: "
             "probe again with --together none",
