@@ -26,7 +26,7 @@ from isochrone.detect.levels import judged
 from isochrone.detect.partitions import same
 from isochrone.files import provenance
 
-SHAPES = ((4, 8, 2, 16), (4, 16, 2, 16), (8, 16, 2, 16), (10, 25, 4, 10))
+SHAPES = ((4, 8, 2, 16), (8, 16, 2, 16), (10, 25, 4, 10))
 LATENCIES_S = (1.8e-6, 1.2e-6, 0.6e-6, 0.3e-6)
 NOISE = 0.03
 REPETITIONS = 20
