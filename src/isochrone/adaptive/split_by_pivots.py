@@ -26,10 +26,12 @@ from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
 from isochrone.detect.evidence import EVIDENCE
 
-_SURE = math.ceil(EVIDENCE / math.log(2))
-"""So many that would each be right by an even chance. Pivots in a row that see no step in a group without
-groups: of a level that sets half of the ranks apart each would see one. Pairs on each side that confirm a
-step, and ranks that tell on which side another one is, at most."""
+_WITNESSES = 8
+"""Pairs on each side that confirm a step; and ranks that tell on which side another one is, at most."""
+
+_FLAT = math.ceil(EVIDENCE / math.log(2))
+"""Pivots in a row that see no step in a group without groups: of a level that sets half of the ranks apart
+each of these would see one."""
 
 Parts = Generator[Sequence[Pair], None, list[list[int]]]
 
@@ -66,7 +68,7 @@ def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np
                         tasks.add(split_by_pivots(table, tasks, inner, random))
                 rest = parts[-1]
                 flat = 0
-            if flat >= _SURE:
+            if flat >= _FLAT:
                 return
 
 
@@ -105,9 +107,11 @@ def _confirmed(
         return True
     within = [
         (near[a], near[b])
-        for a, b in random.permutation(np.stack(np.triu_indices(len(near), 1), axis=1))[:_SURE].tolist()
+        for a, b in random.permutation(np.stack(np.triu_indices(len(near), 1), axis=1))[:_WITNESSES].tolist()
     ]
-    across = list(zip(random.choice(near, _SURE).tolist(), random.choice(far, _SURE).tolist(), strict=True))
+    across = list(
+        zip(random.choice(near, _WITNESSES).tolist(), random.choice(far, _WITNESSES).tolist(), strict=True)
+    )
     yield [*within, *across]
     return _median(table, across) - _median(table, within) >= (step.far - step.near) / 2
 
@@ -129,7 +133,7 @@ def _decided(
         for rank, value in zip(ranks, table.log_s(pivot, ranks).tolist(), strict=True)
     }
     core = sorted(rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE)
-    for partner in core[:_SURE]:
+    for partner in core[:_WITNESSES]:
         doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
         if not doubtful:
             break

@@ -43,18 +43,25 @@ def sparse_linkage(first: Ints, second: Ints, log_s: Floats, items: int) -> tupl
     rows: list[tuple[int, int, float, int]] = []
     while nearest:
         height, one, other = heapq.heappop(nearest)
-        total, count = neighbours[one].get(other, (np.nan, 1))
-        if total / count != height:
-            continue  # of a cluster that has grown since
+        if other not in neighbours[one]:
+            continue  # of a cluster that is part of another by now
+        total, count = neighbours[one][other]
+        if total / count > height:
+            # Averages that rise are put right only where their turn comes.
+            heapq.heappush(nearest, (total / count, one, other))
+            continue
         big, small = (one, other) if len(neighbours[one]) >= len(neighbours[other]) else (other, one)
         around = neighbours[big]
         del around[small], neighbours[small][big]
         for beside, (total, count) in neighbours[small].items():
             del neighbours[beside][small]
-            more, others = around.get(beside, (0.0, 0))
-            joined = (total + more, count + others)
-            around[beside] = neighbours[beside][big] = joined
-            heapq.heappush(nearest, (joined[0] / joined[1], big, beside))
+            more, others = around.get(beside, (np.inf, 1))
+            before = more / others
+            if before < np.inf:
+                total, count = total + more, count + others
+            around[beside] = neighbours[beside][big] = (total, count)
+            if total / count < before:
+                heapq.heappush(nearest, (total / count, big, beside))
         neighbours[small] = {}
         size[big] += size[small]
         rows.append((*sorted((number[big], number[small])), height, size[big]))
