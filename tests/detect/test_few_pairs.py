@@ -10,6 +10,7 @@ from bench_script import load
 from isochrone.detect.distance import Distances, Ints, distances_between, distances_of
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import meeting_level, same
+from isochrone.errors import IsochroneError
 
 STEPS = (1.8e-6, 1.2e-6, 0.6e-6, 0.3e-6)
 
@@ -59,6 +60,13 @@ def test_where_one_pair_is_missing_the_levels_are_those_of_all(seed: int) -> Non
     found = find_levels(distances_of(log_s, 0.03))
     assert len(found) == 2
     assert same(found[1], group)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_of_which_no_pair_was_measured_are_refused(ranks: int) -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+    with pytest.raises(IsochroneError, match="do not connect ranks 0 and 1"):
+        find_levels(distances_between(nothing, nothing, np.zeros(0), 0.0, ranks))
 
 
 @pytest.mark.long

@@ -76,7 +76,7 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
     levels around it.
     """
     pairs = criterion.pairs
-    some, gaps = cuts(pairs.linkage[0]) if pairs.places > 2 else ([], np.zeros(0))
+    some, gaps = cuts(pairs.linkage[0]) if pairs.places > 1 else ([], np.zeros(0))
     if not pairs.apart.all():
         some, gaps = [*some, np.arange(len(everything))], np.append(gaps, np.inf)
     inside = len(some)
