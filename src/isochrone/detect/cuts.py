@@ -24,13 +24,13 @@ _NARROW = 0.1 * LEAST_STEP
 """Gaps below this are noise: a useful step between medians is a tenth of one between merges at least."""
 
 
-def average_linkage(log_s: Floats) -> tuple[Floats, float]:
+def average_linkage(condensed: Floats) -> tuple[Floats, float]:
     """SciPy's linkage matrix, whose heights are above the least of the logarithms; and that.
 
     Args:
-        log_s: [item, item], of two at least; above the diagonal, logarithms of distances.
+        condensed: [pair], logarithms of the distances of two items or more, in the order of condensed
+            matrices of SciPy.
     """
-    condensed = log_s[np.triu_indices(len(log_s), 1)]
     # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
     least = float(condensed.min())
     return linkage(condensed - least, "average"), least

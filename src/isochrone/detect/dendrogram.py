@@ -102,7 +102,7 @@ class _Merges:
         if len(representatives) < 2:
             return
         nodes = [self._cluster[rank] for rank in representatives]
-        tree, least = average_linkage(mean)
+        tree, least = average_linkage(mean[np.triu_indices(len(mean), 1)])
         for a, b, height, _ in tree:
             pair = sorted((nodes[int(a)], nodes[int(b)]), key=lambda node: self._members[node][0])
             height = max(*(self._heights[node] for node in pair), min(max(height + least, low), high))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array
 
+from isochrone.detect.cuts import average_linkage
 from isochrone.detect.distance import Booleans, Distances, Floats, Ints
 from isochrone.detect.sparse_linkage import meeting_heights, sparse_linkage
 
@@ -80,9 +80,7 @@ class PlacePairs:
         first, second, log_s = self.first[self.apart], self.second[self.apart], self.log_s[self.apart]
         if 2 * len(log_s) < self.places * (self.places - 1):
             return sparse_linkage(first, second, log_s, self.places)
-        # Logarithms may be negative, and SciPy wants distances: a shift of all changes no average linkage.
-        least = float(log_s.min())
-        return linkage(log_s - least, "average"), least
+        return average_linkage(log_s)
 
     def among(self, places: Ints) -> tuple[Ints, Ints, Floats]:
         """[cell] each: of what is known between some places, either way: which two of them, and the

@@ -73,7 +73,7 @@ def at_gaps(machine: Made) -> list[Ints]:
     log_s = machine.log_s
     if len(log_s) < 3:
         return []
-    tree, _ = average_linkage(log_s)
+    tree, _ = average_linkage(log_s[np.triu_indices(len(log_s), 1)])
     return cut_above(tree, np.flatnonzero(np.diff(tree[:, 2]) > max(LEAST_STEP, _NOISES * machine.noise)))
 
 
