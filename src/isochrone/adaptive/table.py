@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -66,12 +67,13 @@ class Table:
         found[list(self._log_s[rank])] = True
         return found
 
-    @property
+    @cached_property
     def noise(self) -> float:
         """How far the logarithm of a distance scatters from message to message."""
         if not self._spreads:
             return 0.0
-        return scatter_of_least(int(np.median(self._counts))) * float(np.median(list(self._spreads.values())))
+        usual = scatter_of_least(int(np.median(self._counts)))
+        return usual * float(np.median(list(self._spreads.values())))
 
     def add(self, pair: Pair, least_s: float, median_s: float, repetitions: int | None = None) -> None:
         """Takes in a pair: the least and the median of the one-way times of its smallest message, seconds,
@@ -81,6 +83,7 @@ class Table:
         self._log_s[low][high] = self._log_s[high][low] = float(np.log(least_s))
         self._counts.append(self._repetitions if repetitions is None else repetitions)
         self._spreads[low, high] = float(spread_of(least_s, median_s))
+        self.__dict__.pop("noise", None)  # which all pairs have a say in
 
     def missing(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those of the pairs that were not measured, each once, the lesser rank first, in their order."""
