@@ -73,6 +73,21 @@ def test_the_librarys_own_choice_is_one_of_the_selectable_ones() -> None:
     assert own.rival.speedup == own.speedup
 
 
+def test_what_was_timed_with_a_fast_root_alone_is_not_the_best_selectable() -> None:
+    samples = {}
+    for root, native_s in ((0, 1e-5), (3, 9e-5)):
+        samples[BenchKey(64, root, "native")] = times(native_s, root)
+        samples[BenchKey(64, root, "plan")] = times(native_s / 2, root)
+        samples[BenchKey(64, root, "native:flat")] = times(native_s * 1.5, root)
+    samples[BenchKey(64, 0, "native:chain")] = times(1.2e-5, 7)
+    comparison = compare(samples, "bcast")
+    assert comparison is not None
+    rival = comparison.sizes[0].rival
+    assert rival is not None
+    assert rival.algorithm == "native"
+    assert rival.time_s == comparison.sizes[0].native_s
+
+
 def test_roots_are_taken_together_each_repetition_with_its_own_roots() -> None:
     samples = {}
     for root, native_s in ((0, 1e-5), (3, 9e-5)):

@@ -130,8 +130,9 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     paired with the one of its own root.
 
     The rival of a size is what has the least median of the library's own choice and all that it was told,
-    chosen with the samples that it is then judged by: this favours the rival. None when `samples` holds no
-    run of the library's own.
+    chosen with the samples that it is then judged by: this favours the rival. What it was told is one only
+    where it was timed with all roots, as its own choice was. None when `samples` holds no run of the
+    library's own.
     """
     samples = {
         key: times for key, times in samples.items() if key.collective == collective and not key.members
@@ -158,8 +159,8 @@ def compare_all(bench: Bench) -> tuple[Comparison, ...]:
 def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeComparison:
     native = _pooled(samples, size, NATIVE)
     plan = _pooled(samples, size, PLAN)
-    pooled = {rival: _pooled(samples, size, rival) for rival in rivals}
-    told = {rival: times for rival, times in pooled.items() if len(times)}
+    roots = _roots(samples, size, NATIVE)
+    told = {rival: _pooled(samples, size, rival) for rival in rivals if _roots(samples, size, rival) == roots}
     return SizeComparison(
         size_bytes=size,
         native_s=median_ci(native),
@@ -172,6 +173,10 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
 def _best(choices: Mapping[str, FloatArray], plan: FloatArray) -> Rival:
     best = min(choices, key=lambda choice: float(np.median(choices[choice])))
     return Rival(best.removeprefix(RIVAL_PREFIX), median_ci(choices[best]), _speedup(choices[best], plan))
+
+
+def _roots(samples: Samples, size: int, recipe: str) -> set[int]:
+    return {key.root for key in samples if (key.size_bytes, key.recipe) == (size, recipe)}
 
 
 def _pooled(samples: Samples, size: int, recipe: str) -> FloatArray:
