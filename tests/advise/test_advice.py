@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from surveyed import LIBRARY, layout, places, rule, topology, write
 
 from isochrone.advise import Advice, advice, verdict
@@ -139,9 +140,9 @@ def test_without_a_plan_only_a_bound_is_said() -> None:
 def test_a_plan_of_other_hosts_or_another_library_says_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    strangers = tuple(replace(place, host=f"x{place.host}", signature="another") for place in RANKS)
+    strangers = tuple(structs.replace(place, host=f"x{place.host}", signature="another") for place in RANKS)
     assert by_plan(replace(profile(row()), places=strangers), tmp_path).kinds[0].gain.source == "unknown"
-    library = replace(LIBRARY, library="Open MPI v4.1.4, x", abi="libmpi.so.40")
+    library = structs.replace(LIBRARY, library="Open MPI v4.1.4, x", abi="libmpi.so.40")
     write_profile(tmp_path / "profile.json", replace(profile(row(seconds=4.0)), mpi=library))
     words = ["advise", "--profile", str(tmp_path / "profile.json"), "--plan", str(tmp_path / "plan")]
     assert main([*words, "--json"]) == 0

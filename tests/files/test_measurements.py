@@ -151,7 +151,7 @@ def test_a_damaged_line_in_the_middle_is_an_error_with_its_number(write):
     ("change", "message"),
     [
         ({"pair": [0, 3]}, r"pair \[0, 3\] is none of 3 ranks"),
-        ({"pair": [-1, 2]}, r"pair \[-1, 2\]"),
+        ({"pair": [-1, 2]}, r"pair\[0\]: -1: violates minimum 0"),
         ({"pair": [1, 1]}, r"pair \[1, 1\]"),
         ({"pair": [0.5, 1]}, "integer"),
         ({"pair": 7}, "array"),

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isochrone.errors import IsochroneError
-from isochrone.files import plain_pairs, read_measurements
+from isochrone.files import measurement_lines, read_measurements
 
 RANKS, SIZES = 5, 3
 HEADER = {
@@ -37,7 +37,7 @@ def read(path, lines, monkeypatch, one_by_one):
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     with monkeypatch.context() as patch:
         if one_by_one:
-            patch.setattr(plain_pairs, "_MOST_LINES", 0)
+            patch.setattr(measurement_lines, "_BATCH", 1)
         try:
             return read_measurements(path)
         except IsochroneError as error:
@@ -86,7 +86,7 @@ def test_many_lines_together_say_what_they_say_one_by_one(tmp_path, monkeypatch,
     expected = read(path, lines, monkeypatch, one_by_one=True)
     assert not isinstance(expected, str)
     with monkeypatch.context() as patch:
-        patch.setattr(plain_pairs, "_MOST_LINES", [1, 2, 7, 4096][batch])
+        patch.setattr(measurement_lines, "_BATCH", [2, 3, 7, 4096][batch])
         assert same(expected, read(path, lines, monkeypatch, one_by_one=False))
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from planned import EVIDENCE, RANKS, Bench, said, write_plan_for
 
 from isochrone.files import Rule, read_measurements, write_plan
@@ -129,7 +130,9 @@ def test_a_plan_that_does_not_hold_costs_one_line_and_the_program_runs(
 
 def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Bench, tmp_path: Path) -> None:
     measurements = read_measurements(bench.folder / "m.jsonl")
-    elsewhere = tuple(replace(p, host="elsewhere", signature="another kind") for p in measurements.places)
+    elsewhere = tuple(
+        structs.replace(p, host="elsewhere", signature="another kind") for p in measurements.places
+    )
     write_plan_for(tmp_path, replace(measurements, places=elsewhere))
     planned = bench.run_on(tmp_path / "plan.json")
     assert (planned.returncode, planned.stdout) == (0, bench.run().stdout)
@@ -139,7 +142,7 @@ def test_a_plan_of_another_machine_costs_one_line_and_the_program_runs(bench: Be
 
 def test_another_host_of_the_same_kind_is_not_another_machine(bench: Bench, tmp_path: Path) -> None:
     measurements = read_measurements(bench.folder / "m.jsonl")
-    twins = tuple(replace(p, host="twin") for p in measurements.places)
+    twins = tuple(structs.replace(p, host="twin") for p in measurements.places)
     write_plan_for(tmp_path, replace(measurements, places=twins))
     planned = bench.run_on(tmp_path / "plan.json", ISOCHRONE_EXPLAIN="1")
     assert (planned.returncode, planned.stdout) == (0, bench.run().stdout)

@@ -191,7 +191,7 @@ def test_a_broadcast_that_beats_the_links_is_refused(small: Network, tmp_path: P
     path = tmp_path / "bench.jsonl"
 
     def write(time_s: float) -> None:
-        places = tuple(replace(PLACE, host=f"h{host}") for host in hosts)
+        places = tuple(Place(f"h{host}", PLACE.cpus, PLACE.signature) for host in hosts)
         times = {BenchKey(100_000, 0, "native"): np.array([time_s, 2 * time_s])}
         write_bench(path, Bench(places, MPI, "clock", 1e-6, True, False, times, 1.0))
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from surveyed import LIBRARY, layout, measurements, places, rule, topology, write
 
 from isochrone import _core
@@ -269,7 +270,7 @@ def test_plans_of_two_libraries_are_refused(tmp_path: Path) -> None:
     one = write(tmp_path / "one", of, [])
     for other in (
         MpiLibrary("Open MPI v4.1.4, package: x", "3.1", "libmpi.so.40"),
-        replace(LIBRARY, library="MPICH Version: 4.1.2"),
+        structs.replace(LIBRARY, library="MPICH Version: 4.1.2"),
     ):
         two = write(tmp_path / other.library.replace(" ", ""), of, [], library=other)
         with pytest.raises(IsochroneError, match="a plan belongs to one MPI library"):
@@ -316,7 +317,7 @@ def test_hosts_that_are_together_by_way_of_a_third_and_apart_in_a_level_around_a
 
 def test_a_host_with_other_hardware_is_refused(tmp_path: Path) -> None:
     ranks = places(hosts(0, 1), 2)
-    other = tuple(replace(place, signature="another node") for place in ranks)
+    other = tuple(structs.replace(place, signature="another node") for place in ranks)
     folders = [write(tmp_path / str(k), topology(each, {}), []) for k, each in enumerate((ranks, other))]
     with pytest.raises(IsochroneError, match="host n0 is 'another node' here"):
         merge(folders, tmp_path / "all")
@@ -394,7 +395,7 @@ def test_hosts_that_no_survey_had_run_as_by_one_survey_alone(tmp_path: Path, nam
     merged = read_topology(tmp_path / "all" / "topology.json")
     held = 0
     for folder, job in zip(folders, jobs, strict=True):
-        strangers = tuple(replace(place, host=f"x{place.host}") for place in job.ranks)
+        strangers = tuple(structs.replace(place, host=f"x{place.host}") for place in job.ranks)
         own, reason = chosen(folder, strangers, "bcast", 4096)
         if not reason.startswith("measured"):
             continue

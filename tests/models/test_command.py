@@ -264,7 +264,7 @@ def test_what_cannot_be_is_told_in_one_line(
     (given["lost"] / "measured" / "core-4.topology.json").unlink()
     topology = read_topology(given["survey"] / "topology.json")
     given["other"] = tmp_path / "other.json"
-    moved = tuple(replace(each, host=f"m{each.host}") for each in topology.places)
+    moved = tuple(Place(f"m{each.host}", each.cpus, each.signature) for each in topology.places)
     write_topology(given["other"], replace(topology, places=moved))
     assert main(["model", *(each.format(**given) for each in arguments)]) == code
     error = capsys.readouterr().err

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from msgspec import structs
 
 from isochrone.report.boxes import draw
 from isochrone.report.chartdata import blocks, chart_data, colour_range_s
@@ -109,7 +110,7 @@ def test_a_tree_as_deep_as_it_has_leaves_is_laid_out(survey_of: Callable, machin
     topology = survey_of("laptop").topology
     flat = replace(topology.levels[0], groups=(tuple(range(ranks)),))
     place = topology.places[0]
-    places = tuple(replace(place, cpus=str(rank)) for rank in range(ranks))
+    places = tuple(structs.replace(place, cpus=str(rank)) for rank in range(ranks))
     topology = replace(topology, places=places, ranks=tuple(range(ranks)), levels=(flat,))
     rows = [[ranks + i - 1 if i else 0, i + 1, 1e-6 * (i + 1), i + 2] for i in range(ranks - 1)]
     tree = merge_tree(np.array(rows, dtype=float), topology)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from report_page import Reader
 
 from isochrone.cli.main import main
@@ -243,8 +244,8 @@ def test_a_mapping_for_other_places_is_not_shown(mapped: Path, what: str) -> Non
     kept = read_mapping(mapped / "mapping.json")
     first = kept.places[0]
     other = {
-        "host": {"places": (replace(first, host="elsewhere"), *kept.places[1:])},
-        "cpus": {"places": (replace(first, cpus="0-99"), *kept.places[1:])},
+        "host": {"places": (structs.replace(first, host="elsewhere"), *kept.places[1:])},
+        "cpus": {"places": (structs.replace(first, cpus="0-99"), *kept.places[1:])},
         "tree": {"places": (), "identity": ()},
         "levels": {"levels": (LevelTraffic("rack", 1, 1), LevelTraffic("place", 0, 0))},
         "twice": {"places": (kept.places[1], *kept.places[1:])},

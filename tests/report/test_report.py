@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from msgspec import structs
 from report_page import Reader
 
 from isochrone.errors import IsochroneError
@@ -137,7 +138,7 @@ def test_names_from_files_are_text_and_never_markup(survey_of: Callable, machine
     rival = key._replace(recipe=f"native:{HOSTILE}")
     bench = replace(made.bench, slowest_s={**made.bench.slowest_s, rival: made.bench.slowest_s[key] / 10})
     rule: Rule = replace(made.plan.rules[0], recipe=HOSTILE, shape=HOSTILE, collective=HOSTILE)
-    mpi = replace(made.measurements.mpi, library=HOSTILE)
+    mpi = structs.replace(made.measurements.mpi, library=HOSTILE)
     provenance = {"command": [HOSTILE], "time": HOSTILE, "host": HOSTILE, "version": HOSTILE}
     made = replace(
         made,

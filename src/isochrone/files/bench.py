@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import MpiLibrary, Place, read_places
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_lines, write_lines
+from isochrone.files.fields import Collective, Count, Provenance, RankCount, Ranks, Recipe, Seconds
+from isochrone.files.form import Form, Head, LineFile, Tail
+from isochrone.files.place import MpiLibrary, Place, check_places
+from isochrone.files.schema import make_again
+from isochrone.files.text import Json
 
 BCAST = "bcast"
 """The collective of whatever names none: files had no other once."""
@@ -117,6 +120,59 @@ def native_first(recipe: str) -> tuple[bool, str]:
     return recipe != "native", recipe
 
 
+class Header(Head, frozen=True, kw_only=True, tag="bench"):
+    collective: Annotated[Collective, Meta(description="Of times that name none.")] = BCAST
+    ranks: RankCount
+    places: Annotated[tuple[Place, ...], Meta(min_length=1)]
+    mpi: MpiLibrary
+    start: Annotated[
+        str,
+        Meta(max_length=64, description="How starts are aligned: on synchronised clocks, or by a barrier."),
+    ]
+    sync_error_s: Seconds
+    oversubscribed: Annotated[
+        bool,
+        Meta(description="Whether some host had more ranks than CPUs, so that waiting ranks slept."),
+    ]
+    simulated: bool
+    provenance: Provenance
+
+
+class Time(Form, frozen=True, kw_only=True, gc=False):
+    """What the slowest rank took."""
+
+    collective: Collective = ""
+    bytes: Count
+    root: Count
+    recipe: Recipe
+    repetition: Count
+    slowest_s: Seconds
+    members: Annotated[
+        Ranks, Meta(description="Which ranks took part, ascending; all where it is missing.")
+    ] = ""
+
+
+class PatternTime(Form, frozen=True, kw_only=True, gc=False):
+    """Of point-to-point messages: the time of one."""
+
+    pattern: Collective
+    moved_bytes: Annotated[Count, Meta(description="What the bandwidth counts in slowest_s.")]
+    bytes: Count
+    root: Count
+    recipe: Recipe
+    repetition: Count
+    slowest_s: Seconds
+    members: Ranks = ""
+
+
+class End(Tail, frozen=True, kw_only=True):
+    elapsed_s: Seconds
+    calls: Annotated[Count, Meta(description="Collectives that were run, with those that did not count.")]
+
+
+FILE: LineFile[Header, Time | PatternTime | End] = LineFile("bench", Header, Time, PatternTime, End)
+
+
 def read_bench(path: Path | str) -> Bench:
     """Reads ``bench.jsonl``; where a repetition has several lines, the last counts.
 
@@ -124,55 +180,44 @@ def read_bench(path: Path | str) -> Bench:
     A last line that was cut off is reported and dropped.
     """
     path = Path(path)
-    lines = read_lines(path)
-    number, header = next(lines, (0, {}))
-    if number == 0:
-        raise IsochroneError("the file is empty", str(path), make_again("bench"))
-    check(header, "bench", f"{path}:{number}", "header")
-    places = read_places(header["places"], f"{path}:{number}")
-    if len(places) != header["ranks"]:
-        raise IsochroneError(
-            f"{len(places)} places for {header['ranks']} ranks", f"{path}:{number}", make_again("bench")
-        )
-    common = str(header.get("collective", BCAST))
+    header, where, lines = FILE.read(path)
+    check_places(header.places, where)
+    ranks = len(header.places)
+    if ranks != header.ranks:
+        raise IsochroneError(f"{ranks} places for {header.ranks} ranks", where, make_again("bench"))
     times: dict[BenchKey, dict[int, float]] = defaultdict(dict)
     moved_bytes: dict[BenchCase, int] = {}
     kinds: dict[str, bool] = {}
-    elapsed_s: float | None = None
-    calls: int | None = None
+    end: End | None = None
     for number, line in lines:
-        where = f"{path}:{number}"
-        if "end" in line:
-            check(line, "bench", where, "end")
-            elapsed_s, calls = float(line["elapsed_s"]), int(line["calls"])
+        if isinstance(line, End):
+            end = line
             continue
-        check(line, "bench", where, "time")
-        if line["root"] >= len(places):
-            raise IsochroneError(
-                f"root {line['root']} is none of {len(places)} ranks", where, make_again("bench")
-            )
-        is_pattern = "pattern" in line
-        collective = line["pattern"] if is_pattern else line.get("collective", common)
-        if kinds.setdefault(collective, is_pattern) != is_pattern:
-            what = f"'{collective}' is a pattern in one line and a collective in another"
-            raise IsochroneError(what, where, make_again("bench"))
-        members = line.get("members", "")
-        key = BenchKey(int(line["bytes"]), int(line["root"]), line["recipe"], collective, members)
-        times[key][int(line["repetition"])] = float(line["slowest_s"])
-        if is_pattern:
-            moved_bytes[key.case] = int(line["moved_bytes"])
+        is_pattern = isinstance(line, PatternTime)
+        collective = line.pattern if isinstance(line, PatternTime) else line.collective or header.collective
+        wrong = None
+        if line.root >= ranks:
+            wrong = f"root {line.root} is none of {ranks} ranks"
+        elif kinds.setdefault(collective, is_pattern) != is_pattern:
+            wrong = f"'{collective}' is a pattern in one line and a collective in another"
+        if wrong is not None:
+            raise IsochroneError(wrong, f"{path}:{number}", make_again("bench"))
+        key = BenchKey(line.bytes, line.root, line.recipe, collective, line.members)
+        times[key][line.repetition] = line.slowest_s
+        if isinstance(line, PatternTime):
+            moved_bytes[key.case] = line.moved_bytes
     return Bench(
-        places=places,
-        mpi=MpiLibrary(**header["mpi"]),
-        start=header["start"],
-        sync_error_s=float(header["sync_error_s"]),
-        oversubscribed=header["oversubscribed"],
-        simulated=header["simulated"],
+        places=header.places,
+        mpi=header.mpi,
+        start=header.start,
+        sync_error_s=header.sync_error_s,
+        oversubscribed=header.oversubscribed,
+        simulated=header.simulated,
         slowest_s={key: np.array([by[r] for r in sorted(by)]) for key, by in times.items()},
-        elapsed_s=elapsed_s,
-        calls=calls,
+        elapsed_s=None if end is None else end.elapsed_s,
+        calls=None if end is None else end.calls,
         moved_bytes=moved_bytes,
-        provenance=header["provenance"],
+        provenance=header.provenance,
     )
 
 
@@ -202,39 +247,35 @@ def in_turn(launches: Sequence[Bench]) -> Bench:
 
 
 def write_bench(path: Path | str, bench: Bench) -> None:
-    """Writes ``bench.jsonl``. Raises IsochroneError for times that the schema does not allow."""
-    header: Json = {
-        "isochrone": "bench",
-        "schema_version": SCHEMA_VERSION,
-        "ranks": bench.ranks,
-        "places": [place.document() for place in bench.places],
-        "mpi": bench.mpi.document(),
-        "start": bench.start,
-        "sync_error_s": bench.sync_error_s,
-        "oversubscribed": bench.oversubscribed,
-        "simulated": bench.simulated,
-        "provenance": bench.provenance,
-    }
-    check(header, "bench", str(path), "header")
-    documents = [header]
+    """Writes ``bench.jsonl``. Raises IsochroneError for times that could not be read again."""
+    header = Header(
+        ranks=bench.ranks,
+        places=bench.places,
+        mpi=bench.mpi,
+        start=bench.start,
+        sync_error_s=bench.sync_error_s,
+        oversubscribed=bench.oversubscribed,
+        simulated=bench.simulated,
+        provenance=bench.provenance,
+    )
+    FILE.write(Path(path), header, _lines(bench))
+
+
+def _lines(bench: Bench) -> Iterator[Time | PatternTime | End]:
     for key, values in bench.slowest_s.items():
         moved_bytes = bench.moved_bytes.get(key.case)
-        what: Json = {"collective": key.collective}
-        if moved_bytes is not None:
-            what = {"pattern": key.collective, "moved_bytes": moved_bytes}
-        for repetition, value in enumerate(values.tolist()):
-            documents.append(
-                {
-                    **what,
-                    "bytes": key.size_bytes,
-                    "root": key.root,
-                    "recipe": key.recipe,
-                    "repetition": repetition,
-                    "slowest_s": value,
-                    **({"members": key.members} if key.members else {}),
-                }
-            )
-            check(documents[-1], "bench", f"{path}:{len(documents)}", "time")
+        for repetition, slowest_s in enumerate(values.tolist()):
+            what: Json = {
+                "bytes": key.size_bytes,
+                "root": key.root,
+                "recipe": key.recipe,
+                "repetition": repetition,
+                "slowest_s": slowest_s,
+                "members": key.members,
+            }
+            if moved_bytes is None:
+                yield Time(collective=key.collective, **what)
+            else:
+                yield PatternTime(pattern=key.collective, moved_bytes=moved_bytes, **what)
     if bench.elapsed_s is not None:
-        documents.append({"end": True, "elapsed_s": bench.elapsed_s, "calls": bench.calls or 0})
-    write_lines(Path(path), documents)
+        yield End(end=True, elapsed_s=bench.elapsed_s, calls=bench.calls or 0)

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
 
 from isochrone.errors import IsochroneError
+from isochrone.files.fields import NUMBERS
+from isochrone.files.form import Form
 from isochrone.files.text import Json
 
 PlaceKey = tuple[str, tuple[tuple[int, int], ...] | None]
@@ -18,8 +22,7 @@ UNKNOWN_HOST = "unknown"
 _MAX_CPU = 1 << 16
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Form, frozen=True):
     """A host and the CPUs that a rank is bound to.
 
     Attributes:
@@ -28,42 +31,36 @@ class Place:
         signature: names the hardware of the host.
     """
 
-    host: str
-    cpus: str | None
-    signature: str
+    host: Annotated[str, Meta(min_length=1, max_length=255)]
+    cpus: Annotated[str, Meta(max_length=1 << 16, pattern=NUMBERS)] | None
+    signature: Annotated[str, Meta(max_length=1024)]
 
     @property
     def key(self) -> PlaceKey:
         """Equal for places that are one, however their CPUs are written."""
         return self.host, None if self.cpus is None else _cpu_ranges(self.cpus)
 
-    def document(self) -> Json:
-        """The place as JSON."""
-        return {"host": self.host, "cpus": self.cpus, "signature": self.signature}
 
-
-@dataclass(frozen=True)
-class MpiLibrary:
+class MpiLibrary(Form, frozen=True):
     """An MPI library: its own version text, the standard's version, and the soname that its programs need."""
 
-    library: str
-    version: str
-    abi: str
+    library: Annotated[str, Meta(max_length=1 << 14)]
+    version: Annotated[str, Meta(max_length=64)]
+    abi: Annotated[str, Meta(max_length=255)]
 
-    def document(self) -> Json:
-        """The library as JSON."""
-        return {"library": self.library, "version": self.version, "abi": self.abi}
+
+def check_places(places: Iterable[Place], where: str) -> None:
+    """Raises IsochroneError for a bad list of CPUs."""
+    for index, place in enumerate(places):
+        if place.cpus is not None:
+            _cpu_ranges(place.cpus, f"{where}: places[{index}]")
 
 
 def read_places(documents: Iterable[Json], where: str) -> tuple[Place, ...]:
     """Places from JSON that was checked against the schema. Raises IsochroneError for a bad list of CPUs."""
-    places = []
-    for index, document in enumerate(documents):
-        place = Place(document["host"], document["cpus"], document["signature"])
-        if place.cpus is not None:
-            _cpu_ranges(place.cpus, f"{where}: places[{index}]")
-        places.append(place)
-    return tuple(places)
+    places = tuple(Place(document["host"], document["cpus"], document["signature"]) for document in documents)
+    check_places(places, where)
+    return places
 
 
 def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:

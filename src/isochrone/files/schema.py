@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError, best_match
@@ -16,7 +16,7 @@ from jsonschema.validators import extend
 from isochrone.errors import IsochroneError
 from isochrone.files.text import Json
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 
 KINDS = (
     "measurements",

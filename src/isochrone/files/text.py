@@ -10,13 +10,19 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from isochrone.errors import IsochroneError
 
 LOG = logging.getLogger("isochrone.files")
 
 Json = dict[str, Any]
+T = TypeVar("T")
+
+
+class DamagedError(IsochroneError):
+    """What was read is no JSON, or no object."""
+
 
 _MAX_DOCUMENT_BYTES = 1 << 30
 _MAX_LINE_BYTES = 1 << 26
@@ -35,7 +41,7 @@ _KIND_BYTES = 256
 
 
 def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json:
-    """The JSON object in ``text``. Raises IsochroneError for anything else, NaN and numbers beyond float64
+    """The JSON object in ``text``. Raises DamagedError for anything else, NaN and numbers beyond float64
     among it.
     """
     try:
@@ -48,17 +54,17 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         place = where if _has_line(where) else f"{where}:{error.lineno}"
-        raise IsochroneError(f"damaged JSON ({error.msg} at column {error.colno})", place, todo) from None
+        raise DamagedError(f"damaged JSON ({error.msg} at column {error.colno})", place, todo) from None
     except RecursionError:
-        raise IsochroneError("damaged JSON (nested too deeply)", where, todo) from None
+        raise DamagedError("damaged JSON (nested too deeply)", where, todo) from None
     except UnicodeDecodeError:
-        raise IsochroneError("damaged JSON (not UTF-8)", where, todo) from None
+        raise DamagedError("damaged JSON (not UTF-8)", where, todo) from None
     except UnicodeEncodeError:
-        raise IsochroneError("damaged JSON (half a character)", where, todo) from None
+        raise DamagedError("damaged JSON (half a character)", where, todo) from None
     except ValueError as error:
-        raise IsochroneError(f"damaged JSON ({error})", where, todo) from None
+        raise DamagedError(f"damaged JSON ({error})", where, todo) from None
     if not isinstance(value, dict):
-        raise IsochroneError("expected a JSON object", where, todo)
+        raise DamagedError("expected a JSON object", where, todo)
     return value
 
 
@@ -77,36 +83,49 @@ def read_object(path: Path, todo: str | None = None) -> Json:
     return parse_object(bytes(data), str(path), todo)
 
 
-def read_lines(
-    path: Path, taken: Callable[[int, bytes], bool] = lambda number, line: False
-) -> Iterator[tuple[int, Json]]:
-    """Yields line number and object of each line of a JSON Lines file, but for lines that are taken: those
-    are somebody else's to parse.
+def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
+    """Yields line number and object of each line of a JSON Lines file.
 
     A last line that is damaged was cut off when its writer was killed: it is reported and dropped.
     """
+    return decoded(path, raw_lines(path), parse_object)
+
+
+def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yields number and text of each line that is not blank. Raises IsochroneError for a file that cannot be
+    read, and for a line that is too long.
+    """
     try:
         with path.open("rb") as file:
-            pending: IsochroneError | None = None
             for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES + 1), b""), start=1):
                 if len(line) > _MAX_LINE_BYTES:
                     raise IsochroneError("the line is too long to be one of Isochrone's", f"{path}:{number}")
-                if not line.strip():
-                    continue
-                if pending is not None:
-                    raise pending
-                if taken(number, line):
-                    continue
-                try:
-                    value = parse_object(line, f"{path}:{number}")
-                except IsochroneError as error:
-                    if number == 1:
-                        raise
-                    pending = error
-                    continue
-                yield number, value
+                if line.strip():
+                    yield number, line
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def decoded(
+    path: Path, lines: Iterable[tuple[int, bytes]], decode: Callable[[bytes, str], T]
+) -> Iterator[tuple[int, T]]:
+    """Yields number and meaning of each line; `decode` is given its text, and its file and number for errors.
+
+    A last line that is damaged, but not the first, is reported and dropped.
+    """
+    name = str(path)
+    pending: DamagedError | None = None
+    for number, line in lines:
+        if pending is not None:
+            raise pending
+        try:
+            value = decode(line, f"{name}:{number}")
+        except DamagedError as error:
+            if number == 1:
+                raise
+            pending = error
+            continue
+        yield number, value
     if pending is not None:
         LOG.warning("%s: the last line was cut off and is dropped", pending.where)
 

@@ -130,7 +130,7 @@ def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[l
     for node in range(wanted):
         here = _first(surveyed[node % len(surveyed)], per_node)
         if node >= len(surveyed):
-            here = [replace(place, host=f"like-{place.host}-{node}") for place in here]
+            here = [Place(f"like-{p.host}-{node}", p.cpus, p.signature) for p in here]
         found += here
         if len(found) > MOST_RANKS:
             raise UsageError(f"more than {MOST_RANKS} ranks", "--nodes", "give fewer")

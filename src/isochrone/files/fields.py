@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Types of fields that several files have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+Seconds = Annotated[float, Meta(ge=0, le=1e9)]
+Count = Annotated[int, Meta(ge=0, le=1 << 53)]
+"""Of bytes, ranks or repetitions: what a float64 holds exactly."""
+Bytes = Annotated[int, Meta(ge=0, le=1 << 40)]
+"""Of one message."""
+Repetitions = Annotated[int, Meta(ge=0, le=10**9)]
+RankCount = Annotated[int, Meta(ge=1, le=1 << 20)]
+Collective = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[a-z][a-z0-9_]*$")]
+"""Its name, or that of a pattern of messages."""
+Recipe = Annotated[str, Meta(min_length=1, max_length=512, pattern="^[!-~]+$")]
+NUMBERS = "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$"
+Ranks = Annotated[str, Meta(max_length=1 << 20, pattern=NUMBERS)]
+"""A list such as ``0-3,8``."""
+Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+Provenance = Annotated[
+    dict[str, Any],
+    Meta(description="How the file came to be: command, time, host, version, commit, job."),
+]
