@@ -36,12 +36,9 @@ from isochrone import _core
 from isochrone.files import BenchKey, Case, Plan, provenance, read_topology
 from isochrone.lab.target import LabTarget, Ranks, open_lab
 from isochrone.launch.preload import settings_for
-from isochrone.launch.process import Talk
 from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
-from isochrone.sim.build import build_programs, find_tools
 from isochrone.sim.description import load_system
-from isochrone.sim.system import System
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import geometric_mean
 from isochrone.steps.bench import run_bench, work_for
@@ -192,23 +189,6 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
 # In a simulation
 
 
-class _Part(SimTarget):
-    """Some of the ranks of a simulated cluster."""
-
-    def __init__(self, system: System, at: Sequence[int]) -> None:
-        super().__init__(system)
-        self._at = list(at)
-        self.rank_count = len(self._at)
-        whole = self.truth or {}
-        self.truth = {level: [groups[rank] for rank in self._at] for level, groups in whole.items()}
-
-    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
-        """As SimTarget does, with fewer ranks."""
-        selector = "default" if program == "isochrone-probe" else "ompi"
-        executable = build_programs(find_tools()) / program
-        self.run_executable(executable, arguments, selector, talk, self._at)
-
-
 def simulated(wanted: argparse.Namespace, folder: Path) -> None:
     """All shapes on a part of one cluster, of eight nodes."""
     system = replace(load_system(wanted.name), nodes=NODES)
@@ -224,7 +204,7 @@ def simulated(wanted: argparse.Namespace, folder: Path) -> None:
     for nodes, ranks in left:
         # Of the ranks of a node every other where half of them run, so that both sockets have as many.
         at = [node * per_node + rank * per_node // ranks for node in range(nodes) for rank in range(ranks)]
-        target = _Part(system, at)
+        target = SimTarget(system, at=at)
         own = folder / f"{nodes}x{ranks}"
         plan, right = surveyed(target, own, None)
         layout = whole.restricted_to(at)

@@ -12,7 +12,7 @@ from planned import EVIDENCE, LINKS
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.files import Level, Place, Plan, Rule, Topology, write_plan, write_topology
+from isochrone.files import Level, Place, Plan, Rule, Topology, read_plan, write_plan, write_topology
 from isochrone.steps.explain import explain
 
 WHOLE = "8 ranks in one machine; node 2x4; socket 4x2"
@@ -99,6 +99,12 @@ def test_names_that_levels_have_now_do_not_matter(plan: Path) -> None:
     levels = tuple(replace(level, name=f"group-{at}") for at, level in enumerate(before.levels, 1))
     write_topology(plan.with_name("topology.json"), replace(before, levels=levels))
     assert explain(plan, "bcast", 4096, None, None, 0).recipe == RECIPE
+
+
+def test_a_plan_with_names_for_other_levels_is_refused_in_one_line(plan: Path) -> None:
+    write_plan(plan, replace(read_plan(plan), level_names=("machine", "node")))
+    with pytest.raises(IsochroneError, match="the plan has 2 levels, and its topology 3; tune again"):
+        explain(plan, "bcast", 4096, None, None, 0)
 
 
 def test_ranks_that_are_not_bound_share_their_host(tmp_path: Path, plan: Path) -> None:

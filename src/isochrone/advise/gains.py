@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from statistics import median
 
 from isochrone import _core
-from isochrone.files import Plan, Rule, Topology, plan_document, topology_document
+from isochrone.files import Plan, Rule, Topology, plan_document
 from isochrone.files.profile import Profile, Timed
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
+from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
 from isochrone.units import number_of
 
@@ -220,15 +221,8 @@ def _judges(
 
     if plan is None or topology is None:
         return (lambda _: UNKNOWN), plainly
-    if plan.level_names:
-        named = zip(topology.levels, plan.level_names, strict=True)
-        document = topology_document(topology)
-        for level, (_, name) in zip(document["levels"], named, strict=True):
-            level["name"] = name
-    else:
-        document = topology_document(topology)
     try:
-        whole = _core.match(json.dumps(document), [(p.host, p.cpus, p.signature) for p in profile.places])
+        whole = layout_for(plan, topology, profile.places, "plan.json")
     except ValueError:
         return (lambda _: UNKNOWN), plainly
     plan_text = json.dumps(plan_document(plan))

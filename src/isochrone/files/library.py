@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files.plan import Evidence
+from isochrone.files.plan import Evidence, rule_at
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
 
@@ -63,10 +63,8 @@ class LibraryTuning:
 
     def algorithm(self, collective: str, size_bytes: int) -> str:
         """What the library should use for a collective of this size."""
-        for rule in self.rules:
-            if rule.collective == collective and rule.min_bytes <= size_bytes <= rule.max_bytes:
-                return rule.algorithm
-        return DEFAULT
+        rule = rule_at((rule for rule in self.rules if rule.collective == collective), size_bytes)
+        return DEFAULT if rule is None else rule.algorithm
 
 
 def read_library(path: Path | str) -> LibraryTuning:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from isochrone.errors import IsochroneError
 from isochrone.files.bench import BCAST
@@ -54,6 +56,26 @@ class Rule:
     order: str | None = None
 
 
+class Ranged(Protocol):
+    """What is for messages of ``min_bytes`` to ``max_bytes``."""
+
+    @property
+    def min_bytes(self) -> int:
+        """The least."""
+
+    @property
+    def max_bytes(self) -> int:
+        """The most."""
+
+
+RangedT = TypeVar("RangedT", bound=Ranged)
+
+
+def rule_at(rules: Iterable[RangedT], size_bytes: int) -> RangedT | None:
+    """The first rule for messages of this size; None where there is none."""
+    return next((rule for rule in rules if rule.min_bytes <= size_bytes <= rule.max_bytes), None)
+
+
 @dataclass(frozen=True)
 class Plan:
     """Rules for one topology and one MPI library; what no rule covers is ``native``.
@@ -74,11 +96,9 @@ class Plan:
 
     def recipe(self, shape: str, size_bytes: int, collective: str = BCAST) -> str | None:
         """What the plan says of a collective of this size on this shape; None where nothing was measured."""
-        for rule in self.rules:
-            here = rule.collective == collective and rule.shape == shape
-            if here and rule.min_bytes <= size_bytes <= rule.max_bytes:
-                return rule.recipe
-        return None
+        beside = (rule for rule in self.rules if (rule.collective, rule.shape) == (collective, shape))
+        rule = rule_at(beside, size_bytes)
+        return None if rule is None else rule.recipe
 
 
 def read_plan(path: Path | str) -> Plan:

@@ -12,6 +12,7 @@ from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Links, Topology
 from isochrone.files.place import Place
+from isochrone.labels import numbered
 
 _MOST_PLACES = 1 << 20
 
@@ -125,7 +126,7 @@ def system_of_hosts(hosts: Sequence[tuple[str, int]], switches: Switches | None 
         raise IsochroneError("no host has a core", "--hosts")
     tiers = switches.tiers([hosts[owner][0] for owner in owners]) if switches is not None else []
     names = [tier_name(number) for number in range(1, len(tiers) + 1)]
-    groups = [_renumbered(tier) for tier in tiers]
+    groups = [tuple(numbered(tier)) for tier in tiers]
     return System(
         levels=("machine", *reversed(names), "node"),
         groups=((0,) * len(owners), *reversed(groups), tuple(owners)),
@@ -162,12 +163,7 @@ def on_hosts(system: System, hosts: Sequence[tuple[str, int]]) -> System:
         chosen += there[host][:cores]
     return replace(
         system,
-        groups=tuple(_renumbered([groups[place] for place in chosen]) for groups in system.groups),
+        groups=tuple(tuple(numbered(groups[place] for place in chosen)) for groups in system.groups),
         capacities=tuple(system.capacities[place] for place in chosen),
         places=tuple(system.places[place] for place in chosen),
     )
-
-
-def _renumbered(labels: Sequence[object]) -> tuple[int, ...]:
-    number: dict[object, int] = {}
-    return tuple(number.setdefault(label, len(number)) for label in labels)

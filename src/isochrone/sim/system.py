@@ -6,10 +6,10 @@ in it.
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from isochrone.labels import numbered
 from isochrone.sim.faults import Fault
 from isochrone.sim.networks.base import Link, Network
 
@@ -111,14 +111,7 @@ def truth(system: System) -> dict[str, list[int]]:
         name: [labels[node] for node in nodes] for name, labels in system.network.groups(system.nodes).items()
     }
     levels |= {group.name: [core // group.cores for core in cores] for group in reversed(system.core_groups)}
-    numbered = {name: _numbered(labels) for name, labels in levels.items()}
+    found = {name: numbered(labels) for name, labels in levels.items()}
     return {
-        name: labels
-        for name, labels in numbered.items()
-        if name == "node" or 0 < max(labels) < system.ranks - 1
+        name: labels for name, labels in found.items() if name == "node" or 0 < max(labels) < system.ranks - 1
     }
-
-
-def _numbered(labels: Sequence[Hashable]) -> list[int]:
-    numbers: dict[Hashable, int] = {}
-    return [numbers.setdefault(label, len(numbers)) for label in labels]

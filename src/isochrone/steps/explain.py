@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.place import Place, parse_cpus
 from isochrone.files.plan import Rule, plan_document, read_plan
-from isochrone.files.topology import Topology, read_topology, topology_document
+from isochrone.files.topology import Topology, read_topology
 from isochrone.tune.collectives import collective as table_row
+from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
 
 MOST_RANKS = 1 << 16
@@ -94,15 +95,10 @@ def explain(
     topology = read_topology(plan_file.with_name(plan.topology_file))
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(plan_file), "tune again")
-    if plan.level_names:
-        named = zip(topology.levels, plan.level_names, strict=True)
-        topology = replace(topology, levels=tuple(replace(level, name=name) for level, name in named))
     if size_bytes and not table_row(collective)["has_data"]:
         raise UsageError(f"{collective} has no data", "SIZE", "leave it away")
     places, unseen = _job(topology, nodes, per_node)
-    layout = _core.match(
-        json.dumps(topology_document(topology)), [(p.host, p.cpus, p.signature) for p in places]
-    )
+    layout = layout_for(plan, topology, places, str(plan_file))
     rooted = table_row(collective)["rooted"]
     if root and not rooted:
         raise UsageError(f"{collective} has no root", "--root")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from isochrone.files import Plan, Rule
+from isochrone.files.plan import Plan, Rule, rule_at
 from isochrone.tune.collectives import has_agreed_size
 
 
@@ -21,4 +21,4 @@ def rule_for(
         beside = [rule for rule in beside if rule.order == order] or [r for r in beside if r.order is None]
     # Where ranks do not know the size alike, rules are for all.
     size = size_bytes if has_agreed_size(collective) else 0
-    return next((rule for rule in beside if rule.min_bytes <= size <= rule.max_bytes), None)
+    return rule_at(beside, size)

@@ -7,17 +7,15 @@ one answer are one step, so that nothing alternates that is the same.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import Exported, Material
 from isochrone.files.library import DEFAULT, LibraryRule
-from isochrone.files.plan import Rule
-from isochrone.files.topology import topology_document
+from isochrone.files.plan import Rule, rule_at
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import has_agreed_size, in_order, timed, words
+from isochrone.tune.layout import layout_for, places_of
 from isochrone.tune.rules import NATIVE
 
 Step = tuple[int, str]
@@ -80,8 +78,7 @@ def steps_of(material: Material, collective: str, shape: str) -> list[Step]:
 
 
 def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int) -> str:
-    recipe = next((rule for rule in mine if rule.min_bytes <= size <= rule.max_bytes), None)
-    own = next((rule for rule in told if rule.min_bytes <= size <= rule.max_bytes), None)
+    recipe, own = rule_at(mine, size), rule_at(told, size)
     if recipe is not None and (own is None or recipe.evidence.speedup >= own.evidence.speedup):
         return recipe.recipe
     return TOLD + own.algorithm if own is not None and own.algorithm != DEFAULT else NATIVE
@@ -124,14 +121,8 @@ def _chain(steps: Sequence[Step], indent: str) -> list[str]:
 
 def _shapes(material: Material, collective: str) -> list[str]:
     """[root], the shape that rules would be for; one entry for a collective without a root."""
-    topology = topology_document(material.topology)
-    if material.plan is not None and material.plan.level_names:
-        named = zip(topology["levels"], material.plan.level_names, strict=True)
-        topology["levels"] = [{**level, "name": name} for level, name in named]
-    places = [material.topology.places[place] for place in material.topology.ranks]
-    layout = _core.match(
-        json.dumps(topology), [(place.host, place.cpus, place.signature) for place in places]
-    )
+    topology = material.topology
+    layout = layout_for(material.plan, topology, places_of(topology), str(material.topology_file))
     if not table_row(collective)["rooted"]:
         return [layout.shape()]
     return [layout.shape(root) for root in range(layout.size)]
