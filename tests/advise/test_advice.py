@@ -111,7 +111,7 @@ def test_savings_of_groups_at_the_same_time_do_not_add_up(tmp_path: Path) -> Non
     halves = (RANKS[:2], RANKS[2:])
     shape = layout(of, halves[0]).shape()
     folder = write(tmp_path / "plan", of, [rule(shape, "binomial", 1, 1000, "allreduce")])
-    rows = [replace(row(seconds=4.0, group=group), seconds=8.0, sampled_s=8.0) for group in range(2)]
+    rows = [structs.replace(row(seconds=4.0, group=group), seconds=8.0, sampled_s=8.0) for group in range(2)]
     found = advice(
         profile(*rows, groups=((0, 1), (2, 3))),
         read_plan(folder / "plan.json"),

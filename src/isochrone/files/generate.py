@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from isochrone.files import bench, measurement_forms
+from isochrone.files import bench, measurement_forms, profile
 from isochrone.files.text import Json, write_object
 
 
 def schemas() -> dict[str, Json]:
     """By kind of file."""
-    return {file.kind: file.schema() for file in (bench.FILE, measurement_forms.FILE)}
+    return {file.kind: file.schema() for file in (bench.FILE, measurement_forms.FILE, profile.FILE)}
 
 
 if __name__ == "__main__":

@@ -5,19 +5,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, structs
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import MpiLibrary, Place, read_places
-from isochrone.files.schema import check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from isochrone.files.fields import Count, Provenance
+from isochrone.files.form import Decoder, Form, Head
+from isochrone.files.place import MpiLibrary, Place, check_places
+from isochrone.files.schema import make_again
+from isochrone.files.text import Json, write_object
 
-UNTIMED = ("nonblocking", "persistent", "neighbours", "between_groups")
 _MOST_MEMBERS = 1 << 26
 """Of all groups together: a few runs of a file may stand for any number of ranks."""
+_Long = Annotated[float, Meta(ge=0, le=1e15)]
+_Rank = Annotated[int, Meta(ge=-(1 << 24), le=1 << 24)]
 
 
-@dataclass(frozen=True)
-class Timed:
+class Timed(Form, frozen=True):
     """Calls of one collective on one group, from one root, of sizes between two powers of two.
 
     Attributes:
@@ -30,18 +35,64 @@ class Timed:
         operation_s, operation_median_s: from when the last rank came until the last left.
     """
 
-    collective: str
-    group: int
-    root: int
-    calls: int
-    bytes: int
-    seconds: float
-    slowest_s: float
-    sampled: int
-    sampled_s: float
-    waiting_s: float
-    operation_s: float
-    operation_median_s: float
+    collective: Annotated[str, Meta(min_length=1, max_length=64)]
+    group: Count
+    root: Annotated[Count, Meta(description="0 where there is none.")]
+    calls: Count
+    bytes: Annotated[
+        Count,
+        Meta(
+            description="Of all calls together, of a message or of a block; 0 where ranks know no size alike."
+        ),
+    ]
+    seconds: Annotated[_Long, Meta(description="Of all ranks together.")]
+    slowest_s: Annotated[_Long, Meta(description="Of the rank with most.")]
+    sampled: Annotated[Count, Meta(description="Calls of which it is known when each rank came and left.")]
+    sampled_s: Annotated[_Long, Meta(description="In these, of all ranks together.")]
+    waiting_s: Annotated[_Long, Meta(description="Of that, before the last rank had come.")]
+    operation_s: Annotated[
+        _Long, Meta(description="From when the last rank came until the last left: the mean.")
+    ]
+    operation_median_s: _Long
+
+
+class Untimed(Form, frozen=True):
+    """Calls that are only counted, on the rank with most."""
+
+    nonblocking: Count
+    persistent: Count
+    neighbours: Count
+    between_groups: Count
+
+
+class ProfileFile(Head, frozen=True, kw_only=True, tag="profile"):
+    """The whole file."""
+
+    ranks: Annotated[int, Meta(ge=1, le=1 << 24)]
+    mpi: MpiLibrary
+    places: Annotated[tuple[Place, ...], Meta(min_length=1, description="Of each rank.")]
+    sync_error_s: Annotated[_Long, Meta(description="How far clocks of two ranks may be apart.")]
+    rank_s: Annotated[
+        tuple[_Long, ...],
+        Meta(min_length=1, description="Of each rank, from the start of MPI to its end."),
+    ]
+    collectives_s: Annotated[
+        tuple[_Long, ...], Meta(min_length=1, description="Of that, in blocking collectives.")
+    ]
+    waiting_s: Annotated[
+        tuple[_Long, ...],
+        Meta(min_length=1, description="Of that, before the last rank had come, as in the sampled calls."),
+    ]
+    groups: Annotated[
+        tuple[Annotated[tuple[tuple[_Rank, _Rank, _Rank], ...], Meta(min_length=1)], ...],
+        Meta(description="Ranks in the order of each communicator, as runs [first, count, step]."),
+    ]
+    rows: tuple[Timed, ...]
+    untimed: Untimed
+    provenance: Provenance
+
+
+FILE = Decoder("profile", ProfileFile)
 
 
 @dataclass(frozen=True)
@@ -80,68 +131,65 @@ def read_profile(path: Path | str) -> Profile:
     contradictory.
     """
     path = Path(path)
-    return _from_document(read_object(path, make_again("profile")), str(path))
+    return _profile(FILE.file(path), str(path))
 
 
 def write_profile(path: Path | str, profile: Profile) -> None:
     """Writes ``profile.json``. Raises IsochroneError for a profile that could not be read again."""
+    path = Path(path)
     document = profile_document(profile)
-    _from_document(document, str(path))
-    write_object(Path(path), document)
+    _profile(FILE.form(document, str(path)), str(path))
+    write_object(path, document)
 
 
 def profile_document(profile: Profile) -> Json:
     """The profile as JSON."""
-    return {
-        "isochrone": "profile",
-        "schema_version": 1,
-        "ranks": profile.ranks,
-        "mpi": profile.mpi.document(),
-        "places": [place.document() for place in profile.places],
-        "sync_error_s": profile.sync_error_s,
-        "rank_s": list(profile.rank_s),
-        "collectives_s": list(profile.collectives_s),
-        "waiting_s": list(profile.waiting_s),
-        "groups": [[[rank, 1, 1] for rank in group] for group in profile.groups],
-        "rows": [dict(vars(row)) for row in profile.rows],
-        "untimed": dict(profile.untimed),
-        "provenance": profile.provenance,
-    }
+    return ProfileFile(
+        ranks=profile.ranks,
+        mpi=profile.mpi,
+        places=profile.places,
+        sync_error_s=profile.sync_error_s,
+        rank_s=profile.rank_s,
+        collectives_s=profile.collectives_s,
+        waiting_s=profile.waiting_s,
+        groups=tuple(tuple((rank, 1, 1) for rank in group) for group in profile.groups),
+        rows=profile.rows,
+        untimed=Untimed(**profile.untimed),
+        provenance=profile.provenance,
+    ).document()
 
 
-def _from_document(document: Json, where: str) -> Profile:
-    check(document, "profile", where)
-    ranks = int(document["ranks"])
+def _profile(file: ProfileFile, where: str) -> Profile:
+    ranks = file.ranks
     for name in ("places", "rank_s", "collectives_s", "waiting_s"):
-        if len(document[name]) != ranks:
-            raise _damaged(f"{name} has {len(document[name])} entries for {ranks} ranks", where)
-    members = sum(count for group in document["groups"] for _, count, _ in group)
-    if members > _MOST_MEMBERS or any(count < 1 for group in document["groups"] for _, count, _ in group):
+        if len(getattr(file, name)) != ranks:
+            raise _damaged(f"{name} has {len(getattr(file, name))} entries for {ranks} ranks", where)
+    check_places(file.places, where)
+    members = sum(count for group in file.groups for _, count, _ in group)
+    if members > _MOST_MEMBERS or any(count < 1 for group in file.groups for _, count, _ in group):
         raise _damaged("the groups have too many ranks, or none", where)
     groups = tuple(
-        tuple(first + at * step for first, count, step in runs for at in range(count))
-        for runs in document["groups"]
+        tuple(first + at * step for first, count, step in runs for at in range(count)) for runs in file.groups
     )
     for number, group in enumerate(groups):
         if len(set(group)) != len(group) or not all(0 <= rank < ranks for rank in group):
             raise _damaged(f"groups[{number}] has a rank twice, or one that is none of {ranks}", where)
-    rows = tuple(Timed(**row) for row in document["rows"])
-    for number, row in enumerate(rows):
+    for number, row in enumerate(file.rows):
         if row.group >= len(groups) or row.root >= len(groups[row.group]):
             raise _damaged(f"rows[{number}] is of a group or root that there is not", where)
         if row.calls < max(1, row.sampled):
             raise _damaged(f"rows[{number}] has no calls, or more that are sampled", where)
     return Profile(
-        mpi=MpiLibrary(**document["mpi"]),
-        places=read_places(document["places"], where),
-        sync_error_s=document["sync_error_s"],
-        rank_s=tuple(document["rank_s"]),
-        collectives_s=tuple(document["collectives_s"]),
-        waiting_s=tuple(document["waiting_s"]),
+        mpi=file.mpi,
+        places=file.places,
+        sync_error_s=file.sync_error_s,
+        rank_s=file.rank_s,
+        collectives_s=file.collectives_s,
+        waiting_s=file.waiting_s,
         groups=groups,
-        rows=rows,
-        untimed=document["untimed"],
-        provenance=document["provenance"],
+        rows=file.rows,
+        untimed=structs.asdict(file.untimed),
+        provenance=file.provenance,
     )
 
 
