@@ -22,9 +22,9 @@ from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.probe import ProbeOptions
 
-# The adaptive mode takes about this times n log2 n pairs. On synthetic machines of 64 to 512 ranks it took
-# 0.6 to 5.5, mostly 1 to 2.6: the more groups there are side by side, and the more noise, the more.
-ADAPTIVE_FACTOR = 2.0
+# The adaptive mode takes about this times n log2 n pairs. On eight synthetic machines of 64 to 512 ranks,
+# with and without noise, it took 0.65 to 1.5, mostly 1 to 1.3: the fewer, the smaller the groups.
+_ADAPTIVE_FACTOR = 1.2
 
 # Pairs whose parameters the adaptive mode measures: three at each of four levels.
 _PARAMETER_PAIRS = 12
@@ -88,7 +88,7 @@ def _estimate(found: dict[str, Any], options: ProbeOptions, hosts: Sequence[str]
     if kind == "fast":
         pairs = len(share_of_groups(hosts, options.share, options.seed))
     elif kind == "adaptive":
-        pairs = min(total, round(ADAPTIVE_FACTOR * ranks * math.log2(max(ranks, 2))))
+        pairs = min(total, round(_ADAPTIVE_FACTOR * ranks * math.log2(max(ranks, 2))))
     steps = math.ceil(found["steps"] * pairs / max(listed, 1))
     pair_s, least_pair_s = float(found["pair_s"]), float(found["least_pair_s"])
     least_s = steps * least_pair_s
