@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Bench, BenchKey, MpiLibrary, Work, read_topology, write_bench
+from isochrone.files import Bench, MpiLibrary, Work, read_topology, write_bench
 from isochrone.launch.target import Target
 
 _PER_RANK = {"flat": 0.2e-6, "chain": 0.5e-6, "double_ring": 1e-6}
@@ -37,10 +37,11 @@ class MadeBench:
         for case in work.cases:
             ranks = len(places) if not case.members else 1 + int(case.members.rpartition("-")[2])
             for recipe in case.recipes:
-                key = BenchKey(case.size_bytes, case.root, recipe, case.collective, case.members)
+                key = case.key.key(recipe)
                 seed = zlib.crc32(repr((key, ranks)).encode())
                 draw = np.random.default_rng(seed).lognormal(0, self._noise, work.repetitions)
-                times[key] = self.time_s(recipe, ranks, case.size_bytes) * draw
+                computing_s = 0.0 if case.loop is None else case.loop.iterations * case.loop.compute_s
+                times[key] = (case.calls * self.time_s(recipe, ranks, case.size_bytes) + computing_s) * draw
         mpi = MpiLibrary("made up", "3.1", "none")
         bench = Bench(places, mpi, "clock", 0.0, False, target.simulated, times, 1.0, {}, len(times))
         write_bench(output, bench)

@@ -47,6 +47,8 @@ class AlignedTimer {
     /// What the two allreduces of a block take, in seconds, as far as known; equal on all ranks.
     [[nodiscard]] double agreement_s() const { return agreement_s_; }
     [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }
+    /// How this rank waits where it stands.
+    [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
     /// Whether some host has more ranks than processors.
     [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
 

@@ -159,7 +159,7 @@ class Bench {
     Party& party_of(const std::vector<int>& members) {
         auto& party = parties_[members];
         if (!party) {
-            party = std::make_unique<Party>(comm_, members, layout_ ? &*layout_ : nullptr,
+            party = std::make_unique<Party>(comm_, members, timer_.occupancy(), layout_ ? &*layout_ : nullptr,
                                             plan_ ? &*plan_ : nullptr);
         }
         return *party;

@@ -4,12 +4,15 @@
 #include <stdexcept>
 
 #include "bench/buffer.hpp"
+#include "clock/clock.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
 
 /// Others on each rank and in each check, so that nothing is right by chance, or from the check before.
 unsigned contents(unsigned check, int rank) { return check * 977 + static_cast<unsigned>(rank) * 7919; }
+
+int iterations(const Case& one) { return one.loop ? one.loop->iterations : 1; }
 
 }  // namespace
 
@@ -32,18 +35,19 @@ Candidate::Candidate(std::string name, const Case& one, const Party& party)
     } else if (name_ == "plan") {
         if (party.dispatcher() == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
         from_plan_ = true;
-        party.dispatcher()->decide(question(), one.bytes);
+        for (int i = 0; i < iterations(one); ++i)
+            party.dispatcher()->decide(question(root_in(i)), one.bytes);
     } else {
         if (party.communicator() == nullptr)
             throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
         resolved_ = &party.communicator()->resolve(*one.collective, core::compose::parse_recipe(name_));
-        party.communicator()->prepare(*resolved_, one.root);
+        for (int i = 0; i < iterations(one); ++i) party.communicator()->prepare(*resolved_, root_in(i));
     }
 }
 
 bool Candidate::has_library_inside() const {
     const core::compose::Resolved* resolved =
-        from_plan_ ? party_->dispatcher()->decide(question(), case_->bytes).resolved : resolved_;
+        from_plan_ ? party_->dispatcher()->decide(question(case_->root), case_->bytes).resolved : resolved_;
     return resolved != nullptr && resolved->has_library_inside();
 }
 
@@ -61,7 +65,8 @@ void Candidate::fill(const Memory& memory, unsigned check) const {
 std::vector<std::byte> Candidate::expected(const Memory& memory, unsigned check) const {
     std::vector<std::byte> result(memory.output, memory.output + operands_.output_bytes);
     if (case_->pattern == nullptr) {
-        run_library("", {memory.input, result.data()});
+        // However often it is called, and whoever is the root then: all have the same after the first.
+        run_library("", {memory.input, result.data()}, case_->root);
         return result;
     }
     std::byte* message = result.data();
@@ -88,28 +93,47 @@ void Candidate::run_pattern(const Memory& memory) const {
 
 void Candidate::run(const Memory& memory) const {
     if (case_->pattern != nullptr) return run_pattern(memory);
+    if (case_->loop) return run_loop(memory);
+    run_once(memory, case_->root);
+}
+
+void Candidate::run_loop(const Memory& memory) const {
+    const Loop& loop = *case_->loop;
+    for (int i = 0; i < loop.iterations; ++i) {
+        for (int call = 0; call < loop.calls; ++call) run_once(memory, root_in(i));
+        if (loop.compute_s > 0) clock::sleep_until(clock::now() + loop.compute_s, party_->occupancy());
+    }
+}
+
+int Candidate::root_in(int iteration) const {
+    if (!case_->loop) return case_->root;
+    const std::int64_t moved = std::int64_t{case_->loop->root_step} * iteration;
+    return static_cast<int>((case_->root + moved) % party_->size());
+}
+
+void Candidate::run_once(const Memory& memory, int root) const {
     if (from_plan_) {
-        const auto& decision = party_->dispatcher()->decide(question(), case_->bytes);
+        const auto& decision = party_->dispatcher()->decide(question(root), case_->bytes);
         if (decision.resolved != nullptr) {
-            party_->dispatcher()->run(decision, case_->root, buffers(memory), operands_.sizes);
+            party_->dispatcher()->run(decision, root, buffers(memory), operands_.sizes);
             return;
         }
     }
     if (resolved_ != nullptr) {
-        party_->communicator()->run(*resolved_, case_->root, buffers(memory), operands_.sizes);
+        party_->communicator()->run(*resolved_, root, buffers(memory), operands_.sizes);
     } else {
-        run_library(algorithm_, memory);
+        run_library(algorithm_, memory, root);
     }
 }
 
-void Candidate::run_library(const std::string& algorithm, const Memory& memory) const {
+void Candidate::run_library(const std::string& algorithm, const Memory& memory, int root) const {
     party_->library().run(*case_->collective, algorithm,
                           {.input = memory.input,
                            .output = memory.output,
                            .count = static_cast<int>(operands_.count),
                            .type = operands_.type,
                            .op = operands_.op,
-                           .root = case_->root,
+                           .root = root,
                            .input_blocks = &operands_.input,
                            .output_blocks = &operands_.output});
 }

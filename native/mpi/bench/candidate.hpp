@@ -53,9 +53,15 @@ class Candidate {
     [[nodiscard]] double parts() const;
 
   private:
+    void run_loop(const Memory& memory) const;
+    void run_once(const Memory& memory, int root) const;
+    /// Whose turn it is to be the root.
+    [[nodiscard]] int root_in(int iteration) const;
     void run_pattern(const Memory& memory) const;
-    void run_library(const std::string& algorithm, const Memory& memory) const;
-    [[nodiscard]] executor::Dispatcher::Question question() const { return {case_->collective, case_->root}; }
+    void run_library(const std::string& algorithm, const Memory& memory, int root) const;
+    [[nodiscard]] executor::Dispatcher::Question question(int root) const {
+        return {case_->collective, root};
+    }
     [[nodiscard]] executor::Buffers buffers(const Memory& memory) const;
 
     std::string name_;

@@ -98,7 +98,7 @@ void Output::time(const Case& one, const std::string& recipe, int repetition, do
         value["pattern"] = one.pattern->name;
         value["moved_bytes"] = one.moved_bytes;
     } else {
-        value["collective"] = one.collective->name;
+        value["collective"] = one.loop ? std::string_view(one.loop->name) : one.collective->name;
     }
     value.update({{"bytes", one.bytes},
                   {"root", one.root},

@@ -7,8 +7,9 @@
 
 namespace isochrone::mpi::bench {
 
-Party::Party(MPI_Comm all, const std::vector<int>& members, const core::place::Layout* layout,
-             const core::select::Plan* plan) {
+Party::Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupancy& occupancy,
+             const core::place::Layout* layout, const core::select::Plan* plan)
+    : occupancy_(occupancy) {
     const int rank = comm::rank_in(all);
     if (members.empty()) {
         comm_ = all;

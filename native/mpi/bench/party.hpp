@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/library.hpp"
+#include "clock/clock.hpp"
 #include "executor/communicator.hpp"
 #include "executor/dispatcher.hpp"
 #include "place/layout.hpp"
@@ -22,8 +23,8 @@ class Party {
     /// Collective over `all`, also for those that take no part. `members` are ascending ranks of it; empty:
     /// every rank. `layout`: of all ranks; nullptr: no topology is known, and only native and flat recipes
     /// run. `plan`: nullptr, or one that outlives this. Throws comm::Error.
-    Party(MPI_Comm all, const std::vector<int>& members, const core::place::Layout* layout,
-          const core::select::Plan* plan);
+    Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupancy& occupancy,
+          const core::place::Layout* layout, const core::select::Plan* plan);
     ~Party();
     Party(const Party&) = delete;
     Party& operator=(const Party&) = delete;
@@ -33,6 +34,8 @@ class Party {
     [[nodiscard]] MPI_Comm comm() const { return comm_; }
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }
+    /// How this rank waits where it stands.
+    [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
     [[nodiscard]] Library& library() const { return *library_; }
     [[nodiscard]] executor::Communicator* communicator() const {
         return communicator_.get();
@@ -44,6 +47,7 @@ class Party {
     bool owns_comm_ = false;
     int rank_ = 0;
     int size_ = 0;
+    clock::Occupancy occupancy_;
     std::unique_ptr<Library> library_;
     std::unique_ptr<executor::Communicator> communicator_;
     std::unique_ptr<executor::Dispatcher> dispatcher_;

@@ -58,6 +58,29 @@ Case read_pattern(const json& entry, int ranks, std::vector<int> members) {
             .moved_bytes = pattern.messages(ranks) * bytes};
 }
 
+/// A number of seconds that a rank may be told to compute.
+double seconds(const json& object, const char* key) {
+    constexpr double most = 3600;
+    const json& value = object.at(key);
+    if (!value.is_number() || value.get<double>() < 0 || value.get<double>() > most)
+        throw std::invalid_argument(std::string("'") + key + "' is not a number of seconds from 0 to 3600");
+    return value.get<double>();
+}
+
+Loop read_loop(const json& entry, const core::collectives::Collective& collective, int ranks) {
+    constexpr std::int64_t most_calls = 100'000;
+    Loop loop{.name = entry.at("name").get<std::string>(),
+              .iterations = static_cast<int>(integer(entry, "iterations", 1, most_calls)),
+              .calls = static_cast<int>(integer(entry, "calls", 1, most_calls)),
+              .compute_s = seconds(entry, "compute_s"),
+              .root_step = static_cast<int>(integer(entry, "root_step", 0, ranks - 1))};
+    // A rank's operands are made once, so they must be the same whoever is the root.
+    const bool alike = collective.rooted && collective.has_output(false) && !collective.has_input(true);
+    if (loop.root_step > 0 && !alike)
+        throw std::invalid_argument("the root of '" + std::string(collective.name) + "' cannot move in a loop");
+    return loop;
+}
+
 /// `common` is the collective of cases that name none.
 Case read_case(const json& entry, const json* common, int ranks) {
     std::vector<int> members;
@@ -71,7 +94,11 @@ Case read_case(const json& entry, const json* common, int ranks) {
     const json& name = own == entry.end() ? *common : *own;
     const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
     const std::int64_t largest = collective.has_blocks() ? largest_message / ranks : largest_message;
+    std::optional<Loop> loop;
+    if (const auto told = entry.find("loop"); told != entry.end())
+        loop = read_loop(*told, collective, ranks);
     return {.collective = &collective,
+            .loop = std::move(loop),
             .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),
             .root = static_cast<int>(integer(entry, "root", 0, collective.rooted ? ranks - 1 : 0)),
             .members = std::move(members),

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,20 @@
 
 namespace isochrone::mpi::bench {
 
+/// The main loop of an application: calls of the case's collective, and then as long as it computes.
+struct Loop {
+    std::string name;  ///< in place of the collective's where times are told
+    int iterations = 1;
+    int calls = 1;         ///< of each iteration
+    double compute_s = 0;  ///< after them
+    int root_step = 0;     ///< by which the root moves on with each iteration
+};
+
 /// Recipes for a collective, or a pattern of messages, which runs natively alone.
 struct Case {
     const core::collectives::Collective* collective = nullptr;
     const core::patterns::Pattern* pattern = nullptr;  ///< in place of a collective; else nullptr
+    std::optional<Loop> loop = {};     ///< of a collective: its time is that of the whole loop
     std::int64_t bytes = 0;            ///< that all ranks know alike: 0 where the collective has no data
     int root = 0;                      ///< among the members; 0 where the collective has none
     std::vector<int> members;          ///< ascending ranks that it is for; empty: all

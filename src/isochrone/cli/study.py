@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, parse_numbers, print_json
+from isochrone.cli.options import AsJson, FabricServer, parse_numbers, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import UsageError
 
@@ -18,7 +18,12 @@ from isochrone.errors import UsageError
 def study(
     options: TargetOptions,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", show_default=False, help="Which: placement, decision or speedup.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            show_default=False,
+            help="Which: placement, decision, speedup, order or application.",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -34,6 +39,7 @@ def study(
         str | None,
         typer.Option("--ranks", metavar="N,...", help="Numbers of ranks (default: from two to all)."),
     ] = None,
+    fabric: FabricServer = None,
     as_json: AsJson = False,
 ) -> None:
     """Repeat an experiment of a paper here: time what it timed, and write its tables and figures on a page.
@@ -48,7 +54,10 @@ def study(
     asked = Asked(
         _listed(sizes, "--sizes", "sizes", "bytes, such as 64,1024,65536", 1),
         _listed(rank_counts, "--ranks", "numbers of ranks", "for example 2,4,8", 2),
+        fabric,
     )
+    if fabric is not None and not chosen.by_fabric:
+        raise UsageError(f"the study {chosen.name} asks no server of routes", "--fabric", "leave it away")
     folder = output or Path(f"isochrone-study-{chosen.name}")
     with open_target(options) as target:
         done, page = run_study(chosen, target, folder, asked, ["isochrone", *sys.argv[1:]])

@@ -43,7 +43,7 @@ from isochrone.files.topology import (
     topology_document,
     write_topology,
 )
-from isochrone.files.work import Case, Work, read_work, work_document, write_work
+from isochrone.files.work import Case, Loop, Work, read_work, work_document, write_work
 
 __all__ = [
     "BCAST",
@@ -60,6 +60,7 @@ __all__ = [
     "LibraryRule",
     "LibraryTuning",
     "Links",
+    "Loop",
     "MappingFile",
     "Measurements",
     "MpiLibrary",

@@ -3,12 +3,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from isochrone.files.bench import BCAST, BenchCase
 from isochrone.files.schema import SCHEMA_VERSION, check, make_again
 from isochrone.files.text import Json, read_object, write_object
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The main loop of an application: in each iteration calls of a collective, then as long as it computes.
+
+    Attributes:
+        name: what its times are found by, in place of the collective's.
+        iterations: of one timed run.
+        calls: of each iteration.
+        compute_s: after them.
+        root_step: by which the root moves on with each iteration; more than 0 for broadcasts alone.
+    """
+
+    name: str
+    iterations: int
+    calls: int
+    compute_s: float
+    root_step: int = 0
+
+    def document(self) -> Json:
+        """The loop as JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -22,6 +45,7 @@ class Case:
         collective: its name, or the pattern's.
         members: which ranks take part, a list such as ``0-3,8``; empty: all.
         is_pattern: whether it is a pattern.
+        loop: whose time is wanted, and not that of one call; None: a call.
     """
 
     size_bytes: int
@@ -30,11 +54,18 @@ class Case:
     collective: str = BCAST
     members: str = ""
     is_pattern: bool = False
+    loop: Loop | None = None
+
+    @property
+    def calls(self) -> int:
+        """Of the collective, each time that the case is timed."""
+        return 1 if self.loop is None else self.loop.iterations * self.loop.calls
 
     @property
     def key(self) -> BenchCase:
         """What its times are found by in a benchmark."""
-        return BenchCase(self.size_bytes, self.root, self.collective, self.members)
+        name = self.collective if self.loop is None else self.loop.name
+        return BenchCase(self.size_bytes, self.root, name, self.members)
 
 
 @dataclass(frozen=True)
@@ -83,6 +114,7 @@ def read_work(path: Path | str) -> Work:
                 c.get("pattern") or c.get("collective", common),
                 c.get("members", ""),
                 "pattern" in c,
+                Loop(**c["loop"]) if "loop" in c else None,
             )
             for c in document["cases"]
         ),
@@ -124,6 +156,7 @@ def work_document(work: Work) -> Json:
                 "root": case.root,
                 "recipes": list(case.recipes),
                 **({"members": case.members} if case.members else {}),
+                **({"loop": case.loop.document()} if case.loop else {}),
             }
             for case in work.cases
         ],

@@ -90,6 +90,12 @@ class SimTarget:
         """The same cluster with one rank on each of these cores, which count through all nodes."""
         return SimTarget(dataclasses.replace(self.system, placement="block"), self._selector, cores)
 
+    def without_faults(self) -> SimTarget:
+        """The same ranks where nothing is slower than all else says."""
+        target = SimTarget(dataclasses.replace(self.system, faults=()), self._selector, self._at)
+        target.name = self.name.replace(" (simulated)", ", no faults (simulated)")
+        return target
+
     def baselines(self, collective: str) -> Sequence[str]:
         """The broadcasts that SimGrid can be told to use, as ``native:NAME``. Of its other collectives none
         was checked, so there are none of them.

@@ -76,10 +76,13 @@ class Rounds:
         fabric: str | None = None,
         variables: Mapping[str, str] | None = None,
         quiet: bool = False,
+        fabric_is: str | None = None,
     ) -> None:
         """`variables`: that the library is started with, beside the target's own. `quiet`: nothing is said of
-        what was measured before.
+        what was measured before. `fabric_is`: what the fabric is known by, where its address is another one
+        in each run.
         """
+        self._fabric_is = fabric_is
         self._quiet = quiet
         self._variables = dict(variables or {})
         self._target = target.with_variables(self._variables) if variables else target
@@ -166,7 +169,7 @@ class Rounds:
                 launches.append([])
                 calls = 0
             launches[-1].append(case)
-            calls += len(case.recipes) * repetitions
+            calls += len(case.recipes) * repetitions * case.calls
         return list(launches)
 
     def _stem(self, work: Work, plan: Plan | None, launch: int) -> str:
@@ -176,7 +179,7 @@ class Rounds:
                 self._variables,
                 self._topology.fingerprint,
                 self._topology.ranks,
-                work_document(work),
+                work_document(replace(work, fabric=self._fabric_is or work.fabric)),
                 None if plan is None else plan_document(plan)["rules"],
                 launch,
             ],

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from isochrone.errors import IsochroneError
 from isochrone.files import (
@@ -33,7 +36,8 @@ from isochrone.steps.rounds import Rounds
 from isochrone.studies.cost import BUDGET_S, Cost, cost_of
 from isochrone.studies.page import Setting, write_study_page
 from isochrone.studies.places import Machine, machine_of, simulated_machine
-from isochrone.studies.study import NATIVE, Asked, Findings, Study, Timed, Wanted
+from isochrone.studies.speeds import serving_speeds
+from isochrone.studies.study import NATIVE, SPEEDS, Asked, Findings, Study, Timed, Wanted
 from isochrone.units import format_bytes, format_time, number_of
 
 _log = logging.getLogger(__name__)
@@ -58,14 +62,25 @@ def run_study(
         machine = _machine(target, measured)
         wanted = study.wanted(machine, asked)
         repetitions = 1 if target.exact else study.repetitions
-        cost = cost_of(target, wanted, repetitions)
+        cost = cost_of(target, [*wanted, *_foreseen(study, machine, asked, wanted)], repetitions)
         _log.info("%s on %s takes %s", study.name, target.name, cost.words)
         begin = time.monotonic()
         benches = _measure(machine, wanted, repetitions, cost, measured)
+        timed = _timed(machine, wanted, benches)
+        if study.then is not None:
+            more = study.then(machine, asked, timed)
+            rest = replace(cost, parts=cost.parts[len(wanted) :])
+            found = _measure(machine, more, repetitions, rest, measured)
+            timed += _timed(machine, more, found)
+            wanted, benches = [*wanted, *more], [*benches, *found]
         _log.info("measured in %s", format_time(time.monotonic() - begin))
-    timed = _timed(machine, wanted, benches)
     findings = study.findings(machine, timed)
-    findings = replace(findings, limits=(*findings.limits, *_limits(target, benches, repetitions)))
+    beside = () if study.beside is None else (study.beside(),)
+    findings = replace(
+        findings,
+        parts=(*findings.parts, *beside),
+        limits=(*findings.limits, *_limits(target, benches, repetitions)),
+    )
     done = replace(
         begun, done=True, headline=findings.headline, results=_results(timed), tables=_tables(findings)
     )
@@ -112,6 +127,30 @@ def _whole(path: Path) -> Bench | None:
     return found if found is not None and found.elapsed_s is not None else None
 
 
+def _foreseen(study: Study, machine: Machine, asked: Asked, wanted: Sequence[Wanted]) -> list[Wanted]:
+    """What a study wants of the times of its first cases: as much as where all take a second."""
+    if study.then is None:
+        return []
+    one = np.ones(1)
+    timed = [
+        Timed(each.arrangement, "", case.key.collective, case.size_bytes, recipe, one)
+        for each in wanted
+        for case in each.cases
+        for recipe in case.recipes
+    ]
+    return study.then(machine, asked, timed)
+
+
+@contextlib.contextmanager
+def _fabric_of(machine: Machine, each: Wanted) -> Iterator[str | None]:
+    """The address of what tells how close hosts are."""
+    if each.fabric != SPEEDS or not isinstance(machine.target, SimTarget):
+        yield each.fabric
+        return
+    with serving_speeds(machine.target.system) as address:
+        yield address
+
+
 def _measure(
     machine: Machine, wanted: Sequence[Wanted], repetitions: int, cost: Cost, measured: Path
 ) -> list[Bench]:
@@ -122,13 +161,16 @@ def _measure(
         topology = machine.topology_of(here)
         file = measured / arrangement_file(here.placement, here.ranks, here.per_node)
         write_topology(file, topology)
-        rounds = Rounds(machine.target_for(here), topology, file, measured, quiet=True)
         limits = Limits()
         if not machine.target.simulated:
             limits = Limits(BUDGET_S * len(each.cases) / cases, min(repetitions, LEAST_REPETITIONS))
         share = cost.parts[number] / max(sum(cost.parts[number:]), 1e-9)
         title = f"{here.placement} placement, {here.ranks:,} ranks"
-        benches.append(rounds.measure(title, each.cases, repetitions, 1, share, limits=limits))
+        with _fabric_of(machine, each) as fabric:
+            rounds = Rounds(
+                machine.target_for(here), topology, file, measured, fabric, quiet=True, fabric_is=each.fabric
+            )
+            benches.append(rounds.measure(title, each.cases, repetitions, 1, share, limits=limits))
     return benches
 
 
@@ -141,7 +183,8 @@ def _timed(machine: Machine, wanted: Sequence[Wanted], benches: Sequence[Bench])
             found_here = bench.recipes(case.key)
             for recipe in sorted(found_here, key=lambda recipe: _position(case.recipes, recipe)):
                 times = bench.slowest_s[case.key.key(recipe)]
-                found.append(Timed(each.arrangement, region, case.collective, case.size_bytes, recipe, times))
+                what = (each.arrangement, region, case.key.collective, case.size_bytes, recipe)
+                found.append(Timed(*what, times, case.loop))
     return found
 
 

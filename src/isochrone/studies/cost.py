@@ -60,7 +60,7 @@ class Cost:
 
 def cost_of(target: Target, wanted: Sequence[Wanted], repetitions: int) -> Cost:
     """What cases take in all."""
-    calls = [sum(len(case.recipes) for case in each.cases) * repetitions for each in wanted]
+    calls = [sum(len(case.recipes) * case.calls for case in each.cases) * repetitions for each in wanted]
     if not target.simulated:
         shares = [len(each.cases) for each in wanted]
         parts = [START_S + BUDGET_S * share / max(1, sum(shares)) for share in shares]
@@ -79,7 +79,9 @@ def _messages_s(case: Case, ranks: int) -> float:
     total = 0.0
     for recipe in case.recipes:
         messages, size_bytes = _messages(case, recipe, ranks)
-        total += messages * (SIMULATED_LARGE_S if size_bytes > _LARGE_BYTES else SIMULATED_EAGER_S)
+        total += (
+            case.calls * messages * (SIMULATED_LARGE_S if size_bytes > _LARGE_BYTES else SIMULATED_EAGER_S)
+        )
     return total
 
 

@@ -53,7 +53,9 @@ class Panel:
     borders: tuple[int, ...] = ()
 
 
-def time_by(panels: Sequence[Panel], x_words: str, x_is_size: bool) -> Figure:
+def time_by(
+    panels: Sequence[Panel], x_words: str, x_is_size: bool, words: str = "time of the slowest rank"
+) -> Figure:
     """Times in seconds by ranks or by bytes, panel by panel, on logarithmic axes."""
     figure, all_axes = _grid(panels)
     drawn = [i for panel in panels for one in panel.series for _, i in one.points]
@@ -62,7 +64,7 @@ def time_by(panels: Sequence[Panel], x_words: str, x_is_size: bool) -> Figure:
         set_ticks(axes.yaxis, *ticks)
         _x_axis(axes, panels, x_words, x_is_size)
     for axes in all_axes[:: _columns(panels)]:
-        axes.set_ylabel("time of the slowest rank")
+        axes.set_ylabel(words)
     return figure
 
 

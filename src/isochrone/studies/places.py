@@ -7,6 +7,7 @@ names and hwloc; nothing is probed.
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from isochrone.sim.target import SimTarget
 GIVEN, CORE, SOCKET, NODE = "given", "core", "socket", "node"
 """Placements: the target's own, and Open MPI's ``--map-by``: node after node; the same, but dealt out to the
 sockets of each node in turn; dealt out to the nodes in turn."""
+SCATTERED, ALIKE = "scattered", "alike"
+"""With a number, ``scattered-2``: node after node, the nodes in one of the random orders that a job may get
+them in. ``alike-2``: in the same order, where all cables of a simulation are as they should be."""
 
 
 @dataclass(frozen=True, order=True)
@@ -36,7 +40,7 @@ class Arrangement:
     """How many ranks take part, and where they are.
 
     Attributes:
-        placement: ``given``, ``core``, ``socket`` or ``node``.
+        placement: ``given``, ``core``, ``socket``, ``node``, ``scattered-N`` or ``alike-N``.
         per_node: so many on each of as few nodes as that takes; None: as many as fit.
     """
 
@@ -119,7 +123,8 @@ class Machine:
         ranks = self.ranks_of(arrangement)
         seats = [self.seats[rank] for rank in ranks] if self.seats else []
         if isinstance(self.target, SimTarget):
-            return self.target.arranged(seats)
+            placed = self.target.arranged(seats)
+            return placed.without_faults() if arrangement.placement.startswith(ALIKE) else placed
         if isinstance(self.target, LabTarget):
             return self.target.arranged(seats, arrangement.placement)
         return self.target
@@ -174,6 +179,11 @@ class Machine:
         if placement == CORE:
             return rising
         nodes, sockets = self._label[NODE], self._label.get(SOCKET, self._label[NODE])
+        kind, _, draw = placement.partition("-")
+        if kind in (SCATTERED, ALIKE):
+            places = list(range(self.nodes))
+            random.Random(int(draw)).shuffle(places)  # noqa: S311 - for repetition, not for secrets
+            return sorted(rising, key=lambda rank: places[nodes[rank]])
         node_turn = _turns(rising, nodes)
         socket_turn = _turns(rising, sockets)
         if placement == NODE:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure as Drawing
 
 from isochrone import _core
-from isochrone.files import Case
+from isochrone.files import Case, Loop
 from isochrone.statistics import FloatArray, Interval, median_ci
 from isochrone.studies.places import Arrangement, Machine
 from isochrone.units import format_bytes
 
 NATIVE = "native"
+SPEEDS = "speeds"
+"""Of the cables of a simulation, which a server tells for as long as it is asked."""
 AS_FAST = 1.01
 """A time of no more than so many times another's tells nothing from it."""
 TIES = "of those within 1 % of the fastest, the library's own choice, or the first in the order of the tables"
@@ -25,18 +27,28 @@ TIES = "of those within 1 % of the fastest, the library's own choice, or the fir
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user asked for; None: the study's own choice."""
+    """What the user asked for; None: the study's own choice.
+
+    Attributes:
+        fabric: the address of a server of routes.
+    """
 
     sizes_bytes: tuple[int, ...] | None = None
     ranks: tuple[int, ...] | None = None
+    fabric: str | None = None
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Cases that are timed among the ranks of one arrangement."""
+    """Cases that are timed among the ranks of one arrangement.
+
+    Attributes:
+        fabric: what tells how close hosts are: the address of a server, or ``SPEEDS``; None: the topology.
+    """
 
     arrangement: Arrangement
     cases: tuple[Case, ...]
+    fabric: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +57,9 @@ class Timed:
 
     Attributes:
         region: the innermost that holds all ranks.
+        collective: or the name of the loop.
         times_s: [repetition], of the slowest rank.
+        loop: that was timed; None: it was a call.
     """
 
     arrangement: Arrangement
@@ -54,6 +68,7 @@ class Timed:
     size_bytes: int
     recipe: str
     times_s: FloatArray
+    loop: Loop | None = None
 
     @property
     def median_s(self) -> Interval:
@@ -115,6 +130,9 @@ class Study:
         repetitions: where times have noise.
         wanted: the cases, on a machine.
         findings: what their times say.
+        then: more cases, which are of what the first ones took.
+        beside: a part more, of what this process times by itself when the page is made.
+        by_fabric: whether a server of routes may be asked.
     """
 
     name: str
@@ -124,6 +142,9 @@ class Study:
     repetitions: int
     wanted: Callable[[Machine, Asked], list[Wanted]]
     findings: Callable[[Machine, Sequence[Timed]], Findings]
+    then: Callable[[Machine, Asked, Sequence[Timed]], list[Wanted]] | None = None
+    beside: Callable[[], Part] | None = None
+    by_fabric: bool = False
 
 
 def is_own(recipe: str) -> bool:

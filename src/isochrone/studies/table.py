@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 from isochrone.errors import UsageError
-from isochrone.studies import decision, placement, speedup
+from isochrone.studies import application, decision, order, placement, speedup
 from isochrone.studies.study import Study
 
-STUDIES: tuple[Study, ...] = (placement.STUDY, decision.STUDY, speedup.STUDY)
+STUDIES: tuple[Study, ...] = (
+    placement.STUDY,
+    decision.STUDY,
+    speedup.STUDY,
+    order.STUDY,
+    application.STUDY,
+)
 
 
 def study_named(name: str) -> Study:

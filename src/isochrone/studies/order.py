@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Order: broadcast trees laid over the network, beside the same trees in the order of the ranks.
+
+The experiments of H. Subramoni et al., "Design and Evaluation of Network Topology-/Speed-Aware Broadcast
+Algorithms for InfiniBand Clusters" (CLUSTER 2011): by hops on hosts of one kind (figure 6), by speed where
+some cables are slow (figures 7 and 8), and what it takes to set the order up (table III).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from isochrone import _core
+from isochrone.files import BCAST
+from isochrone.report.words import join_words
+from isochrone.sim.target import SimTarget
+from isochrone.statistics import Interval, geometric_mean
+from isochrone.studies.figures import Panel, Series, ratio_by, time_by
+from isochrone.studies.places import ALIKE, GIVEN, NODE, SCATTERED, Arrangement, Machine
+from isochrone.studies.recipes import MOST_SEGMENTS, case, most_ranks
+from isochrone.studies.setup import setup
+from isochrone.studies.speeds import differ
+from isochrone.studies.study import (
+    NATIVE,
+    SPEEDS,
+    Asked,
+    Figure,
+    Findings,
+    Part,
+    Study,
+    Table,
+    Timed,
+    Wanted,
+    size_words,
+)
+from isochrone.tune.forms import MAPPED, nameable_levels
+from isochrone.units import format_ratio, format_time
+
+SIZES_BYTES = (64, 1024, 8192, 65536, 262144, 1048576)
+"""The experiment's small, medium and large messages."""
+TREES = ("binomial", "knomial/4", "binary")
+"""The second one is that of the experiment's MPI library."""
+BY_RANK = "rank order"
+ALL_ALIKE = "rank order, all cables alike"
+_COUNTS = 3
+_DRAWS = 3
+"""Random orders of the nodes, in a simulation."""
+
+Times = dict[tuple[str, str, int, int], list[float]]
+"""Tree, order, ranks and bytes: seconds in each draw."""
+
+
+def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
+    """All trees in all orders, among nodes in random order where ranks can be put anywhere."""
+    by_speed = _by_speed(machine)
+    fabric = SPEEDS if by_speed else asked.fabric
+    draws = _DRAWS if machine.target.simulated else 1
+    sizes = asked.sizes_bytes or SIZES_BYTES
+    found = []
+    for count in asked.ranks or counts_for(machine):
+        for draw in range(1, draws + 1):
+            here = Arrangement(f"{SCATTERED}-{draw}" if machine.seats else GIVEN, count)
+            plain, laid = _recipes(machine, here, fabric is not None)
+            cases = tuple(case(machine, here, BCAST, size, [*plain, *laid]) for size in sizes)
+            found.append(Wanted(here, cases, fabric))
+            if by_speed:
+                alike = Arrangement(f"{ALIKE}-{draw}", count)
+                found.append(Wanted(alike, tuple(case(machine, alike, BCAST, size, plain) for size in sizes)))
+    return found
+
+
+def counts_for(machine: Machine) -> tuple[int, ...]:
+    """The last powers of two of whole nodes, and as many as there are."""
+    most = most_ranks(machine)
+    if not machine.seats:
+        return (most,)
+    nodes = max(1, most // machine.per_node)
+    powers = {1 << bits for bits in range(31) if 2 <= 1 << bits <= nodes}
+    return tuple(count * machine.per_node for count in sorted(powers | {nodes})[-_COUNTS:])
+
+
+def _by_speed(machine: Machine) -> bool:
+    return isinstance(machine.target, SimTarget) and differ(machine.target.system)
+
+
+def _recipes(machine: Machine, here: Arrangement, is_told: bool) -> tuple[list[str], list[str]]:
+    """The trees by rank, and laid: among one leader of each node, as in the experiment, where something tells
+    how close nodes are; else among all ranks.
+    """
+    levels = nameable_levels(BCAST, machine.layout_of(here))
+    names = [name for name, _ in machine.levels]
+    among_leaders = NODE in levels[1:] and (is_told or names.index(NODE) > 0)
+
+    def recipe(tree: str) -> str:
+        return f"hierarchical({levels[0]}={tree},{NODE}=binomial)" if among_leaders else tree
+
+    plain = [recipe(tree) for tree in TREES]
+    return plain, [recipe(f"{order}({tree})") for tree in TREES for order in MAPPED]
+
+
+def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
+    """What laying gains by size and by ranks, and how far it makes up for slow cables."""
+    times = _times(timed)
+    most = max(ranks for _, _, ranks, _ in times)
+    largest = max(size for _, _, _, size in times)
+    by_speed = any(order == ALL_ALIKE for _, order, _, _ in times)
+    way = "speed" if by_speed else "hops"
+    gains = {key: _gain(times, key) for key in times if key[1] in MAPPED}
+    tree, order, ranks, size = max(gains, key=lambda key: gains[key].estimate)
+    mean = geometric_mean([gain.estimate for gain in gains.values()])
+    headline = (
+        f"Laid by {way} a tree is at most {format_ratio(gains[tree, order, ranks, size].estimate)} as fast "
+        f"as in "
+        f"{BY_RANK}: {tree}, {_words(order)}, at {ranks:,} ranks and {size_words(size)}"
+    )
+    lead = [f"In the geometric mean of all trees, orders, ranks and sizes it is {format_ratio(mean)}."]
+    lead += _best_sentence(times, most)
+    parts = [_by_size(times, gains, most, way), _by_ranks(gains, largest, way)]
+    if by_speed:
+        parts.append(_made_up(times, most))
+    return Findings(headline, tuple(lead), tuple(parts), _own_limits(machine, timed, by_speed))
+
+
+def _own_limits(machine: Machine, timed: Sequence[Timed], by_speed: bool) -> tuple[str, ...]:
+    found = [
+        "Ratios are medians over the random orders of the nodes; their ranges are the least and the most."
+    ]
+    if not machine.seats:
+        found = [
+            "Ranks are where the launcher puts them: a job whose nodes are in a good order gains nothing."
+        ]
+    leaders = any("hierarchical" in each.recipe for each in timed)
+    among = "one leader of each node, and by a binomial tree inside" if leaders else "all ranks"
+    found.append(f"Trees are laid among {among}. The root is the first rank.")
+    if not by_speed:
+        found.append(
+            "Hops are those that the levels tell: nodes of one switch or rack are closer than others."
+        )
+    if machine.target.simulated:
+        found.append(f"Simulated messages are cut into {MOST_SEGMENTS} segments at most.")
+    return tuple(found)
+
+
+def _times(timed: Sequence[Timed]) -> Times:
+    found: Times = defaultdict(list)
+    for each in timed:
+        is_alike = each.arrangement.placement.startswith(ALIKE)
+        if each.recipe == NATIVE:
+            tree, order = NATIVE, ALL_ALIKE if is_alike else BY_RANK
+        else:
+            parts = _core.recipe_parts(each.recipe)
+            tree = parts["algorithms"][0][0]
+            order = ALL_ALIKE if is_alike else parts["order"] or BY_RANK
+        found[tree, order, each.arrangement.ranks, each.size_bytes].append(each.median_s.estimate)
+    return dict(found)
+
+
+def _gain(times: Times, key: tuple[str, str, int, int]) -> Interval:
+    """Time in rank order over time laid: median, least and most of the draws."""
+    tree, _, ranks, size = key
+    return _spread(np.divide(times[tree, BY_RANK, ranks, size], times[key]).tolist())
+
+
+def _spread(values: Sequence[float]) -> Interval:
+    return Interval(float(np.median(values)), min(values), max(values), 0.0)
+
+
+def _words(order: str) -> str:
+    return order.replace("_", " ")
+
+
+def _best_sentence(times: Times, most: int) -> list[str]:
+    """Of whoever may choose among the trees at each size."""
+    ratios = []
+    for size in sorted({size for _, _, ranks, size in times if ranks == most}):
+        by_rank = np.min([times[tree, BY_RANK, most, size] for tree in TREES], axis=0)
+        laid = np.min([times[tree, order, most, size] for tree in TREES for order in MAPPED], axis=0)
+        ratios.append((float(np.median(by_rank / laid)), size))
+    gain, size = max(ratios)
+    return [
+        f"At {most:,} ranks the best of all laid trees is at most {format_ratio(gain)} as fast as the best "
+        f"in "
+        f"{BY_RANK}, at {size_words(size)}."
+    ]
+
+
+def _by_size(times: Times, gains: dict[tuple[str, str, int, int], Interval], most: int, way: str) -> Part:
+    sizes = sorted({size for _, _, ranks, size in times if ranks == most})
+    orders = [order for order in (BY_RANK, *MAPPED, ALL_ALIKE) if (TREES[0], order, most, sizes[0]) in times]
+    panels = [
+        Panel(
+            tree,
+            tuple(
+                Series(
+                    _words(order),
+                    tuple((size, _spread(times[tree, order, most, size])) for size in sizes),
+                    order in (BY_RANK, ALL_ALIKE),
+                )
+                for order in orders
+            ),
+        )
+        for tree in TREES
+    ]
+    figures = (
+        Figure(
+            "times",
+            f"Broadcast among {most:,} ranks by message size, a panel for each tree: in {BY_RANK}, and laid "
+            f"by "
+            f"{way}. Medians of the random orders of the nodes, and their range.",
+            f"Time of a broadcast by size for {len(TREES)} trees in {len(orders)} orders.",
+            time_by(panels, "message size", True),
+        ),
+        Figure(
+            "gain-sizes",
+            f"How many times as fast as in {BY_RANK} the laid trees are, by message size at {most:,} ranks.",
+            f"Speedup of laid trees by size for {len(TREES)} trees.",
+            ratio_by(_gain_panels(gains, ranks=most), "message size", True, "speedup"),
+        ),
+    )
+    rows = [
+        (tree, _words(order), *(_with_range(gains[tree, order, most, size]) for size in sizes))
+        for tree in TREES
+        for order in MAPPED
+    ]
+    table = Table(
+        "gain-sizes",
+        f"Time in {BY_RANK} over time laid at {most:,} ranks, by message size: median of the random orders "
+        f"of "
+        "the nodes, and their range",
+        ("Tree", "Order", *(size_words(size) for size in sizes)),
+        tuple(rows),
+        frozenset({0, 1}),
+    )
+    faster = sum(gain.estimate > 1.01 for key, gain in gains.items() if key[2] == most)
+    slower = sum(gain.estimate < 0.99 for key, gain in gains.items() if key[2] == most)
+    total = sum(key[2] == most for key in gains)
+    sentence = (
+        f"At {most:,} ranks laying makes {faster} of {total} cases faster by more than 1 %, and {slower} "
+        f"slower."
+    )
+    return Part("sizes", f"Laid by {way}, by message size", (sentence,), figures, (table,))
+
+
+def _gain_panels(
+    gains: dict[tuple[str, str, int, int], Interval], ranks: int | None = None, size: int | None = None
+) -> list[Panel]:
+    """By size at one number of ranks, or by ranks at one size."""
+    panels = []
+    for tree in TREES:
+        lines: dict[str, list[tuple[int, Interval]]] = defaultdict(list)
+        for (its, order, its_ranks, its_size), gain in sorted(gains.items(), key=lambda item: item[0][2:]):
+            if its == tree and (its_ranks == ranks or its_size == size):
+                lines[order].append((its_size if size is None else its_ranks, gain))
+        series = tuple(Series(_words(order), tuple(lines[order])) for order in MAPPED)
+        panels.append(Panel(tree, series))
+    return panels
+
+
+def _with_range(gain: Interval) -> str:
+    if gain.low == gain.high:
+        return format_ratio(gain.estimate)
+    return f"{format_ratio(gain.estimate)} ({gain.low:.2f}–{gain.high:.2f})"
+
+
+def _by_ranks(gains: dict[tuple[str, str, int, int], Interval], largest: int, way: str) -> Part:
+    counts = sorted({ranks for _, _, ranks, _ in gains})
+    figure = Figure(
+        "gain-ranks",
+        f"How many times as fast as in {BY_RANK} the laid trees are, by number of ranks at "
+        f"{size_words(largest)}.",
+        f"Speedup of laid trees at {len(counts)} numbers of ranks.",
+        ratio_by(_gain_panels(gains, size=largest), "ranks", False, "speedup"),
+    )
+    rows = [
+        (tree, _words(order), *(_with_range(gains[tree, order, ranks, largest]) for ranks in counts))
+        for tree in TREES
+        for order in MAPPED
+    ]
+    table = Table(
+        "gain-ranks",
+        f"Time in {BY_RANK} over time laid at {size_words(largest)}, by number of ranks",
+        ("Tree", "Order", *(f"{ranks:,} ranks" for ranks in counts)),
+        tuple(rows),
+        frozenset({0, 1}),
+    )
+    means = {
+        ranks: geometric_mean([gain.estimate for key, gain in gains.items() if key[2] == ranks])
+        for ranks in counts
+    }
+    said = join_words([f"{format_ratio(mean)} at {ranks:,} ranks" for ranks, mean in means.items()])
+    sentence = f"The geometric mean over trees, orders and sizes is {said}."
+    return Part("ranks", f"Laid by {way}, by ranks", (sentence,), (figure,), (table,))
+
+
+def _made_up(times: Times, most: int) -> Part:
+    """How near laid trees come to what rank order takes where no cable is slow."""
+    rows = []
+    counts = sorted({ranks for _, _, ranks, _ in times})
+    sizes = sorted({size for _, _, _, size in times})
+    for ranks in counts:
+        for tree in TREES:
+            for name in (BY_RANK, "best laid"):
+                cells = []
+                for size in sizes:
+                    alike = times[tree, ALL_ALIKE, ranks, size]
+                    orders = (BY_RANK,) if name == BY_RANK else MAPPED
+                    here = np.min([times[tree, order, ranks, size] for order in orders], axis=0)
+                    ratio = float(np.median(np.divide(here, alike)))
+                    cells.append(f"{format_ratio(ratio)} ({format_time(float(np.median(here)))})")
+                rows.append((f"{ranks:,}", tree, name, *cells))
+    table = Table(
+        "made-up",
+        "Time with slow cables over the time of the same tree in rank order where all cables are alike (and "
+        "the "
+        "time with slow ones)",
+        ("Ranks", "Tree", "Order", *(size_words(size) for size in sizes)),
+        tuple(rows),
+        frozenset({1, 2}),
+    )
+    sentence = (
+        "A ratio of 1 says that laying makes up for the slow cables. Large messages need all bytes at every "
+        "node, so that a slow cable counts whatever the order."
+    )
+    return Part("made-up", "Slow cables, and none", (sentence,), (), (table,))
+
+
+STUDY = Study(
+    "order",
+    "Broadcast trees laid over the network",
+    "What does a broadcast gain where its tree is laid over the nodes by how close they are, in hops or by "
+    "the "
+    "speed of their cables, instead of in the order of the ranks; and what does it take to set that up?",
+    "H. Subramoni et al., Design and Evaluation of Network Topology-/Speed-Aware Broadcast Algorithms for "
+    "InfiniBand Clusters (CLUSTER 2011), figures 6 to 8 and table III",
+    20,
+    wanted,
+    findings,
+    beside=setup,
+    by_fabric=True,
+)
