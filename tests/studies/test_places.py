@@ -13,7 +13,17 @@ from hypothesis import strategies as st
 from isochrone.errors import UsageError
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.studies.places import CORE, GIVEN, NODE, SOCKET, Arrangement, Machine, simulated_machine
+from isochrone.studies.places import (
+    ALIKE,
+    CORE,
+    GIVEN,
+    NODE,
+    SCATTERED,
+    SOCKET,
+    Arrangement,
+    Machine,
+    simulated_machine,
+)
 
 
 def _machine(placement: str = "block", nodes: int = 2) -> Machine:
@@ -34,6 +44,19 @@ def test_placements_are_those_of_map_by_whatever_the_targets_own(own: str) -> No
     assert _cores(machine, SOCKET, 18)[16:] == [16, 24]
     assert _cores(machine, NODE, 5) == [0, 16, 1, 17, 2]
     assert _cores(machine, GIVEN, 32) == list(machine.seats)
+
+
+def test_scattered_nodes_are_whole_and_in_an_order_of_their_own() -> None:
+    machine = _machine("cyclic", nodes=8)
+    orders = []
+    for draw in (1, 2, 3):
+        cores = _cores(machine, f"{SCATTERED}-{draw}", 128)
+        nodes = [core // 16 for core in cores[::16]]
+        assert cores == [16 * node + core for node in nodes for core in range(16)]
+        assert _cores(machine, f"{ALIKE}-{draw}", 128) == cores
+        assert _cores(machine, f"{SCATTERED}-{draw}", 32) == cores[:32]
+        orders.append(tuple(nodes))
+    assert len({*orders, tuple(range(8))}) == 4
 
 
 def test_so_many_ranks_on_a_node_are_on_as_many_nodes_as_they_need() -> None:

@@ -46,7 +46,7 @@ from isochrone.tune.collectives import words
 from isochrone.units import format_percent, format_ratio, format_time
 
 _BETWEEN = (("flat", "binary"), ("binary", "binary"), ("pipeline", "pipeline"))
-_FEW = 3
+_FEW = 2
 """Of ours, that applications run with: what is fastest by itself need not be so in a loop."""
 _LEAST_RANKS = 4
 

@@ -13,18 +13,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isochrone import _core
 from isochrone.files import BCAST
 from isochrone.report.words import join_words
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
+from isochrone.studies.laid import (
+    ALL_ALIKE,
+    BY_RANK,
+    TREES,
+    Gains,
+    Key,
+    Times,
+    gains_of,
+    order_words,
+    spread,
+    times_of,
+)
 from isochrone.studies.places import ALIKE, GIVEN, NODE, SCATTERED, Arrangement, Machine
 from isochrone.studies.recipes import MOST_SEGMENTS, case, most_ranks
 from isochrone.studies.setup import setup
 from isochrone.studies.speeds import differ
 from isochrone.studies.study import (
-    NATIVE,
     SPEEDS,
     Asked,
     Figure,
@@ -41,16 +51,10 @@ from isochrone.units import format_ratio, format_time
 
 SIZES_BYTES = (64, 1024, 8192, 65536, 262144, 1048576)
 """The experiment's small, medium and large messages."""
-TREES = ("binomial", "knomial/4", "binary")
-"""The second one is that of the experiment's MPI library."""
-BY_RANK = "rank order"
-ALL_ALIKE = "rank order, all cables alike"
 _COUNTS = 3
+_LEAST_RANKS = 4
 _DRAWS = 3
 """Random orders of the nodes, in a simulation."""
-
-Times = dict[tuple[str, str, int, int], list[float]]
-"""Tree, order, ranks and bytes: seconds in each draw."""
 
 
 def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
@@ -61,8 +65,12 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
     sizes = asked.sizes_bytes or SIZES_BYTES
     found = []
     for count in asked.ranks or counts_for(machine):
+        seen = set()
         for draw in range(1, draws + 1):
             here = Arrangement(f"{SCATTERED}-{draw}" if machine.seats else GIVEN, count)
+            if (ranks := machine.ranks_of(here)) in seen:
+                continue
+            seen.add(ranks)
             plain, laid = _recipes(machine, here, fabric is not None)
             cases = tuple(case(machine, here, BCAST, size, [*plain, *laid]) for size in sizes)
             found.append(Wanted(here, cases, fabric))
@@ -73,13 +81,12 @@ def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
 
 
 def counts_for(machine: Machine) -> tuple[int, ...]:
-    """The last powers of two of whole nodes, and as many as there are."""
+    """The last powers of two, and as many as there are."""
     most = most_ranks(machine)
     if not machine.seats:
         return (most,)
-    nodes = max(1, most // machine.per_node)
-    powers = {1 << bits for bits in range(31) if 2 <= 1 << bits <= nodes}
-    return tuple(count * machine.per_node for count in sorted(powers | {nodes})[-_COUNTS:])
+    powers = {1 << bits for bits in range(31) if _LEAST_RANKS <= 1 << bits <= most}
+    return tuple(sorted(powers | {most})[-_COUNTS:])
 
 
 def _by_speed(machine: Machine) -> bool:
@@ -103,18 +110,17 @@ def _recipes(machine: Machine, here: Arrangement, is_told: bool) -> tuple[list[s
 
 def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     """What laying gains by size and by ranks, and how far it makes up for slow cables."""
-    times = _times(timed)
-    most = max(ranks for _, _, ranks, _ in times)
-    largest = max(size for _, _, _, size in times)
-    by_speed = any(order == ALL_ALIKE for _, order, _, _ in times)
+    times = times_of(timed)
+    most = max(key.ranks for key in times)
+    largest = max(key.size_bytes for key in times)
+    by_speed = any(key.order == ALL_ALIKE for key in times)
     way = "speed" if by_speed else "hops"
-    gains = {key: _gain(times, key) for key in times if key[1] in MAPPED}
-    tree, order, ranks, size = max(gains, key=lambda key: gains[key].estimate)
+    gains = gains_of(times)
+    top = max(gains, key=lambda key: gains[key].estimate)
     mean = geometric_mean([gain.estimate for gain in gains.values()])
     headline = (
-        f"Laid by {way} a tree is at most {format_ratio(gains[tree, order, ranks, size].estimate)} as fast "
-        f"as in "
-        f"{BY_RANK}: {tree}, {_words(order)}, at {ranks:,} ranks and {size_words(size)}"
+        f"Laid by {way} a tree is at most {format_ratio(gains[top].estimate)} as fast as in {BY_RANK}: "
+        f"{top.tree}, {order_words(top.order)}, at {top.ranks:,} ranks and {size_words(top.size_bytes)}"
     )
     lead = [f"In the geometric mean of all trees, orders, ranks and sizes it is {format_ratio(mean)}."]
     lead += _best_sentence(times, most)
@@ -144,40 +150,12 @@ def _own_limits(machine: Machine, timed: Sequence[Timed], by_speed: bool) -> tup
     return tuple(found)
 
 
-def _times(timed: Sequence[Timed]) -> Times:
-    found: Times = defaultdict(list)
-    for each in timed:
-        is_alike = each.arrangement.placement.startswith(ALIKE)
-        if each.recipe == NATIVE:
-            tree, order = NATIVE, ALL_ALIKE if is_alike else BY_RANK
-        else:
-            parts = _core.recipe_parts(each.recipe)
-            tree = parts["algorithms"][0][0]
-            order = ALL_ALIKE if is_alike else parts["order"] or BY_RANK
-        found[tree, order, each.arrangement.ranks, each.size_bytes].append(each.median_s.estimate)
-    return dict(found)
-
-
-def _gain(times: Times, key: tuple[str, str, int, int]) -> Interval:
-    """Time in rank order over time laid: median, least and most of the draws."""
-    tree, _, ranks, size = key
-    return _spread(np.divide(times[tree, BY_RANK, ranks, size], times[key]).tolist())
-
-
-def _spread(values: Sequence[float]) -> Interval:
-    return Interval(float(np.median(values)), min(values), max(values), 0.0)
-
-
-def _words(order: str) -> str:
-    return order.replace("_", " ")
-
-
 def _best_sentence(times: Times, most: int) -> list[str]:
     """Of whoever may choose among the trees at each size."""
     ratios = []
-    for size in sorted({size for _, _, ranks, size in times if ranks == most}):
-        by_rank = np.min([times[tree, BY_RANK, most, size] for tree in TREES], axis=0)
-        laid = np.min([times[tree, order, most, size] for tree in TREES for order in MAPPED], axis=0)
+    for size in sorted({key.size_bytes for key in times if key.ranks == most}):
+        by_rank = np.min([times[Key(tree, BY_RANK, most, size)] for tree in TREES], axis=0)
+        laid = np.min([times[Key(tree, order, most, size)] for tree in TREES for order in MAPPED], axis=0)
         ratios.append((float(np.median(by_rank / laid)), size))
     gain, size = max(ratios)
     return [
@@ -187,16 +165,18 @@ def _best_sentence(times: Times, most: int) -> list[str]:
     ]
 
 
-def _by_size(times: Times, gains: dict[tuple[str, str, int, int], Interval], most: int, way: str) -> Part:
-    sizes = sorted({size for _, _, ranks, size in times if ranks == most})
-    orders = [order for order in (BY_RANK, *MAPPED, ALL_ALIKE) if (TREES[0], order, most, sizes[0]) in times]
+def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
+    sizes = sorted({key.size_bytes for key in times if key.ranks == most})
+    orders = [
+        order for order in (BY_RANK, *MAPPED, ALL_ALIKE) if Key(TREES[0], order, most, sizes[0]) in times
+    ]
     panels = [
         Panel(
             tree,
             tuple(
                 Series(
-                    _words(order),
-                    tuple((size, _spread(times[tree, order, most, size])) for size in sizes),
+                    order_words(order),
+                    tuple((size, spread(times[Key(tree, order, most, size)])) for size in sizes),
                     order in (BY_RANK, ALL_ALIKE),
                 )
                 for order in orders
@@ -221,7 +201,7 @@ def _by_size(times: Times, gains: dict[tuple[str, str, int, int], Interval], mos
         ),
     )
     rows = [
-        (tree, _words(order), *(_with_range(gains[tree, order, most, size]) for size in sizes))
+        (tree, order_words(order), *(_with_range(gains[Key(tree, order, most, size)]) for size in sizes))
         for tree in TREES
         for order in MAPPED
     ]
@@ -234,9 +214,9 @@ def _by_size(times: Times, gains: dict[tuple[str, str, int, int], Interval], mos
         tuple(rows),
         frozenset({0, 1}),
     )
-    faster = sum(gain.estimate > 1.01 for key, gain in gains.items() if key[2] == most)
-    slower = sum(gain.estimate < 0.99 for key, gain in gains.items() if key[2] == most)
-    total = sum(key[2] == most for key in gains)
+    faster = sum(gain.estimate > 1.01 for key, gain in gains.items() if key.ranks == most)
+    slower = sum(gain.estimate < 0.99 for key, gain in gains.items() if key.ranks == most)
+    total = sum(key.ranks == most for key in gains)
     sentence = (
         f"At {most:,} ranks laying makes {faster} of {total} cases faster by more than 1 %, and {slower} "
         f"slower."
@@ -244,9 +224,7 @@ def _by_size(times: Times, gains: dict[tuple[str, str, int, int], Interval], mos
     return Part("sizes", f"Laid by {way}, by message size", (sentence,), figures, (table,))
 
 
-def _gain_panels(
-    gains: dict[tuple[str, str, int, int], Interval], ranks: int | None = None, size: int | None = None
-) -> list[Panel]:
+def _gain_panels(gains: Gains, ranks: int | None = None, size: int | None = None) -> list[Panel]:
     """By size at one number of ranks, or by ranks at one size."""
     panels = []
     for tree in TREES:
@@ -254,7 +232,7 @@ def _gain_panels(
         for (its, order, its_ranks, its_size), gain in sorted(gains.items(), key=lambda item: item[0][2:]):
             if its == tree and (its_ranks == ranks or its_size == size):
                 lines[order].append((its_size if size is None else its_ranks, gain))
-        series = tuple(Series(_words(order), tuple(lines[order])) for order in MAPPED)
+        series = tuple(Series(order_words(order), tuple(lines[order])) for order in MAPPED)
         panels.append(Panel(tree, series))
     return panels
 
@@ -265,8 +243,8 @@ def _with_range(gain: Interval) -> str:
     return f"{format_ratio(gain.estimate)} ({gain.low:.2f}–{gain.high:.2f})"
 
 
-def _by_ranks(gains: dict[tuple[str, str, int, int], Interval], largest: int, way: str) -> Part:
-    counts = sorted({ranks for _, _, ranks, _ in gains})
+def _by_ranks(gains: Gains, largest: int, way: str) -> Part:
+    counts = sorted({key.ranks for key in gains})
     figure = Figure(
         "gain-ranks",
         f"How many times as fast as in {BY_RANK} the laid trees are, by number of ranks at "
@@ -275,7 +253,11 @@ def _by_ranks(gains: dict[tuple[str, str, int, int], Interval], largest: int, wa
         ratio_by(_gain_panels(gains, size=largest), "ranks", False, "speedup"),
     )
     rows = [
-        (tree, _words(order), *(_with_range(gains[tree, order, ranks, largest]) for ranks in counts))
+        (
+            tree,
+            order_words(order),
+            *(_with_range(gains[Key(tree, order, ranks, largest)]) for ranks in counts),
+        )
         for tree in TREES
         for order in MAPPED
     ]
@@ -287,7 +269,7 @@ def _by_ranks(gains: dict[tuple[str, str, int, int], Interval], largest: int, wa
         frozenset({0, 1}),
     )
     means = {
-        ranks: geometric_mean([gain.estimate for key, gain in gains.items() if key[2] == ranks])
+        ranks: geometric_mean([gain.estimate for key, gain in gains.items() if key.ranks == ranks])
         for ranks in counts
     }
     said = join_words([f"{format_ratio(mean)} at {ranks:,} ranks" for ranks, mean in means.items()])
@@ -298,16 +280,16 @@ def _by_ranks(gains: dict[tuple[str, str, int, int], Interval], largest: int, wa
 def _made_up(times: Times, most: int) -> Part:
     """How near laid trees come to what rank order takes where no cable is slow."""
     rows = []
-    counts = sorted({ranks for _, _, ranks, _ in times})
-    sizes = sorted({size for _, _, _, size in times})
+    counts = sorted({key.ranks for key in times})
+    sizes = sorted({key.size_bytes for key in times})
     for ranks in counts:
         for tree in TREES:
             for name in (BY_RANK, "best laid"):
                 cells = []
                 for size in sizes:
-                    alike = times[tree, ALL_ALIKE, ranks, size]
+                    alike = times[Key(tree, ALL_ALIKE, ranks, size)]
                     orders = (BY_RANK,) if name == BY_RANK else MAPPED
-                    here = np.min([times[tree, order, ranks, size] for order in orders], axis=0)
+                    here = np.min([times[Key(tree, order, ranks, size)] for order in orders], axis=0)
                     ratio = float(np.median(np.divide(here, alike)))
                     cells.append(f"{format_ratio(ratio)} ({format_time(float(np.median(here)))})")
                 rows.append((f"{ranks:,}", tree, name, *cells))
