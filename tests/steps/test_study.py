@@ -131,19 +131,18 @@ def test_trees_are_laid_by_speeds_where_cables_differ_and_its_server_may_have_an
     four = SYSTEM.replace("nodes: 2", "nodes: 4")
     system.write_text(f"{four}faults:\n  - {{cable: 1, bandwidth: 0.5}}\n", encoding="utf-8")
     words = _words("order", system, tmp_path / "s", "--sizes", "8,9000", "--ranks", "16")
-    stopped = Listening(fails_after=3)
+    stopped = Listening(fails_after=2)
     _made(monkeypatch, stopped)
     assert main(words) == 1
     rest = Listening()
     _made(monkeypatch, rest)
     assert main(words) == 0
     assert set(asked) == {(False, "speed"), (True, "none")}
-    # Three random orders of the nodes, with slow cables and without, and one run that failed.
-    assert (stopped.runs, rest.runs, len(asked)) == (3, 3, 7)
+    # Two random orders that differ, with slow cables and without, and one run that failed.
+    assert (stopped.runs, rest.runs, len(asked)) == (2, 2, 5)
     study = read_study(tmp_path / "s" / "study.json")
-    assert {result["placement"] for result in study.results} == {
-        f"{kind}-{draw}" for kind in ("scattered", "alike") for draw in (1, 2, 3)
-    }
+    kinds = [result["placement"].partition("-")[0] for result in study.results]
+    assert (kinds.count("scattered"), kinds.count("alike")) == (2 * 2 * 13, 2 * 2 * 4)
     assert "made-up" in study.tables
 
 
@@ -163,9 +162,10 @@ def test_an_application_runs_with_what_was_fastest_by_itself(
     for times in of.values():
         assert set(times) - {"native"} == set(sorted(calls, key=calls.__getitem__)[:2])
     # The made-up times add up, so that what is gained is what was to be foreseen.
-    rows = study.tables["windjammer"]["rows"]
-    assert [row[3] for row in rows] == ["25 %", "50 %", "75 %", "90 %"]
-    assert all(row[-1] == row[-2] != "0 %" for row in rows)
+    for row, share in zip(study.tables["windjammer"]["rows"], (25, 50, 75, 90), strict=True):
+        told, gained, foreseen = (float(row[at].removesuffix(" %")) for at in (3, -2, -1))
+        assert told == pytest.approx(share, abs=0.2)
+        assert gained == pytest.approx(foreseen, abs=0.2) != 0
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "order"])

@@ -93,7 +93,7 @@ APPLICATIONS = (
     Application(
         "asp",
         "All-pairs shortest paths",
-        "the kernel ASP that the Albatross project and MagPIe's authors used (H. Bal et al.)",
+        "A. Plaat, H. Bal, R. Hofman (HPCA 1999), of whom MagPIe is too",
         "In iteration k of n the owner of row k of an n by n matrix broadcasts it, and each rank updates its "
         "own "
         "rows. Here the matrix has 4-byte numbers, rows are dealt out to the ranks in turn, an update takes "

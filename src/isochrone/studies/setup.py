@@ -43,7 +43,7 @@ def setup() -> Part:
         "ours: another root": [(row["leaders"], row["laid_other_root_s"][0]) for row in rows],
     }
     series = tuple(
-        Series(name, tuple((x, Interval(y, y, y, 0.0)) for x, y in points), name.startswith("theirs"))
+        Series(name, tuple((x, Interval(y, y, y, 0.0)) for x, y in points), name == "theirs: first call")
         for name, points in names.items()
     )
     figure = Figure(
