@@ -39,8 +39,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     """Lines of Markdown."""
     lines = [
         "| leaders | ranks | places, ms | plan, ms | schedule, ms | ... of a laid tree | first call, ms | "
-        "same root "
-        "| other root, ms | ... of a laid tree | theirs: first, ms | same root | other root, ms |",
+        "same root | other root, ms | ... of a laid tree | theirs: first, ms | same root | other root, ms |",
         "| ---: | ---: |" + " ---: |" * 11,
     ]
     for row in rows:
@@ -52,8 +51,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         said = ("", "", "") if theirs is None else (str(theirs[0]), "0", str(theirs[1]))
         lines.append(
             f"| {row['leaders']} | {row['ranks']} | {places:.3f} | {plan:.3f} | {schedule:.3f} | {laid:.3f} "
-            f"| "
-            f"{first_call_s(row) * 1e3:.2f} | 0 | {other:.3f} | {other_laid:.3f} | {' | '.join(said)} |"
+            f"| {first_call_s(row) * 1e3:.2f} | 0 | {other:.3f} | {other_laid:.3f} | {' | '.join(said)} |"
         )
     return lines
 

@@ -142,8 +142,7 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     if saved > 0:
         headline = (
             f"{app.title} gains most: {format_percent(saved)} of its time at {run.own.arrangement.ranks:,} "
-            f"ranks "
-            f"and {size_words(run.own.size_bytes)}, of which calls take {format_percent(run.share)}"
+            f"ranks and {size_words(run.own.size_bytes)}, of which calls take {format_percent(run.share)}"
         )
     else:
         headline = "No application gains anything"
@@ -157,11 +156,10 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
 
 def _own_limits(machine: Machine) -> tuple[str, ...]:
     found = [
-        "Applications stand for what is known of their main loops; nothing is computed, and no rank computes "
-        "longer "
-        "than another. Ranks spin while they compute, or sleep where they outnumber cores.",
-        "Ours runs by recipe, as a preloaded program's calls do; the plan that would choose it is not looked "
-        "up.",
+        "Applications stand for what is known of their main loops; nothing is computed, and no rank "
+        "computes longer than another. Ranks spin while they compute, or sleep where they outnumber cores.",
+        "Ours runs by recipe, as a preloaded program's calls do; the plan that would choose it is not "
+        "looked up.",
         "The recipe of a run is chosen by the very times that its gain is of.",
     ]
     if machine.target.simulated:
@@ -226,11 +224,9 @@ def _application(app: Application, runs: Sequence[_Run]) -> Part:
     ]
     table = Table(
         app.name,
-        f"{app.title}: {iterations} iterations with the library's own and with ours. Share: of the time with "
-        f"the "
-        "library's own that is not computing. Foreseen: what would be gained if each call gained what it "
-        "gains by "
-        "itself",
+        f"{app.title}: {iterations} iterations with the library's own and with ours. Share: of the time "
+        "with the library's own that is not computing. Foreseen: what would be gained if each call gained "
+        "what it gains by itself",
         (
             *("Ranks", "Size", "Computing", "Share", "Library's own", "Ours", "Algorithm"),
             *("One call", "Application", "Gained", "Foreseen"),
@@ -243,8 +239,7 @@ def _application(app: Application, runs: Sequence[_Run]) -> Part:
         app.told,
         f"{capitalised(_signed(most.saved))} of the time is the most that is gained, where calls take "
         f"{format_percent(most.share)} of it; {_signed(most.foreseen)} was to be foreseen from a call by "
-        f"itself. "
-        f"Described by {app.source}.",
+        f"itself. Described by {app.source}.",
     )
     return Part(app.name, app.title, sentences, figures, (table,))
 
@@ -257,8 +252,7 @@ STUDY = Study(
     "application",
     "What applications gain from faster collectives",
     "What share of its time does an application gain whose main loop calls large broadcasts, with ours in "
-    "place of "
-    "the library's own?",
+    "place of the library's own?",
     "H. Subramoni et al., Design and Evaluation of Network Topology-/Speed-Aware Broadcast Algorithms for "
     "InfiniBand Clusters (CLUSTER 2011), figure 9",
     10,

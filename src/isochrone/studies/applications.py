@@ -78,12 +78,9 @@ APPLICATIONS = (
         "WindJammer-like",
         "H. Subramoni et al. (CLUSTER 2011), section III-D and figure 9",
         "The main loop has two large broadcasts. How large they are, from which ranks, and how long it "
-        "computes is "
-        "not told: here 1 MiB unless other sizes are asked for; from another rank in each iteration, as "
-        "whose rows "
-        "are joined differs (a root that stays would run ahead of the others); and so long that the "
-        "broadcasts "
-        "would take a given share of an iteration.",
+        "computes is not told: here 1 MiB unless other sizes are asked for; from another rank in each "
+        "iteration, as whose rows are joined differs (a root that stays would run ahead of the others); "
+        "and so long that the broadcasts would take a given share of an iteration.",
         BCAST,
         (1048576,),
         2,
@@ -94,10 +91,9 @@ APPLICATIONS = (
         "asp",
         "All-pairs shortest paths",
         "A. Plaat, H. Bal, R. Hofman (HPCA 1999), of whom MagPIe is too",
-        "In iteration k of n the owner of row k of an n by n matrix broadcasts it, and each rank updates its "
-        "own "
-        "rows. Here the matrix has 4-byte numbers, rows are dealt out to the ranks in turn, an update takes "
-        f"{UPDATE_S * 1e9:g} ns, and {ITERATIONS} iterations spread over all are run.",
+        "In iteration k of n the owner of row k of an n by n matrix broadcasts it, and each rank updates "
+        "its own rows. Here the matrix has 4-byte numbers, rows are dealt out to the ranks in turn, an "
+        f"update takes {UPDATE_S * 1e9:g} ns, and {ITERATIONS} iterations spread over all are run.",
         BCAST,
         (4096, 16384, 65536),
         1,

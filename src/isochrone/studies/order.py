@@ -159,8 +159,7 @@ def _best_sentence(times: Times, most: int) -> list[str]:
         ratios.append((float(np.median(by_rank / laid)), size))
     gain, size = max(ratios)
     return [
-        f"At {most:,} ranks the best of all laid trees is up to {format_ratio(gain)} as fast as the best "
-        f"in "
+        f"At {most:,} ranks the best of all laid trees is up to {format_ratio(gain)} as fast as the best in "
         f"{BY_RANK}, at {size_words(size)}."
     ]
 
@@ -188,8 +187,7 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
         Figure(
             "times",
             f"Broadcast among {most:,} ranks by message size, a panel for each tree: in {BY_RANK}, and laid "
-            f"by "
-            f"{way}. Medians of the random orders of the nodes, and their range.",
+            f"by {way}. Medians of the random orders of the nodes, and their range.",
             f"Time of a broadcast by size for {len(TREES)} trees in {len(orders)} orders.",
             time_by(panels, "message size", True),
         ),
@@ -208,8 +206,7 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
     table = Table(
         "gain-sizes",
         f"Time in {BY_RANK} over time laid at {most:,} ranks, by message size: median of the random orders "
-        f"of "
-        "the nodes, and their range",
+        "of the nodes, and their range",
         ("Tree", "Order", *(size_words(size) for size in sizes)),
         tuple(rows),
         frozenset({0, 1}),
@@ -219,7 +216,7 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
     total = sum(key.ranks == most for key in gains)
     sentence = (
         f"At {most:,} ranks laying makes {faster} of {total} cases faster by more than 1 %, and {slower} "
-        f"slower."
+        "slower."
     )
     return Part("sizes", f"Laid by {way}, by message size", (sentence,), figures, (table,))
 
@@ -295,9 +292,8 @@ def _made_up(times: Times, most: int) -> Part:
                 rows.append((f"{ranks:,}", tree, name, *cells))
     table = Table(
         "made-up",
-        "Time with slow cables over the time of the same tree in rank order where all cables are alike (and "
-        "the "
-        "time with slow ones)",
+        "Time with slow cables over the time of the same tree in rank order where all cables are alike "
+        "(and the time with slow ones)",
         ("Ranks", "Tree", "Order", *(size_words(size) for size in sizes)),
         tuple(rows),
         frozenset({1, 2}),
@@ -310,8 +306,7 @@ STUDY = Study(
     "order",
     "Broadcast trees laid over the network",
     "What does a broadcast gain where its tree is laid over the nodes by how close they are, in hops or by "
-    "the "
-    "speed of their cables, instead of in the order of the ranks; and what does it take to set that up?",
+    "the speed of their cables, instead of in the order of the ranks; and what does it take to set that up?",
     "H. Subramoni et al., Design and Evaluation of Network Topology-/Speed-Aware Broadcast Algorithms for "
     "InfiniBand Clusters (CLUSTER 2011), figures 6 to 8 and table III",
     20,

@@ -49,8 +49,7 @@ def setup() -> Part:
     figure = Figure(
         "setup",
         "What it takes to set up a broadcast on a laid tree, by number of leaders: at the first call, and "
-        "for "
-        "another root. Theirs is table III of the experiment, on other machines.",
+        "for another root. Theirs is table III of the experiment, on other machines.",
         "Set-up time by number of leaders, theirs and ours.",
         time_by([Panel("", series)], "leaders", False, "time of a process"),
     )
@@ -70,10 +69,8 @@ def setup() -> Part:
     table = Table(
         "setup",
         f"What rank 0 takes by itself, in ms, medians of {REPETITIONS}: it finds the places of all ranks, "
-        f"looks "
-        "the plan up, and makes the schedule of a tree that is laid depth first. Another call with the same "
-        "root "
-        "takes none of that, here and there",
+        "looks the plan up, and makes the schedule of a tree that is laid depth first. Another call with "
+        "the same root takes none of that, here and there",
         (
             "Leaders",
             "Ranks",
@@ -89,11 +86,9 @@ def setup() -> Part:
     )
     sentence = (
         "Theirs asks a service for the switches, makes a matrix of delays on one rank, sends it to the "
-        "others and "
-        "makes a communicator. Ours reads files that each rank has, and sends nothing; what the MPI library "
-        "takes "
-        "for a communicator of its own is not in it. Measured on the machine that made this page, anew each "
-        "time."
+        "others and makes a communicator. Ours reads files that each rank has, and sends nothing; what the "
+        "MPI library takes for a communicator of its own is not in it. Measured on the machine that made "
+        "this page, anew each time."
     )
     return Part("setup", "What it takes to set up", (sentence,), (figure,), (table,))
 
@@ -139,12 +134,12 @@ def measured(leaders: int) -> dict[str, Any]:
 
 
 def timed(act: Callable[[], object]) -> list[float]:
-    """Median and its 95 % interval, in seconds."""
+    """Median and its 95 % interval, in seconds of a processor: other programs don't count."""
     act()
     took = []
     for _ in range(REPETITIONS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         act()
-        took.append(time.perf_counter() - begin)
+        took.append(time.process_time() - begin)
     found = median_ci(took)
     return [found.estimate, found.low, found.high]
