@@ -161,6 +161,9 @@ def _own_limits(machine: Machine) -> tuple[str, ...]:
         "Ours runs by recipe, as a preloaded program's calls do; the plan that would choose it is not "
         "looked up.",
         "The recipe of a run is chosen by the very times that its gain is of.",
+        "More or less is gained than was foreseen where a call begins before the one before has ended "
+        "everywhere, and where another root is better or worse off than the first rank, which is that of a "
+        "call by itself.",
     ]
     if machine.target.simulated:
         found.append(f"Simulated messages are cut into {MOST_SEGMENTS} segments at most.")

@@ -90,7 +90,7 @@ APPLICATIONS = (
     Application(
         "asp",
         "All-pairs shortest paths",
-        "A. Plaat, H. Bal, R. Hofman (HPCA 1999), of whom MagPIe is too",
+        "A. Plaat, H. Bal and R. Hofman (HPCA 1999), three of MagPIe's authors",
         "In iteration k of n the owner of row k of an n by n matrix broadcasts it, and each rank updates "
         "its own rows. Here the matrix has 4-byte numbers, rows are dealt out to the ranks in turn, an "
         f"update takes {UPDATE_S * 1e9:g} ns, and {ITERATIONS} iterations spread over all are run.",
