@@ -35,8 +35,7 @@ Candidate::Candidate(std::string name, const Case& one, const Party& party)
     } else if (name_ == "plan") {
         if (party.dispatcher() == nullptr) throw std::invalid_argument("recipe 'plan' needs --plan");
         from_plan_ = true;
-        for (int i = 0; i < iterations(one); ++i)
-            party.dispatcher()->decide(question(root_in(i)), one.bytes);
+        for (int i = 0; i < iterations(one); ++i) party.dispatcher()->decide(question(root_in(i)), one.bytes);
     } else {
         if (party.communicator() == nullptr)
             throw std::invalid_argument("recipe '" + name_ + "' needs --topology");

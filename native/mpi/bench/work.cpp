@@ -77,7 +77,8 @@ Loop read_loop(const json& entry, const core::collectives::Collective& collectiv
     // A rank's operands are made once, so they must be the same whoever is the root.
     const bool alike = collective.rooted && collective.has_output(false) && !collective.has_input(true);
     if (loop.root_step > 0 && !alike)
-        throw std::invalid_argument("the root of '" + std::string(collective.name) + "' cannot move in a loop");
+        throw std::invalid_argument("the root of '" + std::string(collective.name) +
+                                    "' cannot move in a loop");
     return loop;
 }
 
@@ -95,8 +96,7 @@ Case read_case(const json& entry, const json* common, int ranks) {
     const auto& collective = core::collectives::named(name.get_ref<const std::string&>());
     const std::int64_t largest = collective.has_blocks() ? largest_message / ranks : largest_message;
     std::optional<Loop> loop;
-    if (const auto told = entry.find("loop"); told != entry.end())
-        loop = read_loop(*told, collective, ranks);
+    if (const auto told = entry.find("loop"); told != entry.end()) loop = read_loop(*told, collective, ranks);
     return {.collective = &collective,
             .loop = std::move(loop),
             .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),
