@@ -28,6 +28,7 @@ from isochrone.studies.recipes import (
     told,
 )
 from isochrone.studies.study import (
+    AS_FAST,
     NATIVE,
     Asked,
     Figure,
@@ -41,6 +42,7 @@ from isochrone.studies.study import (
     is_own,
     label_of,
     size_words,
+    with_interval,
 )
 from isochrone.tune.collectives import words
 from isochrone.units import format_percent, format_ratio, format_time
@@ -138,17 +140,18 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
         runs[app.name].append(_Run(loop, group, calls[here, app.collective, size]))
     parts = [_application(app, runs[app.name]) for app in APPLICATIONS if runs[app.name]]
     every = [(run.saved, app, run) for app in APPLICATIONS for run in runs[app.name]]
-    saved, app, run = max(every, key=lambda each: each[0])
-    if saved > 0:
+    sure = [each for each in every if each[2].gain.low > AS_FAST]
+    if sure:
+        saved, app, run = max(sure, key=lambda each: each[0])
         headline = (
             f"{app.title} gains most: {format_percent(saved)} of its time at {run.own.arrangement.ranks:,} "
             f"ranks and {size_words(run.own.size_bytes)}, of which calls take {format_percent(run.share)}"
         )
     else:
-        headline = "No application gains anything"
-    lost = sum(value < 0 for value, _, _ in every)
+        headline = "No application is surely faster"
+    lost = sum(run.gain.high < 1 / AS_FAST for _, _, run in every)
     lead = (
-        f"Of {len(every)} runs {lost} lose time with ours.",
+        f"Of {len(every)} runs {len(sure)} are surely faster with ours by more than 1 %, and {lost} slower.",
         "What is gained is the library's own time less ours, as a share of the library's own.",
     )
     return Findings(headline, lead, tuple(parts), _own_limits(machine))
@@ -219,7 +222,7 @@ def _application(app: Application, runs: Sequence[_Run]) -> Part:
             format_time(run.ours.median_s.estimate),
             label_of(run.ours.recipe),
             format_ratio(run.call_gain),
-            format_ratio(run.gain.estimate),
+            with_interval(run.gain),
             _signed(run.saved),
             _signed(run.foreseen),
         )

@@ -26,15 +26,18 @@ from isochrone.studies.laid import (
     Key,
     Times,
     gains_of,
+    medians,
     order_words,
-    spread,
+    seconds,
     times_of,
 )
 from isochrone.studies.places import ALIKE, GIVEN, NODE, SCATTERED, Arrangement, Machine
 from isochrone.studies.recipes import MOST_SEGMENTS, case, most_ranks
 from isochrone.studies.setup import setup
+from isochrone.studies.slow_cables import slow_cables
 from isochrone.studies.speeds import differ
 from isochrone.studies.study import (
+    AS_FAST,
     SPEEDS,
     Asked,
     Figure,
@@ -45,9 +48,10 @@ from isochrone.studies.study import (
     Timed,
     Wanted,
     size_words,
+    with_interval,
 )
 from isochrone.tune.forms import MAPPED, nameable_levels
-from isochrone.units import format_ratio, format_time
+from isochrone.units import format_ratio
 
 SIZES_BYTES = (64, 1024, 8192, 65536, 262144, 1048576)
 """The experiment's small, medium and large messages."""
@@ -116,28 +120,30 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
     by_speed = any(key.order == ALL_ALIKE for key in times)
     way = "speed" if by_speed else "hops"
     gains = gains_of(times)
-    top = max(gains, key=lambda key: gains[key].estimate)
+    sure = [key for key, gain in gains.items() if gain.low > AS_FAST]
     mean = geometric_mean([gain.estimate for gain in gains.values()])
-    headline = (
-        f"Laid by {way} a tree is up to {format_ratio(gains[top].estimate)} as fast as in {BY_RANK}: "
-        f"{top.tree}, {order_words(top.order)}, at {top.ranks:,} ranks and {size_words(top.size_bytes)}"
-    )
+    headline = f"Laid by {way} no tree is surely faster than in {BY_RANK}"
+    if sure:
+        top = max(sure, key=lambda key: gains[key].estimate)
+        headline = (
+            f"Laid by {way} a tree is up to {format_ratio(gains[top].estimate)} as fast as in {BY_RANK}: "
+            f"{top.tree}, {order_words(top.order)}, at {top.ranks:,} ranks and {size_words(top.size_bytes)}"
+        )
     lead = [f"In the geometric mean of all trees, orders, ranks and sizes it is {format_ratio(mean)}."]
     lead += _best_sentence(times, most)
     parts = [_by_size(times, gains, most, way), _by_ranks(gains, largest, way)]
     if by_speed:
-        parts.append(_made_up(times, most))
+        parts.append(slow_cables(times))
     return Findings(headline, tuple(lead), tuple(parts), _own_limits(machine, timed, by_speed))
 
 
 def _own_limits(machine: Machine, timed: Sequence[Timed], by_speed: bool) -> tuple[str, ...]:
-    found = [
-        "Ratios are medians over the random orders of the nodes; their ranges are the least and the most."
-    ]
+    draws = {each.arrangement.placement for each in timed}
+    found = ["Times and ratios are medians of the random orders of the nodes, bands the least and the most."]
+    if len(draws) == 1:
+        found = ["Times are medians of calls; bands are their 95 % intervals, and those of ratios."]
     if not machine.seats:
-        found = [
-            "Ranks are where the launcher puts them: a job whose nodes are in a good order gains nothing."
-        ]
+        found.append("The launcher puts ranks where it does: nodes that are in a good order gain nothing.")
     leaders = any("hierarchical" in each.recipe for each in timed)
     among = "one leader of each node, and by a binomial tree inside" if leaders else "all ranks"
     found.append(f"Trees are laid among {among}. The root is the first rank.")
@@ -154,8 +160,9 @@ def _best_sentence(times: Times, most: int) -> list[str]:
     """Of whoever may choose among the trees at each size."""
     ratios = []
     for size in sorted({key.size_bytes for key in times if key.ranks == most}):
-        by_rank = np.min([times[Key(tree, BY_RANK, most, size)] for tree in TREES], axis=0)
-        laid = np.min([times[Key(tree, order, most, size)] for tree in TREES for order in MAPPED], axis=0)
+        by_rank = np.min([medians(times[Key(tree, BY_RANK, most, size)]) for tree in TREES], axis=0)
+        every = [medians(times[Key(tree, order, most, size)]) for tree in TREES for order in MAPPED]
+        laid = np.min(every, axis=0)
         ratios.append((float(np.median(by_rank / laid)), size))
     gain, size = max(ratios)
     return [
@@ -175,7 +182,7 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
             tuple(
                 Series(
                     order_words(order),
-                    tuple((size, spread(times[Key(tree, order, most, size)])) for size in sizes),
+                    tuple((size, seconds(times[Key(tree, order, most, size)])) for size in sizes),
                     order == BY_RANK,
                 )
                 for order in orders
@@ -187,7 +194,7 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
         Figure(
             "times",
             f"Broadcast among {most:,} ranks by message size, a panel for each tree: in {BY_RANK}, and laid "
-            f"by {way}. Medians of the random orders of the nodes, and their range.",
+            f"by {way}. What the bands are is told under limits.",
             f"Time of a broadcast by size for {len(TREES)} trees in {len(orders)} orders.",
             time_by(panels, "message size", True),
         ),
@@ -199,14 +206,13 @@ def _by_size(times: Times, gains: Gains, most: int, way: str) -> Part:
         ),
     )
     rows = [
-        (tree, order_words(order), *(_with_range(gains[Key(tree, order, most, size)]) for size in sizes))
+        (tree, order_words(order), *(with_interval(gains[Key(tree, order, most, size)]) for size in sizes))
         for tree in TREES
         for order in MAPPED
     ]
     table = Table(
         "gain-sizes",
-        f"Time in {BY_RANK} over time laid at {most:,} ranks, by message size: median of the random orders "
-        "of the nodes, and their range",
+        f"Time in {BY_RANK} over time laid at {most:,} ranks, by message size, and its band",
         ("Tree", "Order", *(size_words(size) for size in sizes)),
         tuple(rows),
         frozenset({0, 1}),
@@ -234,12 +240,6 @@ def _gain_panels(gains: Gains, ranks: int | None = None, size: int | None = None
     return panels
 
 
-def _with_range(gain: Interval) -> str:
-    if gain.low == gain.high:
-        return format_ratio(gain.estimate)
-    return f"{format_ratio(gain.estimate)} ({gain.low:.2f}–{gain.high:.2f})"
-
-
 def _by_ranks(gains: Gains, largest: int, way: str) -> Part:
     counts = sorted({key.ranks for key in gains})
     figure = Figure(
@@ -253,7 +253,7 @@ def _by_ranks(gains: Gains, largest: int, way: str) -> Part:
         (
             tree,
             order_words(order),
-            *(_with_range(gains[Key(tree, order, ranks, largest)]) for ranks in counts),
+            *(with_interval(gains[Key(tree, order, ranks, largest)]) for ranks in counts),
         )
         for tree in TREES
         for order in MAPPED
@@ -272,34 +272,6 @@ def _by_ranks(gains: Gains, largest: int, way: str) -> Part:
     said = join_words([f"{format_ratio(mean)} at {ranks:,} ranks" for ranks, mean in means.items()])
     sentence = f"The geometric mean over trees, orders and sizes is {said}."
     return Part("ranks", f"Laid by {way}, by ranks", (sentence,), (figure,), (table,))
-
-
-def _made_up(times: Times, most: int) -> Part:
-    """How near laid trees come to what rank order takes where no cable is slow."""
-    rows = []
-    counts = sorted({key.ranks for key in times})
-    sizes = sorted({key.size_bytes for key in times})
-    for ranks in counts:
-        for tree in TREES:
-            for name in (BY_RANK, "best laid"):
-                cells = []
-                for size in sizes:
-                    alike = times[Key(tree, ALL_ALIKE, ranks, size)]
-                    orders = (BY_RANK,) if name == BY_RANK else MAPPED
-                    here = np.min([times[Key(tree, order, ranks, size)] for order in orders], axis=0)
-                    ratio = float(np.median(np.divide(here, alike)))
-                    cells.append(f"{format_ratio(ratio)} ({format_time(float(np.median(here)))})")
-                rows.append((f"{ranks:,}", tree, name, *cells))
-    table = Table(
-        "made-up",
-        "Time with slow cables over the time of the same tree in rank order where all cables are alike "
-        "(and the time with slow ones)",
-        ("Ranks", "Tree", "Order", *(size_words(size) for size in sizes)),
-        tuple(rows),
-        frozenset({1, 2}),
-    )
-    sentence = "A ratio of 1 says that laying makes up for the slow cables."
-    return Part("made-up", "Slow cables, and none", (sentence,), (), (table,))
 
 
 STUDY = Study(

@@ -15,7 +15,7 @@ from isochrone import _core
 from isochrone.files import Case, Loop
 from isochrone.statistics import FloatArray, Interval, median_ci
 from isochrone.studies.places import Arrangement, Machine
-from isochrone.units import format_bytes
+from isochrone.units import format_bytes, format_ratio, format_ratio_interval
 
 NATIVE = "native"
 SPEEDS = "speeds"
@@ -181,6 +181,13 @@ def by_label(timed: Sequence[Timed]) -> dict[str, list[Timed]]:
     for each in timed:
         groups[label_of(each.recipe)].append(each)
     return dict(groups)
+
+
+def with_interval(ratio: Interval) -> str:
+    """A ratio, and the interval around it where there is one."""
+    if ratio.low == ratio.high:
+        return format_ratio(ratio.estimate)
+    return f"{format_ratio(ratio.estimate)} ({format_ratio_interval(ratio)})"
 
 
 def size_words(size_bytes: int) -> str:
