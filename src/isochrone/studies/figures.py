@@ -30,7 +30,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
 _DASHES = ("-", "--", "-.", ":")
 _MORE = ("#7a5195", "#8c6d31", "#17807e", "#a8324a")
 _PALETTE = (*LEVELS, *_MORE)
-_FEW_SIZES = 7
+_FEW_VALUES = 7
 """Each has a tick then."""
 _RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -213,12 +213,13 @@ def _styles(names: Sequence[str], own: set[str]) -> dict[str, tuple[str, str, st
 
 def _x_axis(axes: Axes, panels: Sequence[Panel], words: str, is_size: bool) -> None:
     values = sorted({x for panel in panels for one in panel.series for x, _ in one.points})
-    if is_size and len(values) <= _FEW_SIZES:
+    if is_size and len(values) <= _FEW_VALUES:
         set_ticks(axes.xaxis, values, [format_bytes(value) for value in values])
     elif is_size:
         set_ticks(axes.xaxis, *size_ticks([value for value in values if value > 0]))
     else:
-        powers = [value for value in values if value & (value - 1) == 0] or values
-        set_ticks(axes.xaxis, powers, [f"{value:,}" for value in powers])
+        powers = [value for value in values if value & (value - 1) == 0]
+        shown = powers if powers and len(values) > _FEW_VALUES else values
+        set_ticks(axes.xaxis, shown, [f"{value:,}" for value in shown])
     axes.set_xlim(values[0] / 1.2, values[-1] * 1.2)
     axes.set_xlabel(words)
