@@ -123,8 +123,10 @@ class LabTarget:
         self.rank_count: int | None = len(ranks.hosts)
         self._settings = dict(settings or {})
         idle = "idle ranks wait" if self.idle_wait else "idle ranks poll"
+        # A lab for one command has another name in each run, and what was stopped is to go on.
         self.name = (
-            f"lab {lab.name}, {library.title}, {len(ranks.hosts)} ranks, {ranks.placement} placement, {idle}"
+            f"lab {lab.network.name}, {library.title}, {len(ranks.hosts)} ranks, "
+            f"{ranks.placement} placement, {idle}"
         )
 
     def with_variables(self, variables: Mapping[str, str]) -> LabTarget:
