@@ -9,6 +9,7 @@ from isochrone import _core
 from isochrone.files import StudyFile
 from isochrone.files.text import Json
 from isochrone.models.observation import Found, Observation
+from isochrone.tune.collectives import timed
 
 Arranged = tuple[str, int, int | None]
 """Placement, ranks, and ranks on a node at most, as ``study.json`` has them."""
@@ -20,7 +21,7 @@ def arrangements(study: StudyFile) -> list[Arranged]:
 
 
 def of_study(study: StudyFile, layouts: Mapping[Arranged, _core.Layout | None], where: str) -> Found:
-    """What was timed.
+    """What was timed, but for the main loops of applications: they are no collectives.
 
     Args:
         study: the medians.
@@ -41,7 +42,7 @@ def of_study(study: StudyFile, layouts: Mapping[Arranged, _core.Layout | None], 
                 source=f"{where}: {row['repetitions']} repetitions",
             )
             for row in study.results
-            if row["median_s"] > 0 and row["ranks"] > 1
+            if row["median_s"] > 0 and row["ranks"] > 1 and row["collective"] in timed()
         )
     )
 
