@@ -12,7 +12,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from isochrone.detect.distance import Ints
 
@@ -26,6 +25,9 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
         found: label of the group of each rank.
         known: likewise.
     """
+    # Loaded here, because it takes long and most detections know no truth.
+    from scipy.optimize import linear_sum_assignment
+
     row = np.unique(np.asarray(found), return_inverse=True)[1]
     column = np.unique(np.asarray(known), return_inverse=True)[1]
     shared = np.zeros((int(row.max()) + 1, int(column.max()) + 1))

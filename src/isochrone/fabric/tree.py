@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from isochrone.errors import IsochroneError
 from isochrone.fabric.folder import is_dump, read_fabric
@@ -47,6 +45,10 @@ def tree(routes: Routes) -> Switches:
     names = list(routes.wiring.hosts)
     if not names:
         raise IsochroneError("has no hosts", source, "dump the fabric on a machine of it")
+    # Loaded here, because surveys without a fabric start the sooner.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     first, leaf_of = _leaves(routes, vertices)
     # Hosts of one leaf are as far from all others, by all but the choice of the way.
     hops = routes.hops(vertices[first].tolist()).astype(np.int32)

@@ -7,7 +7,6 @@ import logging
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from isochrone.doctor.asymmetric import Asymmetry, asymmetric, both_directions
 from isochrone.doctor.findings import Finding, findings
@@ -60,5 +59,8 @@ def examine(found: Measurements, where: Path) -> list[Finding | Asymmetry]:
 
 
 def _connected(measurements: Measurements) -> bool:
+    # Loaded here, because few measurements need it and it takes long to load.
+    from scipy.sparse.csgraph import connected_components
+
     measured = ~np.isnan(measurements.rtt_min_s[:, :, 0])
     return int(connected_components(measured, directed=False, return_labels=False)) == 1
