@@ -71,13 +71,16 @@ test-mpi: $(STAMPS)/packages
 	cmake --build --preset mpich
 	ctest --preset mpich
 
-# Rooms whose tests start no ranks and no labs: they run side by side, and what takes times after them, alone.
-QUIET := $(addprefix tests/,adaptive compare core detect evaluate files mapping merge models plogp show)
+# Tests that start ranks of real MPI libraries, labs and daemons, or that time themselves: they have the machine to
+# themselves, one at a time. All others, simulations and browsers too, run side by side, each file in one process.
+ALONE := $(addprefix tests/,interpose lab launch package probe record reorder) \
+    $(addprefix tests/fabric/,test_ibsim.py test_serve.py) $(addprefix tests/steps/,test_local.py test_patterns.py)
 
 .PHONY: test-python
 test-python: setup
-	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m 'not long' -n $(shell nproc) $(QUIET)
-	$(VENV)/bin/python -m pytest -m 'not long' $(addprefix --ignore=,$(QUIET))
+	OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -m 'not long' -n $(shell nproc) --dist loadfile \
+	    $(addprefix --ignore=,$(ALONE))
+	$(VENV)/bin/python -m pytest -m 'not long' $(ALONE)
 
 FUZZ_SECONDS ?= 300
 

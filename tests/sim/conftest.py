@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,15 +13,7 @@ PING_PONG = Path(__file__).parent / "ping_pong.cpp"
 
 
 @pytest.fixture(scope="session")
-def simgrid_cache(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """SimGrid, and a cache of the tests' own, so that what is tested is what is built."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
-@pytest.fixture(scope="session")
-def ping_pong(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ping_pong(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program of ping_pong.cpp: arguments are the size and the file for its times."""
     program = tmp_path_factory.mktemp("programs") / "ping_pong"
     subprocess.run(["smpicxx", "-std=c++20", "-O2", str(PING_PONG), "-o", str(program)], check=True)

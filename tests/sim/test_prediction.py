@@ -81,7 +81,7 @@ PROGRAMS = {
 
 
 @pytest.fixture(scope="module")
-def rounds(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rounds(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("programs") / "rounds"
     source = Path(__file__).parent / "rounds.cpp"
     subprocess.run(["smpicxx", "-std=c++20", "-O2", str(source), "-o", str(program)], check=True)
@@ -90,7 +90,7 @@ def rounds(simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module", params=[STAR, ISLANDS], ids=["star", "islands"])
 def cluster(
-    request: pytest.FixtureRequest, simgrid_cache: None, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, simgrid: None, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[SimTarget, System]:
     folder = tmp_path_factory.mktemp("cluster")
     (folder / "system.yaml").write_text(request.param, encoding="utf-8")

@@ -212,7 +212,7 @@ def test_the_baseline_itself_is_no_rival() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.usefixtures("simgrid_cache")
+@pytest.mark.usefixtures("simgrid")
 def test_the_probe_surveys_a_simulated_cluster(tmp_path: Path) -> None:
     output = tmp_path / "measurements.jsonl"
 

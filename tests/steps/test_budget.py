@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from isochrone.cli.main import main
 from isochrone.files import Measurements, read_measurements
 
 pytestmark = pytest.mark.usefixtures("simgrid")
@@ -27,17 +28,21 @@ links:
 """
 
 
-def run(folder: Path, *words: str, nodes: int = 3) -> subprocess.CompletedProcess[str]:
+class Said(NamedTuple):
+    """What a command wrote."""
+
+    stdout: str
+    stderr: str
+
+
+def run(folder: Path, *words: str, nodes: int = 3) -> Said:
     (folder / "small.yaml").write_text(SYSTEM.format(nodes=nodes), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "isochrone", "probe", "--sim", "small.yaml", *words],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["probe", "--sim", "small.yaml", *words])
+    said = Said(out.getvalue(), err.getvalue())
+    assert code == 0, said.stderr
+    return said
 
 
 def probed(folder: Path, *words: str) -> Measurements:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from isochrone.cli.main import main
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,17 @@ import pytest
         (["tune", "--topology", "/no/such", "--sim", "demo"], 1, "/no/such"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, words: list[str], code: int, said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "isochrone", *words], capture_output=True, text=True, cwd=tmp_path, timeout=120
-    )
-    assert (done.returncode, done.stdout) == (code, "")
-    assert said in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+def test_what_is_wrong_is_said_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == code
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert said in shown.err
+    assert len(shown.err.strip().splitlines()) == 1, shown.err

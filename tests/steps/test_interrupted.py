@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from isochrone.sim.build import build_platform, build_programs, find_tools
+
 pytestmark = pytest.mark.usefixtures("simgrid")
 
 SYSTEM = """
@@ -29,7 +31,6 @@ links:
   node:    {latency: 0.5us, bandwidth: 10GB/s}
   network: {latency: 2us, bandwidth: 5GB/s}
 """
-INTERRUPTIONS = 10
 
 
 def _words(folder: Path, system: str) -> list[str]:
@@ -78,8 +79,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float, str]:
     """A survey that was left alone: its folder, how long it took, and what it showed."""
     folder = tmp_path_factory.mktemp("whole")
     (folder / "three.yaml").write_text(SYSTEM, encoding="utf-8")
-    words = _words(folder / "built", str(folder / "three.yaml"))
-    subprocess.run(words, check=True, capture_output=True)  # so that nothing is left to build
+    tools = find_tools()
+    build_programs(tools)  # so that nothing is left to build
+    build_platform(tools)
     begin = time.monotonic()
     code, shown = _on_terminal(_words(folder / "s", str(folder / "three.yaml")))
     assert code == 0, shown
@@ -98,13 +100,15 @@ def test_a_terminal_shows_what_is_done_how_far_it_is_and_the_time_left(
     assert re.search(r"about \d+:\d\d left", shown)
 
 
+@pytest.mark.parametrize("interruptions", [4, pytest.param(20, marks=pytest.mark.long)])
 def test_a_survey_that_is_interrupted_at_random_moments_ends_with_the_same_plan(
-    whole: tuple[Path, float, str],
+    whole: tuple[Path, float, str], interruptions: int
 ) -> None:
     folder, alone_s, _ = whole
-    words = _words(folder / "interrupted", str(folder / "three.yaml"))
+    survey = folder / f"interrupted-{interruptions}"
+    words = _words(survey, str(folder / "three.yaml"))
     chance = random.Random(5)
-    for _ in range(INTERRUPTIONS):
+    for _ in range(interruptions):
         code, shown = _on_terminal(words, chance.uniform(0.05, 0.9) * alone_s)
         assert code in (0, 128 + signal.SIGINT), shown
         if code != 0:
@@ -113,8 +117,8 @@ def test_a_survey_that_is_interrupted_at_random_moments_ends_with_the_same_plan(
             assert "is kept in" in shown or "surveying" not in shown
     code, shown = _on_terminal(words)
     assert code == 0, shown
-    assert _same_plan(folder / "interrupted", folder / "s")
-    assert not (folder / "interrupted" / "tuning").exists()
+    assert _same_plan(survey, folder / "s")
+    assert not (survey / "tuning").exists()
 
 
 def test_what_was_measured_before_an_interruption_is_not_measured_again(
