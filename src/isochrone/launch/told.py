@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.export.tuning import read_material, told_forms
 from isochrone.files.text import write_text
 from isochrone.launch.library import MpiLibrary, normal_abi
 from isochrone.launch.target import Target
@@ -82,6 +81,9 @@ def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequ
 
 
 def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
+    # Loaded here, because every program that is started waits for it, and most have no library.json.
+    from isochrone.export.tuning import read_material, told_forms
+
     material = read_material(folder, library=library)
     tuning = material.needed_tuning
     vendor, version = material.version

@@ -14,8 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from isochrone.detect.known import host_partitions
-from isochrone.detect.labels import level_names
 from isochrone.errors import IsochroneError
 from isochrone.files import Level, Links, Place, Topology, distinct_places, provenance
 from isochrone.merge.chain import Chain, Item, Step, filled, groups_of, joined, name_of_level
@@ -238,6 +236,10 @@ def _check_kept(steps: Sequence[Step], topologies: Sequence[Topology], names: Se
 
 def _titles(steps: Sequence[Step], places: Sequence[Place]) -> list[str]:
     """Names of the levels: as the surveys have them, else as a detection would name them."""
+    # Loaded here, because every program on a plan waits for it, and most plans are not merged.
+    from isochrone.detect.known import host_partitions
+    from isochrone.detect.labels import level_names
+
     partitions = [np.array([step.group[place.key] for place in places], dtype=np.int64) for step in steps]
     hosts = len({place.host for place in places})
     found = list(level_names(partitions, host_partitions(places), hosts))
