@@ -13,7 +13,14 @@ NATIVE := $(shell find native/core native/lab native/python native/cmake native/
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 # The core is the same beside every MPI library. Looked for when a recipe runs: the first of them installs it.
 WITH_CCACHE := CMAKE_CXX_COMPILER_LAUNCHER="$${CMAKE_CXX_COMPILER_LAUNCHER-$$(command -v ccache)}"
-CMAKE := $(WITH_CCACHE) cmake
+# The CMake that isochrone itself builds with: another one has flags in another order, for which nothing is cached.
+CMAKE := $(WITH_CCACHE) $(VENV)/bin/cmake
+CTEST := $(VENV)/bin/ctest
+# With the flags and the compiler's name of the presets, so that the core is compiled once for all of them.
+EDITABLE := CXX="$${CXX-c++}" $(WITH_CCACHE) $(VENV)/bin/python -m pip install --quiet --no-build-isolation \
+    --config-settings='cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG' --editable
+# Programs that start often compile themselves each time otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## Say what there is to make.
@@ -34,12 +41,12 @@ $(STAMPS)/venv: $(STAMPS)/packages
 # Without isolation, so that a change of one native file compiles that file.
 $(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NATIVE) | $(STAMPS)/venv
 	$(VENV)/bin/python scripts/build-requirements | $(VENV)/bin/python -m pip install --quiet -r /dev/stdin
-	$(WITH_CCACHE) $(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[serve,models,test]'
+	$(EDITABLE) '.[serve,models,test]'
 	@touch $@
 
 $(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable
 	scripts/install-packages clang-format clang-tidy
-	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
+	$(EDITABLE) '.[dev]'
 	@touch $@
 
 .PHONY: demo
@@ -54,22 +61,22 @@ test-long: test fuzz ## All tests, those that take minutes too.
 	$(VENV)/bin/python -m pytest -m long
 
 .PHONY: test-core
-test-core: $(STAMPS)/packages
+test-core: setup
 	$(CMAKE) --preset release
-	cmake --build --preset release
-	ctest --preset release
+	$(VENV)/bin/cmake --build --preset release
+	$(CTEST) --preset release
 	$(CMAKE) --preset asan
-	cmake --build --preset asan
-	ctest --preset asan
+	$(VENV)/bin/cmake --build --preset asan
+	$(CTEST) --preset asan
 
 .PHONY: test-mpi
-test-mpi: $(STAMPS)/packages
+test-mpi: setup
 	$(CMAKE) --preset openmpi
-	cmake --build --preset openmpi
-	ctest --preset openmpi
+	$(VENV)/bin/cmake --build --preset openmpi
+	$(CTEST) --preset openmpi
 	$(CMAKE) --preset mpich
-	cmake --build --preset mpich
-	ctest --preset mpich
+	$(VENV)/bin/cmake --build --preset mpich
+	$(CTEST) --preset mpich
 
 # Tests that start ranks of real MPI libraries, labs and daemons, or that time themselves: they have the machine to
 # themselves, one at a time. All others, simulations and browsers too, run side by side, each file in one process.
@@ -87,9 +94,9 @@ FUZZ_SECONDS ?= 300
 .PHONY: fuzz
 fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
 	scripts/install-packages clang libclang-rt-dev
-	$(VENV)/bin/python -m pip install --quiet --no-build-isolation --editable '.[fuzz]'
+	$(EDITABLE) '.[fuzz]'
 	$(CMAKE) --preset fuzz
-	cmake --build --preset fuzz
+	$(VENV)/bin/cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus/service build/fuzz/corpus/formats
 	build/fuzz/native/tests/isochrone_fuzz_fabric_service build/fuzz/corpus/service \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1

@@ -18,6 +18,7 @@ from planned import RANKS, Bench, said, write_plan_of_recipes
 import isochrone
 from isochrone.files import read_measurements
 from isochrone.launch.build import native_source_folder
+from isochrone.launch.cached import tool
 from isochrone.launch.target import LocalTarget
 
 _LAUNCHERS = ("mpiexec.mpich", "mpiexec.openmpi")
@@ -64,13 +65,14 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     folder = tmp_path_factory.mktemp("package")
     build, prefix = folder / "build", folder / "prefix"
     options = [f"-DMPI_C_COMPILER={compiler}", "-DISOCHRONE_MPI=ON", f"-DCMAKE_INSTALL_PREFIX={prefix}"]
-    # The flags of `launch.build`, so that a compiler's cache knows the objects.
+    # CMake and the flags of `launch.build`, so that a compiler's cache knows the objects.
     options += ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG"]
     if shutil.which("ccache"):
         options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    _call("cmake", "-S", native_source_folder(), "-B", build, "-G", "Ninja", *options)
-    _call("cmake", "--build", build, "--target", "isochrone_core", "isochrone_mpi")
-    _call("cmake", "--install", build, "--component", "devel")
+    cmake = tool("cmake")
+    _call(cmake, "-S", native_source_folder(), "-B", build, "-G", "Ninja", *options)
+    _call(cmake, "--build", build, "--target", "isochrone_core", "isochrone_mpi")
+    _call(cmake, "--install", build, "--component", "devel")
     measured = folder / "m.jsonl"
     target = LocalTarget([launcher, "-n", str(RANKS)])
     target.run("isochrone-probe", ["--output", str(measured), "--repetitions", "1", "--sizes", "0"])

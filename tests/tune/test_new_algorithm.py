@@ -70,6 +70,7 @@ def core_with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = (
         "-DISOCHRONE_PYTHON=ON",
         "-DCMAKE_BUILD_TYPE=Debug",
+        "-DCMAKE_CXX_FLAGS_DEBUG=-O0",  # without -g, which would take longer than all the rest
         f"-Dnanobind_DIR={nanobind}",
         f"-DPython_EXECUTABLE={sys.executable}",
     )
