@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import socket
 import threading
 import time
@@ -29,6 +31,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.routes import Routes
 from isochrone.fabric.serve.lines import Connection, Counts, Door, Limits, sweep
+from isochrone.fabric.serve.server import serve
 from isochrone.fabric.serve.watch import Watched
 
 
@@ -428,3 +431,17 @@ def test_wrong_starts_are_said_in_a_line(folder: Path, tmp_path: Path) -> None:
         app, ["fabric", "serve", str(folder), "--bind", "no such address", "--port", "0"]
     )
     assert isinstance(done.exception, UsageError)
+
+
+def test_clients_can_connect_as_soon_as_the_addresses_are_told(folder: Path) -> None:
+    connected = []
+
+    def ready(lines: str, http: str | None) -> None:
+        for address in (lines, http or ""):
+            host, _, port = address.rpartition(":")
+            with socket.create_connection((host, int(port)), timeout=WAIT_S):
+                connected.append(address)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    serve(folder, "127.0.0.1", 0, 0, Limits(), ready)
+    assert len(connected) == 2

@@ -94,6 +94,7 @@ async def _serve(
                 timeout_graceful_shutdown=int(_STOPS_WITHIN_S),
             )
         )
+        http.listen(_HTTP_AT_ONCE)  # before its address is told: that task begins later
         tasks.append(asyncio.create_task(web.serve([http])))
     ready(_address(lines), _address(http) if http is not None else None)
     stop = asyncio.create_task(stopped.wait())
