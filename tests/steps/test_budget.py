@@ -3,46 +3,34 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from typed import Done, typed
 
-from isochrone.cli.main import main
 from isochrone.files import Measurements, read_measurements
 
 pytestmark = pytest.mark.usefixtures("simgrid")
 
 SYSTEM = """\
 name: small
-nodes: {nodes}
+nodes: 3
 sockets: 2
 cores: 2
 links:
-  socket:  {{latency: 0.3us, bandwidth: 10GB/s}}
-  node:    {{latency: 0.6us, bandwidth: 8GB/s}}
-  network: {{latency: 1.5us, bandwidth: 6GB/s}}
+  socket:  {latency: 0.3us, bandwidth: 10GB/s}
+  node:    {latency: 0.6us, bandwidth: 8GB/s}
+  network: {latency: 1.5us, bandwidth: 6GB/s}
 """
 
 
-class Said(NamedTuple):
-    """What a command wrote."""
-
-    stdout: str
-    stderr: str
-
-
-def run(folder: Path, *words: str, nodes: int = 3) -> Said:
-    (folder / "small.yaml").write_text(SYSTEM.format(nodes=nodes), encoding="utf-8")
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["probe", "--sim", "small.yaml", *words])
-    said = Said(out.getvalue(), err.getvalue())
-    assert code == 0, said.stderr
-    return said
+def run(folder: Path, *words: str) -> Done:
+    (folder / "small.yaml").write_text(SYSTEM, encoding="utf-8")
+    done = typed(folder, "probe", "--sim", "small.yaml", *words)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def probed(folder: Path, *words: str) -> Measurements:

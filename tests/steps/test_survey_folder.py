@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from fat_trees import two_level
+from typed import typed
 
 from isochrone.files import read_plan, read_topology
 
@@ -31,16 +30,6 @@ network: {kind: islands, islands: [2, 2], uplink: {latency: 6us, bandwidth: 1GB/
 SWITCHES = "SwitchName=a Nodes=two-0\nSwitchName=b Nodes=two-[1-3]\nSwitchName=top Switches=a,b\n"
 
 
-def _isochrone(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "isochrone", *map(str, words)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-
-
 @pytest.fixture(scope="module")
 def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a system, a fabric that contradicts it, and a survey."""
@@ -48,7 +37,7 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "two.yaml").write_text(SYSTEM, encoding="utf-8")
     (folder / "one.yaml").write_text(SYSTEM.replace("cores: 2", "cores: 1"), encoding="utf-8")
     (folder / "topology.conf").write_text(SWITCHES, encoding="utf-8")
-    done = _isochrone(folder, "survey", "--sim", "two.yaml", "-o", "s")
+    done = typed(folder, "survey", "--sim", "two.yaml", "-o", "s")
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -89,7 +78,7 @@ def _data(folder: Path) -> dict[str, bytes]:
 )
 def test_a_survey_survives_every_command(folder: Path, words: str, code: int, said: str) -> None:
     before = _data(folder)
-    done = _isochrone(folder, *words.split())
+    done = typed(folder, *words.split())
     assert (done.returncode, _data(folder)) == (code, before), done.stderr
     assert said in done.stderr
     assert len(done.stderr.splitlines()) <= 2 or code == 0
@@ -97,8 +86,8 @@ def test_a_survey_survives_every_command(folder: Path, words: str, code: int, sa
 
 def test_default_outputs_inside_the_folder_are_no_danger_either(folder: Path) -> None:
     before = _data(folder)
-    assert _isochrone(folder / "s", "bench", "--sim", "../two.yaml", "--sizes", "8").returncode == 1
-    assert _isochrone(folder / "s", "probe", "--sim", "../two.yaml").returncode == 0
+    assert typed(folder / "s", "bench", "--sim", "../two.yaml", "--sizes", "8").returncode == 1
+    assert typed(folder / "s", "probe", "--sim", "../two.yaml").returncode == 0
     assert _data(folder) == before
 
 
@@ -107,7 +96,7 @@ def test_what_a_simulation_knows_stays_known(folder: Path) -> None:
     assert [level.name for level in first.levels] == ["machine", "switch", "node"]
     assert set(first.accuracy) == {"switch", "node"}
 
-    done = _isochrone(folder, "detect", "s", "-o", "other.json")
+    done = typed(folder, "detect", "s", "-o", "other.json")
     assert done.returncode == 0, done.stderr
     second = read_topology(folder / "other.json")
     assert [level.name for level in second.levels] == ["machine", "switch", "node"]
@@ -120,9 +109,9 @@ def test_what_a_fabric_said_stays_known(folder: Path) -> None:
         (folder / "s" / file).unlink()
     real = SWITCHES.replace("two-0", "two-[0-1]").replace("two-[1-3]", "two-[2-3]")
     (folder / "topology.conf").write_text(real, encoding="utf-8")
-    assert _isochrone(folder, "detect", "s", "--fabric", "topology.conf").returncode == 0
+    assert typed(folder, "detect", "s", "--fabric", "topology.conf").returncode == 0
     (folder / "topology.conf").unlink()
-    assert _isochrone(folder, "detect", "s").returncode == 0
+    assert typed(folder, "detect", "s").returncode == 0
     found = read_topology(folder / "s" / "topology.json")
     assert [level.name for level in found.levels] == ["machine", "switch", "node"]
     assert found.agreement["switch"]["source"] == "fabric"
@@ -136,7 +125,7 @@ def test_a_fabric_says_the_same_as_slurms_file_of_it(folder: Path) -> None:
     for number in range(4):
         net = net.replace(f"node-{number // 2:03d}-{number % 2:03d}", f"two-{number}")
     (dumps / "ibnetdiscover.txt").write_text(net, encoding="utf-8")
-    done = _isochrone(folder, "detect", "s", "--fabric", "dumps")
+    done = typed(folder, "detect", "s", "--fabric", "dumps")
     assert done.returncode == 0, done.stderr
     found = read_topology(folder / "s" / "topology.json")
     assert [level.name for level in found.levels] == ["machine", "switch", "node"]
@@ -144,11 +133,11 @@ def test_a_fabric_says_the_same_as_slurms_file_of_it(folder: Path) -> None:
 
 
 def test_a_topology_is_replaced_by_force_and_the_plan_is_not_shown_as_if_it_held(folder: Path) -> None:
-    done = _isochrone(folder, "detect", "s", "--method", "kmeans", "--groups", "3", "--force")
+    done = typed(folder, "detect", "s", "--method", "kmeans", "--groups", "3", "--force")
     assert done.returncode == 0, done.stderr
     found = read_topology(folder / "s" / "topology.json")
     assert found.fingerprint != read_plan(folder / "s" / "plan.json").fingerprint
-    done = _isochrone(folder, "report", "s", "--json")
+    done = typed(folder, "report", "s", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["broadcast"] is None
 
@@ -160,7 +149,7 @@ def test_a_plan_still_holds_when_levels_have_other_names(folder: Path) -> None:
     (folder / "s" / "topology.json").write_text(json.dumps(topology))
     assert read_topology(folder / "s" / "topology.json").levels[1].name == "rack"
     words = ("bench", "--sim", "two.yaml", "--plan", "s", "--repetitions", "1", "--json", "--sizes")
-    done = _isochrone(folder, *words, "262144,1048576")
+    done = typed(folder, *words, "262144,1048576")
     assert done.returncode == 0, done.stderr
     planned = [row for row in json.loads(done.stdout)["results"] if row["recipe"] == "plan"]
     assert all(row["speedup"] > 1.1 for row in planned)
