@@ -42,7 +42,7 @@ def test_the_tree_is_found_without_noise(make_machine, shape, blind):
     assert share(table) <= (0.3 if blind and shape == "64 nodes of 4" else 0.15)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
 @pytest.mark.parametrize("blind", [False, True], ids=["hints", "blind"])
 @pytest.mark.parametrize("shape", ["8 nodes of 2 x 16", "64 nodes of 4"])
 def test_the_tree_is_found_with_noise(make_machine, shape, blind, seed):

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,13 +53,25 @@ def described(tmp_path: Path, simgrid: None) -> Path:
     return path
 
 
-def adaptive(described: Path, output: Path, **options: object) -> Measurements:
-    return probed(described, output, mode="adaptive", **options)
-
-
 def probed(described: Path, output: Path, **options: object) -> Measurements:
     wanted = ProbeOptions(**options)  # type: ignore[arg-type]
     return probe(SimTarget(load_system(str(described))), output, wanted)
+
+
+@pytest.fixture(scope="module")
+def whole(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """whole(mode): the file of a probe of that mode that ran to its end, made when it is asked for first."""
+    folder = tmp_path_factory.mktemp("whole")
+    system = folder / "uplink.yaml"
+    system.write_text(CLUSTER, encoding="utf-8")
+
+    def left_by(mode: str) -> Path:
+        path = folder / f"{mode}.jsonl"
+        if not path.exists():
+            probed(system, path, mode=mode)
+        return path
+
+    return left_by
 
 
 def pairs(measurements: Measurements) -> set[tuple[int, int]]:
@@ -81,8 +94,8 @@ def test_the_tree_and_an_uplink_that_all_share_are_found(
     assert capacities == [None if each is None else pytest.approx(each, rel=0.05) for each in CAPACITIES]
 
 
-def test_parameters_are_measured_of_pairs_of_every_level(described: Path, tmp_path: Path) -> None:
-    found = adaptive(described, tmp_path / "m.jsonl")
+def test_parameters_are_measured_of_pairs_of_every_level(whole: Callable[[str], Path]) -> None:
+    found = read_measurements(whole("adaptive"))
     hosts = [place.host for place in found.places]
     inside = [hosts[sender] == hosts[receiver] for sender, receiver in found.parameters]
     assert len(found.parameters) == 12
@@ -98,8 +111,8 @@ def named(measurements: Measurements) -> list[str]:
     return [finding.suspect.name for finding in found]
 
 
-def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(described: Path, tmp_path: Path) -> None:
-    found = adaptive(described, tmp_path / "m.jsonl")
+def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(whole: Callable[[str], Path]) -> None:
+    found = read_measurements(whole("adaptive"))
     assert len(found.alone) > 12
     for pair, alone_s in found.alone.items():
         assert found.rtt_min_s[pair][0] == pytest.approx(alone_s[0], rel=0.01)
@@ -111,11 +124,10 @@ def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(described: Pa
     ("mode", "share"), [*(("adaptive", share) for share in (0.02, 0.3, 0.8, 0.95, 0.99)), ("all", 0.99)]
 )
 def test_a_probe_that_was_killed_goes_on_to_the_same_end(
-    described: Path, tmp_path: Path, mode: str, share: float
+    described: Path, whole: Callable[[str], Path], tmp_path: Path, mode: str, share: float
 ) -> None:
-    whole = tmp_path / "whole.jsonl"
-    expected = probed(described, whole, mode=mode)
-    lines = int(whole.read_bytes().count(b"\n") * share)
+    expected = read_measurements(whole(mode))
+    lines = int(whole(mode).read_bytes().count(b"\n") * share)
     output = tmp_path / "m.jsonl"
     command = [sys.executable, "-m", "isochrone", "probe", "--mode", mode, "--sim", str(described)]
     running = subprocess.Popen(
