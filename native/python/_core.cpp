@@ -230,8 +230,8 @@ std::string basis(std::string_view plan_json, std::string_view collective, const
     return names[static_cast<std::size_t>(choice.basis)];
 }
 
-/// What a trial in a program's calls would begin with.
-std::optional<std::pair<std::string, double>> predicted(std::string_view plan_json,
+/// What a program would try in its calls, in turn.
+std::vector<std::pair<std::string, double>> predicted(std::string_view plan_json,
                                                         std::string_view collective,
                                                         const place::Layout& layout, int root,
                                                         std::int64_t size_bytes) {
@@ -240,8 +240,10 @@ std::optional<std::pair<std::string, double>> predicted(std::string_view plan_js
     select::Pricing pricing(select::candidates(plan, row, layout, size_bytes), row, layout, root, size_bytes);
     while (pricing.step()) {
     }
-    if (!pricing.cheapest()) return {};
-    return {{compose::to_text(pricing.cheapest()->recipe), pricing.cheapest()->seconds}};
+    std::vector<std::pair<std::string, double>> result;
+    for (const auto& priced : pricing.cheapest())
+        result.emplace_back(compose::to_text(priced.recipe), priced.seconds);
+    return result;
 }
 
 }  // namespace

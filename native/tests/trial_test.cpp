@@ -5,8 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
+#include "trial/proof.hpp"
 #include "trial/trial.hpp"
 
 namespace isochrone::tests {
@@ -207,10 +209,53 @@ TEST(ATrial, WithoutAChallengerAsksForOneAtDoublingNumbersOfCallsUntilItIsSettle
         if (!trial.record(1e-3)) continue;
         asked.push_back(trial.calls());
         ASSERT_EQ(trial.agreed(trial.recorded()), News::seeks);
-        if (asked.size() == 3) trial.settle();
+        if (asked.size() == 3) trial.none_is_left();
     }
     EXPECT_EQ(asked, (std::vector<std::int64_t>{8, 16, 32}));
     EXPECT_TRUE(trial.is_settled());
+}
+
+/// Recipes that are tried one after the other against the best so far, the first way being the library's own.
+TEST(ATrial, OfSeveralChallengersKeepsTheFastest) {
+    for (std::vector<double> times_ms :
+         {std::vector{1.0, 0.8, 0.5, 0.9}, std::vector{1.0, 1.3, 1.1, 0.7}, std::vector{1.0, 0.6, 0.8, 0.9},
+          std::vector{1.0, 1.1, 1.2, 1.05}}) {
+        Trial trial = Trial::seeking();
+        core::trial::Proof proof;
+        std::size_t incumbent = 0;
+        std::size_t challenger = 0;
+        std::size_t tried = 0;
+        double spent = 0;
+        for (int call = 0; call < 4000; ++call) {
+            const double time = times_ms[trial.next() == Way::challenger ? challenger : incumbent];
+            spent += std::max(0.0, time - times_ms[incumbent]);
+            if (!trial.record(time)) continue;
+            const News news = trial.agreed(trial.recorded());
+            if (news == News::seeks) {
+                if (tried + 1 == times_ms.size()) {
+                    challenger = incumbent == 0 ? 1 : 0;
+                    trial.none_is_left();
+                } else {
+                    challenger = ++tried;
+                    trial.challenge(times_ms[challenger]);
+                }
+            } else if (news != News::nothing) {
+                proof.add(trial.round(), incumbent == 0, challenger == 0, news == News::lost);
+                if (news == News::lost) std::swap(incumbent, challenger);
+                if (tried + 1 < times_ms.size() || challenger != 0) trial.seek();
+            }
+        }
+        const auto best = std::min_element(times_ms.begin(), times_ms.end()) - times_ms.begin();
+        EXPECT_EQ(tried, 3U);
+        EXPECT_EQ(incumbent, static_cast<std::size_t>(best));
+        EXPECT_NEAR(proof.speedup, 1 / times_ms[incumbent], 1e-9);
+        EXPECT_NEAR(proof.native_s, 1.0, 1e-9);
+        EXPECT_NEAR(proof.own_s, times_ms[incumbent], 1e-9);
+        EXPECT_LE(proof.least, proof.speedup + 1e-9);
+        EXPECT_GE(proof.largest, proof.speedup - 1e-9);
+        // In proportion to what all calls took.
+        EXPECT_LE(spent, 0.02 * 4000 * times_ms[incumbent]);
+    }
 }
 
 /// A way that leaves the ranks at different times, so that what follows waits for the last.

@@ -272,9 +272,9 @@ def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes
 
 def predicted(
     plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int
-) -> tuple[str, float] | None:
-    """The recipe that a program would try where a plan has no rule, and the model's time for it in seconds;
-    None: no recipe has a price.
+) -> list[tuple[str, float]]:
+    """The recipes that a program would try where a plan has no rule, one after the other, each with the
+    model's time for it in seconds, ascending; empty: no recipe has a price.
     """
 
 def optimisers() -> list[Optimiser]:

@@ -4,8 +4,8 @@
 // while a program runs: few, in contrast to those among which tuning searches.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -23,6 +23,9 @@ namespace isochrone::core::select {
                                                       const place::Layout& layout, std::int64_t size_bytes,
                                                       bool in_order = false);
 
+/// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they differ.
+inline constexpr std::size_t most_tried = 3;
+
 /// The cheapest of some recipes by the model, worked out piece by piece.
 class Pricing {
   public:
@@ -37,8 +40,8 @@ class Pricing {
         compose::Recipe recipe;
         double seconds = 0;
     };
-    /// So far; nothing if none has a price. Of equal ones the first.
-    [[nodiscard]] const std::optional<Priced>& cheapest() const { return cheapest_; }
+    /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first.
+    [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
     [[nodiscard]] std::size_t priced() const { return next_; }
     [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
 
@@ -49,7 +52,7 @@ class Pricing {
     int root_;
     std::int64_t size_bytes_;
     std::size_t next_ = 0;
-    std::optional<Priced> cheapest_;
+    std::vector<Priced> cheapest_;
 };
 
 }  // namespace isochrone::core::select

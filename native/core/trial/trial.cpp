@@ -155,6 +155,17 @@ void Trial::next_block(std::int64_t earliest, double expected_ratio) {
     block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
 }
 
-void Trial::challenge(double expected_s) { next_block(calls_ + between_blocks, expected_s / incumbent_s_); }
+void Trial::challenge(double expected_s) {
+    is_check_ = false;
+    looks_ = 0;
+    next_block(calls_ + between_blocks, expected_s / incumbent_s_);
+}
+
+void Trial::seek() {
+    stage_ = Stage::seeking;
+    agree_at_ = calls_ + first_agreement;
+}
+
+void Trial::none_is_left() { stage_ = round_.ratios.empty() ? Stage::settled : Stage::waiting; }
 
 }  // namespace isochrone::core::trial

@@ -21,6 +21,8 @@
 // A block is begun when it is expected to gain, or else only when what the challenger has lost so far, and
 // what the block is expected to lose, is within a share of the time of all calls so far. What a challenger
 // costs beyond that is the surprise of its first block, which the calls after it make up for.
+//
+// Several challengers may be tried one after the other, each against the best so far.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +43,7 @@ enum class Way : std::uint8_t { incumbent, challenger };
 /// What an agreement has brought.
 enum class News : std::uint8_t {
     nothing,
-    seeks,  ///< no challenger is known yet: challenge() or settle(), else it is asked again later
+    seeks,  ///< a challenger is wanted: challenge() or none_is_left(), else it is asked again later
     holds,  ///< the incumbent stays
     lost,   ///< the challenger is the incumbent from now on, and the other way round
 };
@@ -67,8 +69,10 @@ class Trial {
 
     /// A challenger that is expected to take so long.
     void challenge(double expected_s);
-    /// There is none.
-    void settle() { stage_ = Stage::settled; }
+    /// After a round: another challenger is wanted, before the two of that round are looked at again.
+    void seek();
+    /// There is no challenger, or no other one: the two that are known are looked at again, ever more seldom.
+    void none_is_left();
 
     [[nodiscard]] std::int64_t calls() const { return calls_; }
     /// As agreed last; 0: not yet.

@@ -34,14 +34,6 @@ double messages_of(const core::collectives::Collective& collective, int ranks, s
 /// The model errs. What it finds this many times as slow is not tried all the same.
 constexpr double hopeless = 2;
 
-/// From rank 0: what to try.
-struct Proposal {
-    enum class What : std::uint8_t { wait, nothing, recipe };
-    What what = What::wait;
-    double seconds = 0;
-    std::array<char, 512> text{};
-};
-
 /// Of this thread: where ranks share cores, what others take meanwhile is no cost of pricing.
 double cpu_time_s() {
     timespec time{};
@@ -56,6 +48,14 @@ std::string in_words(double value) {
 }
 
 }  // namespace
+
+/// From rank 0: what to try.
+struct Live::Proposal {
+    enum class What : std::uint8_t { wait, nothing, recipe };
+    What what = What::wait;
+    double seconds = 0;
+    std::array<char, 512> text{};
+};
 
 Live::Live(Dispatcher& dispatcher, Tell tell) : dispatcher_(dispatcher), tell_(std::move(tell)) {
     native_.basis = Basis::live;
@@ -94,6 +94,7 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.sizes = sizes;
         made.planned = made.incumbent = &decision;
         made.was_planned = is_planned;
+        made.is_seeking = !is_planned;
         if (is_planned) {
             made.trial = Trial::checking(std::max(1.0, decision.speedup));
             made.challenger = &native_;
@@ -115,28 +116,76 @@ void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
             seek(kind, comm, rank);
             break;
         case News::lost:
-            turn_over(kind);
-            [[fallthrough]];
+            decided(kind, true);
+            break;
         case News::holds:
-            tell_(kind,
-                  kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
+            decided(kind, false);
+    }
+}
+
+void Live::decided(Kind& kind, bool is_lost) {
+    const bool incumbent_is_native = kind.incumbent->resolved == nullptr;
+    const bool challenger_is_native = kind.challenger->resolved == nullptr;
+    const auto& round = kind.trial.round();
+    kind.proof.add(round, incumbent_is_native, challenger_is_native, is_lost);
+    if (is_lost) {
+        turn_over(kind);
+    } else if (!challenger_is_native && (kind.nearest == nullptr || round.ratio() < kind.nearest_ratio)) {
+        kind.nearest = kind.challenger;
+        kind.nearest_ratio = round.ratio();
+    }
+    const bool is_told = is_lost || incumbent_is_native || challenger_is_native;
+    if (is_told)
+        tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
+    if (!kind.is_seeking) return;
+    if (kind.tried < core::select::most_tried) {
+        kind.trial.seek();
+    } else {
+        end_seeking(kind);
+    }
+}
+
+/// From now on the library's own is looked at again beside a recipe, and beside the library's own the recipe
+/// that came nearest to it.
+void Live::end_seeking(Kind& kind) {
+    kind.is_seeking = false;
+    kind.pricing.reset();
+    if (kind.incumbent->resolved != nullptr) {
+        kind.challenger = &native_;
+    } else if (kind.nearest != nullptr) {
+        kind.challenger = kind.nearest;
     }
 }
 
 void Live::turn_over(Kind& kind) {
-    const double ratio = kind.trial.round().ratio();
     Dispatcher::Decision better = *kind.challenger;
     better.basis = Basis::live;
     better.rule = nullptr;
     if (better.resolved != nullptr) {
-        better.speedup = 1 / ratio;
+        better.speedup = kind.proof.speedup;
         better.reason = "found live: " + in_words(better.speedup) + "x faster than native for " + kind.shape;
     } else {
-        better.reason = "found live: native is " + in_words(1 / ratio) + "x faster than " +
+        better.reason = "found live: native is " + in_words(1 / kind.trial.round().ratio()) + "x faster than " +
                         core::compose::to_text(kind.incumbent->resolved->recipe) + " for " + kind.shape;
     }
+    const auto* const before = kind.challenger;
     kind.challenger = kind.incumbent;
     kind.incumbent = &kind.made.emplace_back(std::move(better));
+    if (const auto price = kind.predicted_s.find(before); price != kind.predicted_s.end())
+        kind.predicted_s[kind.incumbent] = price->second;
+}
+
+/// On rank 0: the next of those that were priced.
+void Live::propose(Kind& kind, Proposal& proposal) {
+    const auto& cheapest = kind.pricing->cheapest();
+    proposal.what = Proposal::What::nothing;
+    if (kind.tried >= cheapest.size()) return;
+    const auto& next = cheapest[kind.tried];
+    const std::string text = core::compose::to_text(next.recipe);
+    if (next.seconds > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
+    proposal.what = Proposal::What::recipe;
+    proposal.seconds = next.seconds;
+    std::memcpy(proposal.text.data(), text.data(), text.size());
 }
 
 /// Looks for a recipe that the model finds fast, as far as the time for that goes.
@@ -165,33 +214,34 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
                          static_cast<double>(kind.pricing->priced() - priced_before);
             }
         }
-        if (kind.pricing && (kind.pricing->is_done() || kind.pricing->priced() >= enough_priced)) {
-            const auto& cheapest = kind.pricing->cheapest();
-            const std::string text = cheapest ? core::compose::to_text(cheapest->recipe) : "";
-            if (!cheapest || cheapest->seconds > hopeless * native_s || text.size() >= proposal.text.size()) {
-                proposal.what = Proposal::What::nothing;
-            } else {
-                proposal.what = Proposal::What::recipe;
-                proposal.seconds = cheapest->seconds;
-                std::memcpy(proposal.text.data(), text.data(), text.size());
-            }
-        }
+        if (kind.pricing && (kind.pricing->is_done() || kind.pricing->priced() >= enough_priced))
+            propose(kind, proposal);
     }
     check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");
     if (proposal.what == Proposal::What::wait) return;
-    kind.pricing.reset();
-    if (proposal.what == Proposal::What::nothing) return kind.trial.settle();
-    auto decision =
-        dispatcher_.decide_on(question, core::compose::parse_recipe(proposal.text.data()), kind.bytes);
-    if (decision.resolved == nullptr) return kind.trial.settle();
+    Dispatcher::Decision decision;
+    if (proposal.what == Proposal::What::recipe) {
+        decision =
+            dispatcher_.decide_on(question, core::compose::parse_recipe(proposal.text.data()), kind.bytes);
+    }
+    if (decision.resolved == nullptr) {
+        end_seeking(kind);
+        return kind.trial.none_is_left();
+    }
+    ++kind.tried;
     decision.basis = Basis::predicted;
     std::array<char, 64> times{};
-    std::snprintf(times.data(), times.size(), "predicted %.3g ms, native takes %.3g", 1e3 * proposal.seconds,
+    std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g", 1e3 * proposal.seconds,
                   1e3 * kind.trial.incumbent_s());
     decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
-    kind.predicted_s = proposal.seconds;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
-    kind.trial.challenge(proposal.seconds);
+    kind.predicted_s[kind.challenger] = proposal.seconds;
+    // Of two recipes the model knows how they compare better than how long they take.
+    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
+    const double as_measured = of_incumbent == kind.predicted_s.end() || of_incumbent->second <= 0
+                                   ? 1.0
+                                   : kind.trial.incumbent_s() / of_incumbent->second;
+    kind.trial.challenge(proposal.seconds * as_measured);
     tell_(kind, Event::begun);
 }
 

@@ -21,6 +21,7 @@
 #include "executor/dispatcher.hpp"
 #include "select/candidates.hpp"
 #include "select/choose.hpp"
+#include "trial/proof.hpp"
 #include "trial/trial.hpp"
 
 namespace isochrone::mpi::executor {
@@ -37,10 +38,15 @@ class Live {
         const Dispatcher::Decision* planned = nullptr;  ///< the dispatcher's, of the first such call
         const Dispatcher::Decision* incumbent = nullptr;
         const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
+        const Dispatcher::Decision* nearest = nullptr;     ///< of recipes that lost, the fastest
+        double nearest_ratio = 0;                          ///< its time over the incumbent's
         bool was_planned = false;  ///< the first incumbent is a recipe that the plan has
-        double predicted_s = 0;    ///< of a recipe that was predicted
-        std::unique_ptr<core::select::Pricing> pricing;  ///< on rank 0
-        double priced_s = 0;                             ///< that rank 0 has spent on it
+        core::trial::Proof proof;  ///< of the incumbent
+        std::size_t tried = 0;     ///< recipes that were predicted
+        bool is_seeking = false;   ///< one of them is on trial, or the next is looked for
+        std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
+        std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
+        double priced_s = 0;                                        ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
     };
 
@@ -69,7 +75,11 @@ class Live {
   private:
     Kind* kind_of(const Dispatcher::Question& question, std::int64_t bytes,
                   const Dispatcher::Decision& decision);
+    struct Proposal;
+    static void propose(Kind& kind, Proposal& proposal);
     void seek(Kind& kind, MPI_Comm comm, int rank);
+    void decided(Kind& kind, bool is_lost);
+    void end_seeking(Kind& kind);
     void turn_over(Kind& kind);
 
     Dispatcher& dispatcher_;

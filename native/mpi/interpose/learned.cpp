@@ -15,21 +15,10 @@ namespace isochrone::mpi::interpose {
 using Document = nlohmann::ordered_json;
 
 void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
-    const auto& round = kind.trial.round();
-    if (round.ratios.empty()) return;
+    const auto& proof = kind.proof;
+    if (proof.blocks == 0) return;
     const auto* recipe = kind.incumbent->resolved;
-    // The round compares what was the challenger then with what was the incumbent, which have changed places
-    // if it was won.
-    const bool was_won = kind.incumbent->basis == core::select::Basis::live && round.ratio() < 1;
-    const double incumbent_s = round.incumbent_s;
-    const double challenger_s = incumbent_s * round.ratio();
-    const double better_s = was_won ? challenger_s : incumbent_s;
-    const double other_s = was_won ? incumbent_s : challenger_s;
-    double least = was_won ? 1 / round.ratios.back() : round.ratios.front();
-    double largest = was_won ? 1 / round.ratios.front() : round.ratios.back();
-    double speedup = other_s / better_s;
-    // As everywhere in plans, a rule for the library's own compares that with itself.
-    if (recipe == nullptr) speedup = least = largest = 1;
+    const auto predicted = kind.predicted_s.find(kind.incumbent);
     const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +
                      std::to_string(kind.sizes.min_bytes);
     const Document rule{
@@ -41,13 +30,12 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
         {"basis", "live"},
         {"order", order},
         {"evidence",
-         {{"native_s", recipe == nullptr ? better_s : other_s},
-          {"recipe_s", better_s},
-          {"speedup", speedup},
-          {"speedup_ci", {least, largest}},
-          {"repetitions", round.ratios.size()},
-          {"predicted_s",
-           kind.predicted_s > 0 && recipe != nullptr ? Document(kind.predicted_s) : Document()}}}};
+         {{"native_s", proof.native_s},
+          {"recipe_s", proof.own_s},
+          {"speedup", proof.speedup},
+          {"speedup_ci", {proof.least, proof.largest}},
+          {"repetitions", proof.blocks},
+          {"predicted_s", predicted == kind.predicted_s.end() ? Document() : Document(predicted->second)}}}};
     rules_[key] = rule.dump();
 }
 

@@ -23,13 +23,11 @@
 #include "executor/dispatcher.hpp"
 #include "executor/groups.hpp"
 #include "executor/live.hpp"
-#include "interpose/agreement.hpp"
-#include "interpose/blocks.hpp"
+#include "interpose/account.hpp"
 #include "interpose/call.hpp"
-#include "interpose/datatype.hpp"
+#include "interpose/environment.hpp"
 #include "interpose/lanes.hpp"
-#include "interpose/learned.hpp"
-#include "interpose/operation.hpp"
+#include "interpose/request.hpp"
 #include "interpose/tally.hpp"
 #include "place/layout.hpp"
 #include "select/plan.hpp"
@@ -80,57 +78,16 @@ class Session {
         std::map<const executor::Dispatcher::Decision*, Tally*> tallies;
     };
 
-    /// What a call asks for, as far as all ranks know it alike, and where its data are on this one.
-    struct Request {
-        executor::Dispatcher::Question question;
-        bool is_valid = false;     ///< the library would not refuse it
-        bool is_possible = false;  ///< ... and it is one that recipes can do
-        std::int64_t bytes = 0;
-        const Type* type = nullptr;
-        bool in_place = false;
-        bool is_exact = true;                   ///< what runs makes no difference to the last bit
-        std::optional<BlocksCall> blocks = {};  ///< of collectives of blocks
-    };
-
-    /// How many calls of one collective ran how.
-    struct Counts {
-        std::uint64_t recipes = 0;
-        std::uint64_t planned_native = 0;
-        std::uint64_t left_out = 0;  ///< of the plan's, by the user
-        std::uint64_t not_measured = 0;
-        std::uint64_t refused = 0;  ///< the plan has a recipe that cannot run here
-        std::uint64_t tried = 0;    ///< recipes that no plan has, on trial or found live
-        std::uint64_t checked = 0;  ///< the library's own, in place of a recipe, on trial or found live
-    };
-
-    /// How many kinds of calls were tried on communicators that this rank is in.
-    struct Trying {
-        std::uint64_t begun = 0;
-        std::uint64_t recipes = 0;  ///< found faster
-        std::uint64_t natives = 0;  ///< ... the library's own
-    };
-
     Session() = default;
-    std::string take_plan(const Agreement& agreement);
-    [[nodiscard]] std::string ask_for_delays(const Agreement& agreement) const;
-    void take_delays(const Agreement& agreement);
     void make_communicators();
-    void measure_links();
-    [[nodiscard]] Request examine(const Call& call, const Handle& handle);
-    void examine_blocks(const Call& call, const Handle& handle, Request& request);
-    void run_on(Handle& handle, const executor::Dispatcher::Decision& decision, const Call& call,
-                const Request& request);
     [[nodiscard]] Tally& tally_of(Handle& handle, const executor::Dispatcher::Decision& decision);
     void say_that_order_may_differ(Handle& handle, const Call& call, const std::string& why) const;
-    void say_what_ran();
-    static std::string in_words(const core::collectives::Collective& collective, const Counts& counts);
+    void say_what_ran() const;
     static int forget(MPI_Comm comm, int key, void* handle, void* session);
     Handle& handle_of(MPI_Comm comm);
     [[nodiscard]] std::optional<std::vector<int>> in_world(MPI_Comm comm) const;
     [[nodiscard]] std::unique_ptr<Handle> make_handle(MPI_Comm comm);
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
-    void tell(const executor::Live::Kind& kind, executor::Live::Event event, const std::string& order);
-    void count(Handle& handle, const executor::Dispatcher::Decision& decision, const Request& request);
 
     core::select::Plan plan_;
     core::place::Layout world_;
@@ -144,18 +101,13 @@ class Session {
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages
     MPI_Group world_group_ = MPI_GROUP_NULL;
     std::unique_ptr<executor::Groups> groups_;
-    std::unique_ptr<Self> self_;
-    std::unique_ptr<Types> types_;
-    Operations operations_;
+    std::unique_ptr<Requests> requests_;
     std::unique_ptr<Lanes> lanes_;
     Tallies tallies_;
+    Account account_;
     int key_ = MPI_KEYVAL_INVALID;
-    std::mutex mutex_;  // guards what follows: collectives may run at once on different communicators
+    std::mutex mutex_;  // guards the handles: collectives may run at once on different communicators
     std::unordered_set<Handle*> handles_;
-    std::map<const core::collectives::Collective*, Counts> counts_;
-    Trying trying_;
-    Learned learned_;
-    bool has_said_that_machine_differs_ = false;
 };
 
 }  // namespace isochrone::mpi::interpose

@@ -72,11 +72,10 @@ def _lines(found: Explanation) -> list[str]:
             f"{format_time(found.rule.evidence.recipe_s)}, {found.rule.evidence.speedup:.2f}x "
             f"[{low:.2f}, {high:.2f}] from {number_of(found.rule.evidence.repetitions, 'repetition')}"
         )
-    if found.model is not None:
-        recipe, seconds = found.model
-        lines.append(
-            f"trial: predicted: {recipe}, with {format_time(seconds)}; a program tries it in its own calls"
-        )
+    for number, (recipe, seconds) in enumerate(found.trials):
+        lines.append(f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}")
+    if found.trials:
+        lines.append("       a program tries them in its own calls, one after the other")
     if found.basis == "predicted" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
         if len(found.elsewhere) > 3:

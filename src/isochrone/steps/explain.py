@@ -34,7 +34,8 @@ class Explanation:
             or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
-        model: where it is predicted, the recipe that a program would try, with the model's time in seconds.
+        trials: where it is predicted, the recipes that a program would try, one after the other, each with
+            the model's time in seconds.
         unseen: how many of the hosts were not surveyed.
     """
 
@@ -45,7 +46,7 @@ class Explanation:
     basis: str
     rule: Rule | None
     elsewhere: tuple[str, ...]
-    model: tuple[str, float] | None
+    trials: tuple[tuple[str, float], ...]
     unseen: int
 
     def document(self) -> dict[str, Any]:
@@ -69,7 +70,7 @@ class Explanation:
                 "repetitions": evidence.repetitions,
             },
             "elsewhere": list(self.elsewhere),
-            "model": None if self.model is None else {"recipe": self.model[0], "predicted_s": self.model[1]},
+            "trials": [{"recipe": recipe, "predicted_s": seconds} for recipe, seconds in self.trials],
             "unseen_hosts": self.unseen,
         }
 
@@ -109,10 +110,10 @@ def explain(
     basis = _core.basis(*question) if layout.size > 1 else "none"
     shape = layout.shape(root if rooted else None)
     rule = rule_for(plan, collective, shape, size_bytes, layout.order())
-    model = _core.predicted(*question) if basis == "predicted" else None
+    trials = tuple(_core.predicted(*question)) if basis == "predicted" else ()
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
-    return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, model, unseen)
+    return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, trials, unseen)
 
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:
