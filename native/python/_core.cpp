@@ -22,8 +22,8 @@
 #include "compose/recipe.hpp"
 #include "fabric.hpp"
 #include "mapping.hpp"
-#include "place/hardware.hpp"
 #include "patterns/pattern.hpp"
+#include "place/hardware.hpp"
 #include "place/layout.hpp"
 #include "ranks.hpp"
 #include "schedules.hpp"
@@ -231,10 +231,9 @@ std::string basis(std::string_view plan_json, std::string_view collective, const
 }
 
 /// What a program would try in its calls, in turn.
-std::vector<std::pair<std::string, double>> predicted(std::string_view plan_json,
-                                                        std::string_view collective,
-                                                        const place::Layout& layout, int root,
-                                                        std::int64_t size_bytes) {
+std::vector<std::pair<std::string, double>> predicted(std::string_view plan_json, std::string_view collective,
+                                                      const place::Layout& layout, int root,
+                                                      std::int64_t size_bytes) {
     const auto plan = select::parse_plan(plan_json);
     const auto& row = collectives::named(collective);
     select::Pricing pricing(select::candidates(plan, row, layout, size_bytes), row, layout, root, size_bytes);

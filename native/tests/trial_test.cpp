@@ -217,9 +217,8 @@ TEST(ATrial, WithoutAChallengerAsksForOneAtDoublingNumbersOfCallsUntilItIsSettle
 
 /// Recipes that are tried one after the other against the best so far, the first way being the library's own.
 TEST(ATrial, OfSeveralChallengersKeepsTheFastest) {
-    for (std::vector<double> times_ms :
-         {std::vector{1.0, 0.8, 0.5, 0.9}, std::vector{1.0, 1.3, 1.1, 0.7}, std::vector{1.0, 0.6, 0.8, 0.9},
-          std::vector{1.0, 1.1, 1.2, 1.05}}) {
+    for (std::vector<double> times_ms : {std::vector{1.0, 0.8, 0.5, 0.9}, std::vector{1.0, 1.3, 1.1, 0.7},
+                                         std::vector{1.0, 0.6, 0.8, 0.9}, std::vector{1.0, 1.1, 1.2, 1.05}}) {
         Trial trial = Trial::seeking();
         core::trial::Proof proof;
         std::size_t incumbent = 0;

@@ -146,9 +146,8 @@ bool Pricing::step() {
     const Recipe& recipe = recipes_[next_++];
     try {
         const double seconds = simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
-        const auto at =
-            std::upper_bound(cheapest_.begin(), cheapest_.end(), seconds,
-                             [](double one, const Priced& other) { return one < other.seconds; });
+        const auto at = std::upper_bound(cheapest_.begin(), cheapest_.end(), seconds,
+                                         [](double one, const Priced& other) { return one < other.seconds; });
         cheapest_.insert(at, {recipe, seconds});
         if (cheapest_.size() > most_tried) cheapest_.pop_back();
     } catch (const std::invalid_argument&) {

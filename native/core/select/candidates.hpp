@@ -23,7 +23,8 @@ namespace isochrone::core::select {
                                                       const place::Layout& layout, std::int64_t size_bytes,
                                                       bool in_order = false);
 
-/// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they differ.
+/// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they
+/// differ.
 inline constexpr std::size_t most_tried = 3;
 
 /// The cheapest of some recipes by the model, worked out piece by piece.

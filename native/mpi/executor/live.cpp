@@ -165,8 +165,9 @@ void Live::turn_over(Kind& kind) {
         better.speedup = kind.proof.speedup;
         better.reason = "found live: " + in_words(better.speedup) + "x faster than native for " + kind.shape;
     } else {
-        better.reason = "found live: native is " + in_words(1 / kind.trial.round().ratio()) + "x faster than " +
-                        core::compose::to_text(kind.incumbent->resolved->recipe) + " for " + kind.shape;
+        better.reason = "found live: native is " + in_words(1 / kind.trial.round().ratio()) +
+                        "x faster than " + core::compose::to_text(kind.incumbent->resolved->recipe) +
+                        " for " + kind.shape;
     }
     const auto* const before = kind.challenger;
     kind.challenger = kind.incumbent;
@@ -231,8 +232,8 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     ++kind.tried;
     decision.basis = Basis::predicted;
     std::array<char, 64> times{};
-    std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g", 1e3 * proposal.seconds,
-                  1e3 * kind.trial.incumbent_s());
+    std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g",
+                  1e3 * proposal.seconds, 1e3 * kind.trial.incumbent_s());
     decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
     kind.predicted_s[kind.challenger] = proposal.seconds;

@@ -13,8 +13,7 @@ void Account::count(const Dispatcher::Decision& decision, const Request& request
     Counts& counts = counts_[request.question.collective];
     using core::select::Basis;
     if (decision.resolved != nullptr) {
-        ++(decision.basis == Basis::predicted ||
-                   (decision.basis == Basis::live && decision.rule == nullptr)
+        ++(decision.basis == Basis::predicted || (decision.basis == Basis::live && decision.rule == nullptr)
                ? counts.tried
                : counts.recipes);
     } else if (decision.basis == Basis::live && decision.rule == nullptr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What ran in the calls of this rank and what was tried there, in words for people and rules for the next run.
+// What ran in the calls of this rank and what was tried there, in words for people and rules for the next
+// run.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,8 @@ void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
                 check(PMPI_Recv(data.data(), sizes[size], MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE),
                       "MPI_Recv");
                 if (rank != 0) send();
-                const double time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+                const double time_s =
+                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
                 rtt_s[size] = trip == 0 ? time_s : std::min(rtt_s[size], time_s);
             }
         }

@@ -13,8 +13,8 @@
 
 namespace isochrone::mpi::interpose {
 
-/// Reads the plan that was agreed on, and finds the ranks in its topology; without a survey their tree is that
-/// of the hardware. Returns why the plan does not hold, or nothing.
+/// Reads the plan that was agreed on, and finds the ranks in its topology; without a survey their tree is
+/// that of the hardware. Returns why the plan does not hold, or nothing.
 [[nodiscard]] std::string take_plan(const Agreement& agreement, core::select::Plan& plan,
                                     core::place::Layout& world);
 

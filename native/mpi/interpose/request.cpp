@@ -94,7 +94,7 @@ void Requests::run(Dispatcher& dispatcher, const Dispatcher::Decision& decision,
         Packed packed(call.output, call.count, type, *request.type, self_, is_root);
         try {
             dispatcher.run(decision, call.root, {.input = packed.data(), .output = packed.data()},
-                                 request.bytes);
+                           request.bytes);
         } catch (...) {
             packed.abandon();
             throw;
