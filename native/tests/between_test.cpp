@@ -190,6 +190,22 @@ TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
     }
 }
 
+TEST(Candidates, ThatAreTriedDifferInMoreThanTheSegmentAndTheCheapestComesFirst) {
+    const auto layout = nodes(3, 4, true);
+    const auto& bcast = collectives::named("bcast");
+    select::Pricing pricing(select::candidates({}, bcast, layout, 1000000), bcast, layout, 0, 1000000);
+    while (pricing.step()) {
+    }
+    const auto& tried = pricing.cheapest();
+    ASSERT_EQ(tried.size(), select::most_tried);
+    for (std::size_t one = 1; one < tried.size(); ++one) {
+        EXPECT_GE(tried[one].seconds, tried[one - 1].seconds);
+        for (std::size_t other = 0; other < one; ++other)
+            EXPECT_FALSE(tried[one].recipe.kind == tried[other].recipe.kind &&
+                         tried[one].recipe.parts == tried[other].recipe.parts);
+    }
+}
+
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {
     const auto layout = nodes(3, 4, true);
     const auto& reduce = collectives::named("reduce");

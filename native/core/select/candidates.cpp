@@ -146,6 +146,13 @@ bool Pricing::step() {
     const Recipe& recipe = recipes_[next_++];
     try {
         const double seconds = simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
+        const auto alike = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& other) {
+            return other.recipe.kind == recipe.kind && other.recipe.parts == recipe.parts;
+        });
+        if (alike != cheapest_.end()) {
+            if (alike->seconds <= seconds) return true;
+            cheapest_.erase(alike);
+        }
         const auto at = std::upper_bound(cheapest_.begin(), cheapest_.end(), seconds,
                                          [](double one, const Priced& other) { return one < other.seconds; });
         cheapest_.insert(at, {recipe, seconds});

@@ -41,7 +41,8 @@ class Pricing {
         compose::Recipe recipe;
         double seconds = 0;
     };
-    /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first.
+    /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
+    /// differ in the segment alone only the cheapest is there: they are too much alike for trials of each.
     [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
     [[nodiscard]] std::size_t priced() const { return next_; }
     [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
