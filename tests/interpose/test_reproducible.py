@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from interposed import PROGRAMS, compiled, launched, on_plan
+from msgspec.structs import replace
 from planned import EVIDENCE, LINKS, Bench, said
 
 from isochrone import _core

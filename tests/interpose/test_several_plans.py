@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from interposed import PROGRAMS, compiled, launched
+from msgspec.structs import replace
 from planned import EVIDENCE, LINKS, Bench, said
 
 from isochrone import _core

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from libraries import LAUNCHERS, bench_of, plan_of_all, recipes_run
+from msgspec.structs import replace
 from planned import EVIDENCE, LINKS, Bench, said
 from recorded import Library
 from reordered import complaints, fake_hosts, mapped, order_of, rest, write_map
