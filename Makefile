@@ -78,10 +78,10 @@ test-mpi: setup
 	$(VENV)/bin/cmake --build --preset mpich
 	$(CTEST) --preset mpich
 
-# Tests that start ranks of real MPI libraries, labs and daemons, or that time themselves: they have the machine to
-# themselves, one at a time. All others, simulations and browsers too, run side by side, each file in one process.
-ALONE := $(addprefix tests/,interpose lab launch package probe record reorder) \
-    $(addprefix tests/fabric/,test_ibsim.py test_serve.py) $(addprefix tests/steps/,test_local.py test_patterns.py)
+# Tests that start labs and daemons, that time ranks of real MPI libraries or themselves: they have the machine to
+# themselves, one at a time. All others run side by side, each file in one process.
+ALONE := $(addprefix tests/,lab launch probe interpose/test_idle.py interpose/test_live.py record/test_profile.py \
+    fabric/test_ibsim.py fabric/test_serve.py steps/test_local.py steps/test_patterns.py)
 
 .PHONY: test-python
 test-python: setup
