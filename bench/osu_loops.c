@@ -18,25 +18,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "clock.h"
 
 static const int WARM_UP = 3;
 /* Several times what it takes to tell all ranks of a start. */
 static const double LEAD_S = 0.03;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double start_together(int rank) {
-    double start = rank == 0 ? now() + LEAD_S : 0;
-    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    struct timespec until = {(time_t)start, (long)(1e9 * (start - (double)(time_t)start))};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-    return start;
-}
 
 static void call(const char *name, void *from, void *to, int bytes) {
     const int floats = bytes / (int)sizeof(float);
@@ -65,7 +52,7 @@ int main(int argc, char **argv) {
         double mine = 0, slowest = 0, apart = 0;
         double *starts = malloc(sizeof(double) * (size_t)calls), *ends = malloc(sizeof(double) * (size_t)calls);
         for (int i = -WARM_UP; i < calls; i++) {
-            const double start = aligned ? start_together(rank) : now();
+            const double start = aligned ? start_together(rank, LEAD_S) : now();
             call(argv[at], from, to, bytes);
             const double end = now();
             if (!aligned) MPI_Barrier(MPI_COMM_WORLD);

@@ -8,23 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "../clock.h"
 
 static const double LEAD_S = 0.01;
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static double start_together(int rank) {
-  double start = rank == 0 ? now() + LEAD_S : 0;
-  PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  struct timespec until = {(time_t)start, (long)(1e9 * (start - (double)(time_t)start))};
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-  return start;
-}
 
 static void call(const char *name, unsigned char *from, unsigned char *to, int bytes) {
   if (strcmp(name, "bcast") == 0)
@@ -46,7 +33,7 @@ int main(int argc, char **argv) {
     unsigned char *from = calloc(1, (size_t)bytes + 1), *to = calloc(1, (size_t)bytes + 1);
     double *took = malloc(sizeof(double) * (size_t)calls), *slowest = malloc(sizeof(double) * (size_t)calls);
     for (int i = 0; i < calls; i++) {
-      const double start = start_together(rank);
+      const double start = start_together(rank, LEAD_S);
       call(argv[at], from, to, bytes);
       took[i] = now() - start;
     }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * One clock for ranks of one machine, as those of a lab are, and starts that they agree on. That goes by PMPI, which
+ * no preload takes the place of.
+ */
+#pragma once
+
+#include <mpi.h>
+#include <time.h>
+
+/* Seconds. */
+static inline double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Waits for a moment that is lead_s from now on rank 0, the same on all ranks, and returns it. Collective. */
+static inline double start_together(int rank, double lead_s) {
+    double start = rank == 0 ? now() + lead_s : 0;
+    PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    struct timespec until = {(time_t)start, (long)(1e9 * (start - (double)(time_t)start))};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    return start;
+}
