@@ -63,6 +63,9 @@ class MadeUpTarget:
         """What the library can be told to use."""
         return self.told
 
+    def check(self, program: str, output: Path) -> None:
+        """All that is made up is true."""
+
     def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         """Writes the benchmark that is asked for."""
         assert program == "isochrone-bench"

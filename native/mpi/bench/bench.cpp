@@ -17,6 +17,7 @@
 #include "bench/candidate.hpp"
 #include "bench/files.hpp"
 #include "bench/first_calls.hpp"
+#include "bench/follow.hpp"
 #include "bench/operands.hpp"
 #include "bench/options.hpp"
 #include "bench/party.hpp"
@@ -337,6 +338,21 @@ class Bench {
     double deadline_s_ = 0;  // on the timer's clock
 };
 
+/// Times the work that the options name; the exit code, the same on all ranks.
+int time_one(MPI_Comm comm, const Options& options, const nlohmann::ordered_json& provenance) {
+    const Inputs inputs = read_inputs(comm, options);
+    const auto places = comm::gather_places(comm);
+    Bench bench(comm, inputs, places);
+    Output output(comm, options.output);
+    const double begin = clock::now();
+    output.header(places, bench.timer(), provenance);
+    bench.run([&](const Case& one, const std::string& recipe, int repetition, double slowest_s) {
+        output.time(one, recipe, repetition, slowest_s);
+    });
+    output.end(clock::now() - begin, bench.calls());
+    return output.agree();
+}
+
 }  // namespace
 
 int run(MPI_Comm comm, int argc, char** argv) {
@@ -344,18 +360,10 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const auto parsed = parse_options(argc, argv);
     if (const auto* leave = std::get_if<comm::Leave>(&parsed)) return comm::leave(comm, *leave);
     const auto& options = std::get<Options>(parsed);
+    const auto provenance = comm::provenance_json(argc, argv);
     try {
-        const Inputs inputs = read_inputs(comm, options);
-        const auto places = comm::gather_places(comm);
-        Bench bench(comm, inputs, places);
-        Output output(comm, options.output);
-        const double begin = clock::now();
-        output.header(places, bench.timer(), comm::provenance_json(argc, argv));
-        bench.run([&](const Case& one, const std::string& recipe, int repetition, double slowest_s) {
-            output.time(one, recipe, repetition, slowest_s);
-        });
-        output.end(clock::now() - begin, bench.calls());
-        return output.agree();
+        if (!options.follow) return time_one(comm, options, provenance);
+        return follow(comm, [&](const Options& asked) { return time_one(comm, asked, provenance); });
     } catch (const comm::Failure& failure) {
         if (rank == 0) std::fprintf(stderr, "isochrone-bench: %s\n", failure.what());
         return failure.code();

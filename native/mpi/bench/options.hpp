@@ -11,6 +11,7 @@
 namespace isochrone::mpi::bench {
 
 struct Options {
+    bool follow = false;  ///< the others come by standard input, see follow.hpp
     std::string work;
     std::string output;
     std::string topology;  ///< empty: only native and flat recipes

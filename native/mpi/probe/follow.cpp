@@ -16,6 +16,7 @@
 
 #include "comm/check.hpp"
 #include "comm/program.hpp"
+#include "comm/requests.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -36,18 +37,6 @@ struct Request {
 };
 
 [[noreturn]] void refuse(const std::string& what) { throw comm::Failure(comm::usage_error, what); }
-
-/// A line without its line break; false at the end of the input.
-bool read_line(std::string& line) {
-    line.clear();
-    for (int c = std::getchar(); c != EOF; c = std::getchar()) {
-        if (c == '\n') return true;
-        if (line.size() == longest_line) refuse("a request is too long");
-        line += static_cast<char>(c);
-    }
-    if (!line.empty()) refuse("a request is not complete");
-    return false;
-}
 
 /// The words up to the next blank; `text` begins after it then.
 std::string_view next_word(std::string_view& text) {
@@ -77,11 +66,10 @@ void check_disjoint(const std::vector<std::pair<int, int>>& pairs) {
 
 Request read_request(int ranks, bool plogp) {
     Request request;
-    std::string line;
-    // Open MPI 5 does not pass the end of its standard input on.
-    request.more = read_line(line) && line != "end";
+    const auto line = comm::next_request(longest_line);
+    request.more = line.has_value();
     if (!request.more) return request;
-    std::string_view text = line;
+    std::string_view text = *line;
     const std::string_view kind = next_word(text);
     const bool stream = kind == "stream";
     if (kind == "plogp") {

@@ -27,8 +27,8 @@ from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
 from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
-from isochrone.files.text import Json, parse_object, read_lines
-from isochrone.launch.process import Channel, Talk
+from isochrone.files.text import Json, read_lines
+from isochrone.launch.process import Channel, Talk, next_object
 from isochrone.units import format_time
 
 _log = logging.getLogger(__name__)
@@ -227,10 +227,3 @@ def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> No
             max(float(measurements.rtt_median_s[low, high, smallest]) / 2, floor),
             measurements.repetitions_of(low, high)[smallest],
         )
-
-
-def next_object(channel: Channel) -> Json:
-    """The next line that is one of the file's; launchers say things too."""
-    while not (line := channel.receive()).startswith("{"):
-        pass
-    return parse_object(line, "standard output of isochrone-probe")

@@ -147,7 +147,6 @@ class LabTarget:
 
         Raises:
             IsochroneError: when building or running fails.
-            GateError: when messages were faster than the emulated network is.
         """
         executable = build_for(self.library).program(program)
         # Open MPI listens to being told an algorithm only if it is started so; its own choice stays the same.
@@ -155,7 +154,9 @@ class LabTarget:
         with self.launching(told) as launch:
             line = self.command(launch.line([str(executable), *arguments]))
             run_program(line, program, self._variables(), talk)
-        output = Path(arguments[list(arguments).index("--output") + 1])
+
+    def check(self, program: str, output: Path) -> None:
+        """Raises GateError when messages were faster than the emulated network is."""
         check = check_probe if program == "isochrone-probe" else check_bench
         check(output, self.lab.network, self.ranks.hosts)
 

@@ -12,10 +12,11 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from isochrone.errors import IsochroneError
+from isochrone.files.text import Json, parse_object
 from isochrone.progress import Advance, part
 
 
@@ -23,13 +24,22 @@ class Channel:
     """The two ends of a talk with a running program: its standard input and output, line by line.
 
     Attributes:
-        progress: shows the user how far it is.
+        progress: shows the user how far it is; what the program itself says of that goes there.
     """
 
     def __init__(self, requests: IO[str], answers: IO[str], progress: Advance) -> None:
         self._requests = requests
         self._answers = answers
         self.progress = progress
+
+    @contextlib.contextmanager
+    def progress_to(self, advance: Advance) -> Iterator[None]:
+        """Shows how far it is elsewhere, as long as the context lasts."""
+        before, self.progress = self.progress, advance
+        try:
+            yield
+        finally:
+            self.progress = before
 
     def send(self, line: str) -> None:
         """Sends a line. Raises EndedError if the program does not read any more."""
@@ -45,6 +55,13 @@ class Channel:
         if not line.endswith("\n"):
             raise EndedError
         return line
+
+
+def next_object(channel: Channel) -> Json:
+    """The next line that is a JSON object; launchers say things too. Raises EndedError if there is none."""
+    while not (line := channel.receive()).startswith("{"):
+        pass
+    return parse_object(line, "standard output of the program")
 
 
 class EndedError(Exception):
@@ -108,14 +125,19 @@ def _converse(
     argv: Sequence[str], environment: Mapping[str, str], progress: Advance, talk: Talk
 ) -> tuple[int, list[str]]:
     process = _start(argv, environment, subprocess.PIPE, subprocess.PIPE)
+    if process.stdin is None or process.stdout is None:
+        raise TypeError("the program was started without pipes")
+    channel = Channel(process.stdin, process.stdout, progress)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    messages = threading.Thread(target=_read_messages, args=(process, tail, progress))
+
+    def advance(done: int, total: int) -> None:
+        channel.progress(done, total)
+
+    messages = threading.Thread(target=_read_messages, args=(process, tail, advance))
     messages.start()
     try:
-        if process.stdin is None or process.stdout is None:
-            raise TypeError("the program was started without pipes")
         with contextlib.suppress(EndedError):
-            talk(Channel(process.stdin, process.stdout, progress))
+            talk(channel)
         for _ in process.stdout:
             # What it still says must not fill the pipe.
             pass

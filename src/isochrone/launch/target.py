@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from isochrone.launch.build import behind, build_for
@@ -59,6 +60,9 @@ class Target(Protocol):
         IsochroneError if it fails.
         """
 
+    def check(self, program: str, output: Path) -> None:
+        """Raises GateError where what a program wrote cannot be true here."""
+
 
 class LocalTarget:
     """The MPI library of a launcher's command line, such as ``mpiexec -n 4``.
@@ -110,3 +114,6 @@ class LocalTarget:
             # Open MPI's ranks yield by themselves. Those of others take minutes for what takes seconds.
             environment["LD_PRELOAD"] = behind(os.environ.get("LD_PRELOAD", ""), build.idle)
         run_program(argv, program, environment, talk)
+
+    def check(self, program: str, output: Path) -> None:
+        """Nothing is known here that could not be true."""

@@ -118,6 +118,9 @@ class SimTarget:
         selector = "default" if program == "isochrone-probe" else self._selector
         self.run_executable(build_programs(find_tools()) / program, arguments, selector, talk, self._at)
 
+    def check(self, program: str, output: Path) -> None:
+        """What is simulated is true."""
+
     def run_executable(
         self,
         executable: Path,

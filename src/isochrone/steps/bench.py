@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isochrone.errors import UsageError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import Bench, Case, Work, read_bench, write_work
+from isochrone.launch.process import Channel, next_object
 from isochrone.launch.target import Target
+from isochrone.progress import part
 from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, guideline_cases, totals_for
 
+PROGRAM = "isochrone-bench"
 SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
 """1 B to 4 MiB, odd ones among them."""
 
@@ -87,15 +92,64 @@ def run_bench(
     Raises:
         IsochroneError: the benchmark fails; a recipe that leaves wrong bytes is such a failure.
     """
+    with _files(work, output, topology, plan) as files:
+        target.run(PROGRAM, [word for name, file in files.items() for word in (f"--{name}", file)])
+    return _checked(target, output)
+
+
+class StandingBench:
+    """The benchmark, started once for one work after the other: starting ranks may take longer than to time
+    what is to be known before one knows what to time next.
+    """
+
+    def __init__(self, target: Target, channel: Channel) -> None:
+        """`channel`: to the benchmark, which was started with ``--follow``."""
+        self._target = target
+        self._channel = channel
+
+    def time(self, work: Work, output: Path, topology: Path | None = None, plan: Path | None = None) -> Bench:
+        """As ``run_bench`` does. Raises EndedError if the benchmark fails."""
+        with (
+            _files(work, output, topology, plan) as files,
+            part("") as advance,
+            self._channel.progress_to(advance),
+        ):
+            self._channel.send(json.dumps(files))
+            next_object(self._channel)
+        return _checked(self._target, output)
+
+
+def with_standing_bench(target: Target, body: Callable[[StandingBench], None]) -> None:
+    """Runs `body` while the benchmark stands.
+
+    Raises:
+        IsochroneError: the benchmark fails.
+    """
+    is_done = False
+
+    def talk(channel: Channel) -> None:
+        nonlocal is_done
+        body(StandingBench(target, channel))
+        is_done = True
+        channel.send("end")
+
+    target.run(PROGRAM, ["--follow"], talk)
+    if not is_done:
+        raise IsochroneError(f"{PROGRAM} ended before all was timed", target.name)
+
+
+@contextlib.contextmanager
+def _files(work: Work, output: Path, topology: Path | None, plan: Path | None) -> Iterator[dict[str, str]]:
+    """What the benchmark is told, by the names of its options; the work is there while this lasts."""
     with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
         work_file = Path(folder) / "work.json"
         write_work(work_file, work)
-        arguments = ["--work", str(work_file), "--output", str(output.resolve())]
-        if topology is not None:
-            arguments += ["--topology", str(topology.resolve())]
-        if plan is not None:
-            arguments += ["--plan", str(plan.resolve())]
-        target.run("isochrone-bench", arguments)
+        files = {"work": work_file, "output": output, "topology": topology, "plan": plan}
+        yield {name: str(file.resolve()) for name, file in files.items() if file is not None}
+
+
+def _checked(target: Target, output: Path) -> Bench:
+    target.check(PROGRAM, output)
     return read_bench(output)
 
 

@@ -147,6 +147,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     talk = None if above is None else follow(output, above, _chooser(options), options.budget_s)
     with kept_when_stopped(output), part(f"probing {target.name}"):
         target.run("isochrone-probe", options.arguments(target, output), talk)
+    target.check("isochrone-probe", output)
     found = read_measurements(output)
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)

@@ -9,7 +9,7 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +29,14 @@ from isochrone.files import (
 )
 from isochrone.launch.target import Target
 from isochrone.progress import part
-from isochrone.steps.bench import NO_LIMITS, Limits, run_bench, work_for
+from isochrone.steps.bench import (
+    NO_LIMITS,
+    Limits,
+    StandingBench,
+    run_bench,
+    with_standing_bench,
+    work_for,
+)
 from isochrone.steps.folder import PLAN
 
 SIMULATED_CALLS = 128
@@ -90,6 +97,27 @@ class Rounds:
         self._topology = topology
         self._topology_file = topology_file
         self._folder = folder
+        self._standing: StandingBench | None = None
+
+    def in_one_launch(self, body: Callable[[], None]) -> None:
+        """Runs `body`, whose rounds share one launch of the benchmark. Not where they are simulated: starting
+        costs no simulated time there, and launches are to be short.
+
+        Raises:
+            IsochroneError: the benchmark fails.
+        """
+
+        def standing(bench: StandingBench) -> None:
+            self._standing = bench
+            try:
+                body()
+            finally:
+                self._standing = None
+
+        if self._target.simulated:
+            body()
+        else:
+            with_standing_bench(self._target, standing)
 
     def measure(
         self,
@@ -148,7 +176,11 @@ class Rounds:
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
                 left = replace(work, cases=tuple(few))
                 with part("", 1 / (len(launches) - number)):
-                    found = run_bench(self._target, left, output, self._topology_file, plan_file)
+                    files = left, output, self._topology_file, plan_file
+                    if self._standing is not None:
+                        found = self._standing.time(*files)
+                    else:
+                        found = run_bench(self._target, *files)
                 if kept and kept[-1].mpi != found.mpi:
                     raise IsochroneError(
                         f"what was kept of an interrupted tuning is of {kept[-1].mpi.library}",

@@ -101,7 +101,7 @@ def tune(
             options.seed,
             options.fabric is not None,
         )
-        racing.run()
+        rounds.in_one_launch(racing.run)
         plan, bench = Verification(target, racing, options.seed, options.rivals).run()
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
