@@ -81,7 +81,7 @@ def test_a_work_that_fails_ends_the_launch_with_its_reason(tmp_path: Path, libra
         done.append(bench.time(work_for(target, _cases(8), 1), tmp_path / "good.jsonl"))
         done.append(bench.time(work_for(target, _cases(8, "nonsense"), 1), tmp_path / "bad.jsonl"))
 
-    with pytest.raises(IsochroneError, match="isochrone-bench ended with exit code.*nonsense"):
+    with pytest.raises(IsochroneError, match=r"isochrone-bench ended with exit code.*nonsense"):
         with_standing_bench(target, body)
     assert len(done) == 1
 
@@ -115,5 +115,5 @@ def test_files_are_not_for_a_standing_benchmark(library: str, tmp_path: Path) ->
     target = LocalTarget([f"mpiexec.{library}", "-n", "1"])
     with pytest.raises(IsochroneError, match=r"--follow.*--work|--work.*--follow"):
         target.run(PROGRAM, ["--follow", "--work", str(tmp_path / "work.json")])
-    with pytest.raises(IsochroneError, match="--work.*required"):
+    with pytest.raises(IsochroneError, match=r"--work.*required"):
         target.run(PROGRAM, [])

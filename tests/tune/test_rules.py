@@ -142,3 +142,14 @@ def test_a_border_is_tested_between_a_size_with_a_recipe_and_one_without() -> No
     recipes = {100: "native", 6400: "chain", 8100: "flat", 10000: "native", 10001: "chain"}
     # Between 10000 and 10001 there is nothing to test.
     assert borders(recipes) == [(800, "chain"), (9000, "flat")]
+
+
+def test_lone_borders_are_beside_sizes_that_alone_have_a_recipe() -> None:
+    recipes = {100: "native", 6400: "chain", 8100: "native", 10000: "flat", 20000: "flat", 40000: "native"}
+    assert borders(recipes, lone=True) == [(800, "chain"), (7200, "chain")]
+    # At either end there is one side.
+    assert borders({4: "ring", 9: "native", 16: "native", 25: "flat"}, lone=True) == [
+        (6, "ring"),
+        (20, "flat"),
+    ]
+    assert borders({4: "ring"}, lone=True) == []

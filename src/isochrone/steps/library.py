@@ -42,7 +42,7 @@ from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import Rounds, check_ranks
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.collectives import of_one_rule, sizes_of
+from isochrone.tune.collectives import of_one_rule
 from isochrone.tune.effort import FAR_SLOWER
 from isochrone.tune.layout import layout_of
 from isochrone.tune.race import FAR_BEHIND, median_s
@@ -50,7 +50,7 @@ from isochrone.tune.rules import (
     NATIVE,
     Decision,
     Verified,
-    borders,
+    borders_of,
     confirmed,
     evidence_of,
     native_evidence,
@@ -67,8 +67,8 @@ CONFIRM, CONFIRM_LEAST = 9, 5
 FINALISTS = 2
 NEAR = 1.1
 """How much slower something may look at first that may be as fast."""
-SCREENING, PROVING, ENDS = 0.4, 0.45, 0.15
-"""What of a budget is for the first look, for the proof, and for where rules end."""
+SCREENING, PROVING, LONE = 0.4, 0.5, 0.1
+"""What of a budget is for the first look, for the proof, and for what stands alone after it."""
 _log = logging.getLogger(__name__)
 
 
@@ -212,8 +212,13 @@ class _Race:
                 SCREEN,
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
-        finalists = {spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots}
-        proofs = self._proofs("proving what is faster", PROVING / (PROVING + ENDS), PROVING, finalists)
+        finalists: dict[_Spot, Sequence[str]] = {
+            spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots
+        }
+        between = _ends({spot: names[0] if names else NATIVE for spot, names in finalists.items()})
+        proofs = self._proofs(
+            "proving what is faster", PROVING / (PROVING + LONE), PROVING, finalists | between
+        )
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
         for spot in spots:
@@ -221,7 +226,13 @@ class _Race:
             decisions[spot.collective].append(_decision(spot, proof, screened))
             if proof is not None and all(_is_no_slower(case) for case in proof.cases):
                 equals[spot.collective, spot.size_bytes] = _name(proof.best)
-        self._test_borders(spots, decisions)
+        proven = {spot: proof.best if proof.proven else NATIVE for spot, proof in proofs.items()}
+        # What was not proven beside them was no end of a rule when ends were chosen.
+        lone = _ends({spot: proven.get(spot, NATIVE) for spot in (*spots, *between)}, lone=True)
+        more = self._proofs("proving where rules end", 1.0, LONE, lone)
+        for spot, proof in (proofs | more).items():
+            if spot not in spots:
+                decisions[spot.collective].append(_decision(spot, proof, {}))
         found = []
         for name, of_one in decisions.items():
             ordered = sorted(of_one, key=lambda decision: decision.size_bytes)
@@ -232,20 +243,6 @@ class _Race:
                     LibraryRule(name, rule.min_bytes, rule.max_bytes, algorithm, rule.evidence, equal)
                 )
         return found
-
-    def _test_borders(self, spots: Sequence[_Spot], decisions: dict[str, list[Decision]]) -> None:
-        """One more size for each end of the rules, where it is proven once more."""
-        first = {spot.collective: spot for spot in reversed(spots)}
-        between = {}
-        for name, of_one in decisions.items():
-            known = {decision.size_bytes for decision in of_one}
-            for wanted, algorithm in borders({each.size_bytes: each.recipe for each in of_one}):
-                (size,) = sizes_of(name, [wanted])
-                if size not in known:
-                    between[_Spot(name, (size,), first[name].roots)] = (algorithm,)
-        proofs = self._proofs("proving where rules end", 1.0, ENDS, between)
-        for spot, proof in proofs.items():
-            decisions[spot.collective].append(_decision(spot, proof, {}))
 
     def _proofs(
         self, title: str, share: float, budget: float, wanted: Mapping[_Spot, Sequence[str]]
@@ -364,6 +361,19 @@ class _Race:
             )
             for same in zip_longest(*of_each.values())
         ]
+
+
+def _ends(recipes: Mapping[_Spot, str], lone: bool = False) -> dict[_Spot, Sequence[str]]:
+    """One more size for each end of the rules that these recipes would make (see `rules.borders`), and the
+    recipe.
+    """
+    found: dict[_Spot, Sequence[str]] = {}
+    for name in dict.fromkeys(spot.collective for spot in recipes):
+        of_one = {spot.size_bytes: recipe for spot, recipe in recipes.items() if spot.collective == name}
+        roots = next(spot.roots for spot in recipes if spot.collective == name)
+        for size, recipe in borders_of(name, of_one, lone):
+            found[_Spot(name, (size,), roots)] = (recipe,)
+    return found
 
 
 def _ran(recipe: str, way: Way) -> str:

@@ -16,7 +16,7 @@ from isochrone.files import Bench, BenchCase, Evidence, Plan, in_turn, merged, p
 from isochrone.launch.target import Target
 from isochrone.steps.bench import Limits
 from isochrone.steps.racing import Racing
-from isochrone.tune.collectives import has_agreed_size, sizes_of
+from isochrone.tune.collectives import has_agreed_size
 from isochrone.tune.effort import part_of
 from isochrone.tune.prices import predicted_s
 from isochrone.tune.race import median_s, steady
@@ -25,7 +25,7 @@ from isochrone.tune.rules import (
     PLAN_RECIPE,
     Decision,
     Verified,
-    borders,
+    borders_of,
     confirmed,
     evidence_of,
     native_evidence,
@@ -72,17 +72,10 @@ class Verification:
             sizes = self._racing.sizes_bytes[name] if not members else [spot.size_bytes for spot in raced]
             spots = raced if not has_agreed_size(name) else [Spot(name, shape, (s,), members) for s in sizes]
             here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
-            for size, recipe in self._borders(name, {s.size_bytes: r for s, r in here.items()}):
+            for size, recipe in borders_of(name, {s.size_bytes: r for s, r in here.items()}):
                 here[Spot(name, shape, (size,), members)] = recipe
             drafted |= here
         return drafted
-
-    def _borders(self, name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
-        """Where one row's rules are tested further, at sizes that the collective can have."""
-        if not has_agreed_size(name):
-            return []
-        found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(recipes)]
-        return [(size, recipe) for size, recipe in found if size not in recipes]
 
     def _verified(self, drafted: Mapping[Spot, str]) -> tuple[Plan, Bench]:
         """The plan with the rules that are proven, and the benchmark that it was verified by: in several
@@ -167,18 +160,15 @@ class Verification:
         rows: dict[tuple[Row, str], list[Spot]] = {}
         for spot in drafted:
             rows.setdefault((spot.row, spot.members), []).append(spot)
-        found: dict[Spot, str] = {}
-        for ((name, _), _), spots in rows.items():
-            ordered = sorted(spots, key=lambda spot: spot.size_bytes)
-            for at, spot in enumerate(ordered):
-                beside = [*ordered[max(at - 1, 0) : at], *ordered[at + 1 : at + 2]]
-                if spot not in proven or not proven.isdisjoint(beside):
-                    continue
-                taken_back = [each.size_bytes for each in beside if drafted[each] != NATIVE]
-                recipes = {spot.size_bytes: drafted[spot]} | dict.fromkeys(taken_back, NATIVE)
-                for size, recipe in self._borders(name, recipes):
-                    found[replace(spot, measured_bytes=(size,))] = recipe
-        return found
+        return {
+            replace(spots[0], measured_bytes=(size,)): recipe
+            for ((name, _), _), spots in rows.items()
+            for size, recipe in borders_of(
+                name,
+                {spot.size_bytes: drafted[spot] if spot in proven else NATIVE for spot in spots},
+                lone=True,
+            )
+        }
 
     def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
         """What the library can be told to use, where that was asked for."""

@@ -14,6 +14,7 @@ from scipy.special import bdtrc
 
 from isochrone.files import BCAST, Evidence, Rule
 from isochrone.statistics import FloatArray, geometric_mean, holm, ratio_ci
+from isochrone.tune.collectives import has_agreed_size, sizes_of
 from isochrone.tune.race import ERROR, median_s, p_slower
 
 NATIVE, PLAN_RECIPE = "native", "plan"
@@ -145,20 +146,34 @@ def tied(times: Mapping[str, Sequence[FloatArray]], exact: bool) -> dict[str, fl
     }
 
 
-def borders(recipes: Mapping[int, str]) -> list[tuple[int, str]]:
+def borders(recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
     """Where one shape's rules should be tested further: between a size with a recipe and the next with
     ``native``, their geometric mean, and the recipe.
 
     Args:
         recipes: of each size in bytes.
+        lone: only beside a size that alone has a recipe, which is none for a rule.
     """
     found = []
-    for low, high in pairwise(sorted(recipes)):
+    sizes = sorted(recipes)
+    changes = [(recipes[low] == NATIVE) != (recipes[high] == NATIVE) for low, high in pairwise(sizes)]
+    for at, (low, high) in enumerate(pairwise(sizes)):
         between = isqrt(low * high)
-        recipe = recipes[low] if recipes[high] == NATIVE else recipes[high]
-        if (recipes[low] == NATIVE) != (recipes[high] == NATIVE) and low < between < high:
-            found.append((between, recipe))
+        chosen = low if recipes[high] == NATIVE else high
+        # The change on the other side of the size that has the recipe; beyond the last size there is nothing.
+        other = at - 1 if chosen == low else at + 1
+        is_lone = not 0 <= other < len(changes) or changes[other]
+        if changes[at] and low < between < high and (is_lone or not lone):
+            found.append((between, recipes[chosen]))
     return found
+
+
+def borders_of(name: str, recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
+    """The same at sizes that a collective can have, where none of them is known yet."""
+    if not has_agreed_size(name):
+        return []
+    found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(recipes, lone)]
+    return [(size, recipe) for size, recipe in found if size not in recipes]
 
 
 def rules_for(
