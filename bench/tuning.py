@@ -6,6 +6,8 @@ Usage: tuning.py RESULT.json sim NAME|FILE [--collectives NAME,...] [--sizes BYT
        tuning.py RESULT.json lab NAME MPI [--budget TIME] [--repetitions N] [--space N] ...
        tuning.py RESULT.json --table
 
+A result has a row for each place; one that is measured again takes the place of its row.
+
 The space is every recipe of the grammar over all levels of the tree, flat ones too, in every segment
 size. For each size --space of them stand for it, drawn at random with a seed, and those that the tuning
 measured. All are timed in one run, in turn. For each collective and size: how much slower than the best
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
+import math
 import random
 import sys
 import tempfile
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from collectives import read_rows, write_rows
 from scipy import stats
 
 from isochrone import _core
@@ -46,31 +49,52 @@ from isochrone.tune.layout import layout_of
 MODEL_FIRST = 8
 
 
-def space(collective: str, layout: _core.Layout, size_bytes: int) -> list[str]:
-    """Every recipe of the grammar over all levels, and every flat one. Some cannot run on this layout."""
-    across, inner = (level_algorithms(collective, outermost) for outermost in (True, False))
-    levels = dividing_levels(layout)
-    forms: list[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]]
-    forms = [((), (ways,)) for ways in itertools.product(*across)]
-    inside = list(itertools.product(*inner))
-    for count in range(1, len(levels)):
-        for kept in itertools.combinations(levels[1:], count):
-            for ways in itertools.product(itertools.product(*across), *([inside] * count)):
-                forms.append(((levels[0], *kept), ways))
-    segments = segments_for(collective, size_bytes)
-    return [Form(*form, segment).text() for form, segment in itertools.product(forms, segments)]
+class Space(Sequence[str]):
+    """Every recipe of the grammar over all levels, and every flat one, without a list of them: there are
+    millions. Some cannot run on this layout.
+    """
+
+    def __init__(self, collective: str, layout: _core.Layout, size_bytes: int) -> None:
+        across, inner = (level_algorithms(collective, outermost) for outermost in (True, False))
+        levels = dividing_levels(layout)
+        self._segments = segments_for(collective, size_bytes)
+        # Of each set of levels, what there is to choose from on each of them.
+        self._choices: list[tuple[tuple[str, ...], list[list[tuple[str, ...]]]]] = [
+            ((), [list(itertools.product(*across))])
+        ]
+        for count in range(1, len(levels)):
+            for kept in itertools.combinations(levels[1:], count):
+                inside = [list(itertools.product(*inner)) for _ in kept]
+                self._choices.append(((levels[0], *kept), [list(itertools.product(*across)), *inside]))
+        self._counts = [math.prod(len(few) for few in choices) for _, choices in self._choices]
+
+    def __len__(self) -> int:
+        return sum(self._counts) * len(self._segments)
+
+    def __getitem__(self, index: Any) -> Any:
+        index, segment = divmod(index, len(self._segments))
+        for (levels, choices), count in zip(self._choices, self._counts, strict=True):
+            if index < count:
+                chosen = []
+                for few in choices:
+                    index, at = divmod(index, len(few))
+                    chosen.append(few[at])
+                return Form(levels, tuple(chosen), self._segments[segment]).text()
+            index -= count
+        raise IndexError(index)
 
 
 def drawn(
     recipes: Sequence[str], most: int, seed: int, collective: str, layout: _core.Layout, size_bytes: int
 ) -> list[str]:
     """Up to so many of the recipes that can run."""
-    order = list(recipes)
-    random.Random(seed).shuffle(order)  # noqa: S311 - for repetition, not for secrets
+    random_ = random.Random(seed)  # noqa: S311 - for repetition, not for secrets
     found: list[str] = []
-    for recipe in order:
+    # Of those that cannot run there are few.
+    for index in random_.sample(range(len(recipes)), min(len(recipes), 20 * most)):
         if len(found) == most:
             break
+        recipe = recipes[index]
         try:
             _core.predict(collective, layout, recipe, 0, size_bytes)
         except ValueError:
@@ -100,7 +124,7 @@ def compared(
     whole = 0
     for name in options.collectives:
         for size in sizes[name]:
-            found = space(name, layout, size)
+            found = Space(name, layout, size)
             whole += len(found)
             some = drawn(found, most, options.seed, name, layout, size)
             known = {
@@ -146,7 +170,7 @@ def compared(
     return {
         "target": target.name,
         "ranks": layout.size,
-        "rows": rows,
+        "cases": rows,
         "space": whole,
         "tuning": {
             "calls": sum(each.calls or 0 for each in rounds),
@@ -159,8 +183,8 @@ def compared(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The figures in Markdown."""
-    rows = result["rows"]
+    """The figures of one place in Markdown."""
+    rows = result["cases"]
     loss = geometric_mean([1 + row["loss"] for row in rows]) - 1
     gain = geometric_mean([row["native_s"] / row["chosen_s"] for row in rows])
     most = geometric_mean([row["native_s"] / row["best_s"] for row in rows])
@@ -208,9 +232,11 @@ def main() -> None:
             tempfile.TemporaryDirectory() as folder,
         ):
             repetitions = 1 if target.exact else given.repetitions
-            result = compared(target, options, given.space, repetitions, Path(folder))
-        given.result.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print("\n".join(table(json.loads(given.result.read_text(encoding="utf-8")))))
+            row = compared(target, options, given.space, repetitions, Path(folder))
+        others = [other for other in read_rows(given.result) if other["target"] != row["target"]]
+        write_rows(given.result, {"command": "bench/tuning.py"}, [*others, row])
+    for row in read_rows(given.result):
+        print("\n".join([*table(row), ""]))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ place::Layout match(std::string_view topology_json, const std::vector<PlaceTuple
 }
 
 using Points = std::vector<std::pair<std::int64_t, double>>;
-/// Latency, send overhead, receive overhead, gap, capacity.
+/// Latency, which is half of a round trip, send overhead, receive overhead, gap, capacity.
 using LinksTuple = std::tuple<double, Points, Points, Points, std::optional<double>>;
 
 place::Layout layout(std::vector<std::string> levels, std::vector<std::vector<int>> group_of,
@@ -167,7 +167,7 @@ place::Layout layout(std::vector<std::string> levels, std::vector<std::vector<in
         plogp::Parameters& parameters = made.links.emplace_back();
         if (!level) continue;
         const auto& [latency_s, send_s, receive_s, gap_s, capacity] = *level;
-        parameters = {latency_s, {send_s}, {receive_s}, {gap_s}, capacity.value_or(0)};
+        parameters = plogp::of_round_trip({latency_s, {send_s}, {receive_s}, {gap_s}, capacity.value_or(0)});
     }
     return made;
 }

@@ -55,6 +55,22 @@ TEST(ATopology, IsReadAsItIsWritten) {
     EXPECT_DOUBLE_EQ(topology.levels[1].links.gap_s.at(131072), 14e-6);
 }
 
+TEST(ALatencyOfHalfARoundTrip, HasTheReceiversOverheadOfTheSmallestMessageInIt) {
+    const auto links_with = [](const std::string& receive) {
+        const std::string told =
+            R"({"latency_s":5e-6,"send_overhead_s":[],"receive_overhead_s":)" + receive + R"(,"gap_s":[]})";
+        return topology::parse(text_with("[[0,1],[2]]", told, told)).levels[0].links;
+    };
+    const auto part = links_with("[[0,2e-6],[1024,9e-6]]");
+    EXPECT_DOUBLE_EQ(part.latency_s, 3e-6);
+    EXPECT_DOUBLE_EQ(part.receive_overhead_s.at(0), 2e-6);
+    EXPECT_DOUBLE_EQ(part.receive_overhead_s.at(4096), 2e-6);
+    // It is no more than all of it.
+    const auto whole = links_with("[[0,7e-6]]");
+    EXPECT_DOUBLE_EQ(whole.latency_s, 0);
+    EXPECT_DOUBLE_EQ(whole.receive_overhead_s.at(0), 5e-6);
+}
+
 TEST(ALevelAtWhichNoSurveyedPairMet, TakesTheParametersOfTheNearestOutside) {
     const std::string slow = R"({"latency_s":5e-6,"send_overhead_s":[],"receive_overhead_s":[],"gap_s":[]})";
     EXPECT_EQ(topology::parse(text_with("[[0,1],[2]]", slow, "null")).levels[1].links.latency_s, 5e-6);

@@ -193,7 +193,18 @@ def test_links_take_the_sizes_of_the_pairs_whose_parameters_were_measured(nodes,
     assert [size for size, _ in links.gap_s] == list(sizes)
     assert [gap for _, gap in links.gap_s] == pytest.approx([0, 0, US, 5 * US, 198 * US])
     assert [overhead for _, overhead in links.send_overhead_s] == pytest.approx(one_way_s / 10)
+    assert links.receive_overhead_s == ((0, pytest.approx(2 * US / 20)),)
     assert [size for size, _ in topology.levels[1].links.gap_s] == [0, 1024, 65536]
+
+
+@pytest.mark.parametrize(("measured_s", "told_s"), [(9 * US, 3 * US), (-1e-9, 0.0)])
+def test_a_receive_overhead_is_within_the_latency(nodes, make_measurements, measured_s, told_s):
+    one_way_s, overheads_s = np.array([2, 2]) * US, np.array([measured_s, US])
+    quartiles = 2 * one_way_s[:, None] * np.ones(4)
+    i, j = np.argwhere(nodes.paths[1][:, None] != nodes.paths[1])[0].tolist()
+    each = PairParameters(i, j, (0, 1), quartiles, one_way_s / 10, overheads_s, one_way_s / 2)
+    topology, _ = detect(replace(make_measurements(nodes), parameters={(i, j): each}))
+    assert topology.levels[0].links.receive_overhead_s == ((0, pytest.approx(told_s)),)
 
 
 def test_a_level_of_which_no_pair_was_measured_has_no_links(nodes, make_measurements):

@@ -56,7 +56,8 @@ def test_pairs_with_more_messages_go_on_alone() -> None:
 
 def test_cores_that_ranks_share_take_their_overheads_in_turn() -> None:
     overhead_s = 1e-3
-    system = nodes(2, 2, links=(links(FAR_S, overhead_s), links(NEAR_S, overhead_s)))
+    # A latency is half of a round trip, so the receiver's overhead is within it.
+    system = nodes(2, 2, links=tuple(links(each_s + overhead_s, overhead_s) for each_s in (FAR_S, NEAR_S)))
     graph = task_graph(4, [(a, a ^ 1, 100, 100) for a in range(4)])
     alone_s = exchange_time_s(graph, system, range(4))
     assert alone_s < 100 * 2.1 * overhead_s

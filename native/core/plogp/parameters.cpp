@@ -16,4 +16,11 @@ double Curve::at(std::int64_t size_bytes) const {
     return std::max(0.0, left->second + slope * static_cast<double>(size_bytes - left->first));
 }
 
+Parameters of_round_trip(Parameters told) {
+    const double receive_s = std::min(told.receive_overhead_s.at(0), told.latency_s);
+    told.latency_s -= receive_s;
+    told.receive_overhead_s = {{{0, receive_s}}};
+    return told;
+}
+
 }  // namespace isochrone::core::plogp

@@ -29,4 +29,9 @@ struct Parameters {
     double capacity_bytes_per_s = 0;
 };
 
+/// The parameters of links whose latency is half of a round trip, as topologies tell it: the receiver's
+/// overhead of the smallest message is a part of that. A larger message's overhead is not told apart from its
+/// gap.
+[[nodiscard]] Parameters of_round_trip(Parameters told);
+
 }  // namespace isochrone::core::plogp

@@ -34,7 +34,7 @@ plogp::Parameters parameters(const Document& links) {
     if (capacity != links.end() && !capacity->is_null()) {
         result.capacity_bytes_per_s = json::quantity(*capacity, "capacity_bytes_per_s");
     }
-    return result;
+    return plogp::of_round_trip(result);
 }
 
 std::vector<std::vector<int>> groups(const Document& document, std::size_t places) {

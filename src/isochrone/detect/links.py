@@ -2,8 +2,9 @@
 """PLogP parameters of each level, from the pairs that meet there (Kielmann, Bal and Verstoep 2000), and how
 alike these pairs are.
 
-The gap is half of RTT(m) beyond the latency, and does not fall as messages grow. The receive overhead is
-within it: a message that finds its receiver waiting is there after L + g(m).
+The gap is half of RTT(m) beyond the latency, and does not fall as messages grow. A message that finds its
+receiver waiting is there after L + g(m). The receiver is busy for its overhead at the end of that, as far as
+known: the smallest message's is within L. That of a larger one was measured with the message still under way.
 """
 
 from __future__ import annotations
@@ -67,10 +68,11 @@ def _links(
     gap_s, overhead_s = (
         _of_parameters(parameters) if parameters else _of_round_trips(measurements, first, second)
     )
+    latency_s = float(np.median(rtt_s[told, measurements.smallest])) / 2
     return Links(
-        latency_s=float(np.median(rtt_s[told, measurements.smallest])) / 2,
+        latency_s=latency_s,
         send_overhead_s=overhead_s,
-        receive_overhead_s=((0, 0.0),),
+        receive_overhead_s=((0, _receive_overhead_s(parameters, latency_s)),),
         gap_s=gap_s,
         capacity_bytes_per_s=capacity_bytes_per_s,
         pairs=int(np.count_nonzero(told)),
@@ -97,6 +99,14 @@ def _of_parameters(parameters: Sequence[PairParameters]) -> tuple[Points, Points
     return _gap(sizes, np.median(rtt_s, axis=0)), _points(
         sizes, np.maximum(np.median(overhead_s, axis=0), 0.0)
     )
+
+
+def _receive_overhead_s(parameters: Sequence[PairParameters], latency_s: float) -> float:
+    """Of the smallest message; 0 where it was not measured."""
+    if not parameters:
+        return 0.0
+    measured_s = np.median([each.receive_overhead_s[np.argmin(each.sizes_bytes)] for each in parameters])
+    return float(np.clip(measured_s, 0.0, max(latency_s, 0.0)))
 
 
 def _gap(sizes_bytes: Sequence[int], rtt_s: Floats) -> Points:

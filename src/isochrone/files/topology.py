@@ -32,7 +32,7 @@ class Links:
     Attributes:
         latency_s: half of RTT(0), the median over the pairs.
         send_overhead_s, receive_overhead_s, gap_s: points (bytes, seconds) by rising bytes; the gap is what
-            a message takes beyond the latency.
+            a message takes beyond the latency, and of the latency the receiver is busy for its overhead.
         capacity_bytes_per_s: of one group's way out of this level; None where it is not measured.
         pairs: that were measured; None where that is not known.
         spread: how far their latencies scatter, as a ratio of them: half the width of the middle 68 %.

@@ -77,7 +77,7 @@ def links_in_packets(
     overhead_s = min(overhead_s, base_s / 2)
     first_s = min(max(gap_s, overhead_s), base_s - overhead_s)
     return Links(
-        base_s - overhead_s - first_s,
+        base_s - first_s,
         ((0, overhead_s),),
         ((0, overhead_s),),
         ((0, first_s), (packet_bytes, first_s), (2 * packet_bytes, first_s + packet_s)),

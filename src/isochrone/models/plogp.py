@@ -52,7 +52,7 @@ def _links(messages: Messages, knots: Floats, times_s: Floats) -> Links:
     gap_s = np.maximum.accumulate(np.maximum(times_s - times_s[0], 0.0))
     sizes = [int(size) for size in knots]
     return Links(
-        float(times_s[0]) - receive_s,
+        float(times_s[0]),
         _points(messages, "send_overhead"),
         ((0, receive_s),),
         tuple(zip(sizes, gap_s.tolist(), strict=True)),
