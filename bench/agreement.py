@@ -5,16 +5,17 @@
 Usage: agreement.py RESULT.json [LAB] [--mpi NAME] [--launches N] [--calls N] [--sizes BYTES,...]
        agreement.py RESULT.json --table
 
-Four programs run in turn in a lab, launch after launch: isochrone-bench, OSU's loops (osu_loops.c) after a
-barrier as OSU has them, the same loops from a common moment, and, with Intel MPI, IMB-MPI1. Compared is what
-is the same quantity, with a ratio of the medians over launches and the interval of the launches' own ratios:
+These run in turn in a lab, launch after launch: isochrone-bench, OSU's loops (osu_loops.c) after a barrier as
+OSU has them, the same loops from a common moment, also after a rest of 30 ms before each call, and, with
+Intel MPI, IMB-MPI1. Compared is what is the same quantity, with a ratio of the medians over launches and the interval of the launches' own ratios:
 
 * isochrone-bench and the loops from a common moment: from there to the end of the slowest rank, mean of the
   calls;
 * IMB-MPI1 and OSU's loops: each rank's own mean time after a barrier, of the slowest rank (t_max, Max
   Latency).
 
-Beside these stands how far apart ranks leave the barrier, which is what the two quantities differ by.
+Beside these stands how far apart ranks leave the barrier, which is what the two quantities differ by, and
+how much longer calls take after a rest.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ COLLECTIVES = ("bcast", "reduce", "allreduce", "alltoall")
 SIZES_BYTES = (8, 1024, 16384)
 ALIKE = 0.05
 OURS, CLOCK, OSU, IMB = "isochrone bench", "loops, common start", "OSU's loops", "IMB-MPI1"
+RESTED = "loops, common start after a rest"
+STARTS = {"clock": CLOCK, "rested": RESTED}
 SLOWEST, APART = "OSU's loops, first start to last end", "OSU's loops, starts apart"
 Key = tuple[str, int]
 Times = dict[Key, dict[str, list[float]]]
@@ -97,6 +100,7 @@ def measure(target: LabTarget, folder: Path, sizes: Sequence[int], calls: int, l
     programs = [
         lambda: of_bench(target, folder, keys, calls, times),
         lambda: of_loops(target, loops, "clock", keys, calls, times),
+        lambda: of_loops(target, loops, "rested", keys, calls, times),
         lambda: of_loops(target, loops, "barrier", keys, calls, times),
     ]
     if imb.is_file():
@@ -128,8 +132,8 @@ def of_loops(
     for line in printed(target, [str(program), start, str(calls), *words]).splitlines():
         name, size, _, most, slowest, apart = line.split()
         found = times[name, int(size)]
-        if start == "clock":
-            found[CLOCK].append(float(slowest))
+        if start in STARTS:
+            found[STARTS[start]].append(float(slowest))
         else:
             found[OSU].append(float(most))
             found[SLOWEST].append(float(slowest))
@@ -177,8 +181,8 @@ def table(document: Mapping[str, Any]) -> list[str]:
         f"{document['target']}; medians of {document['launches']} launches, {document['calls']} calls each.",
         "",
         "| | bytes | bench, ms | loops, common start, ms | ratio | | OSU's loops, ms | IMB-MPI1, ms | ratio "
-        "| | starts apart, ms | first start to last end, ms |",
-        "| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- | ---: | ---: |",
+        "| | starts apart, ms | first start to last end, ms | after a rest: ratio |",
+        "| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: |",
     ]
     for each in document["rows"]:
         taken = each["launches_s"]
@@ -189,7 +193,7 @@ def table(document: Mapping[str, Any]) -> list[str]:
                 cells += [ms(taken[one]), ms(taken[other]), interval(ratio), verdict(ratio)]
             else:
                 cells += [ms(taken[one]), "-", "-", "-"]
-        cells += [ms(taken[APART]), ms(taken[SLOWEST])]
+        cells += [ms(taken[APART]), ms(taken[SLOWEST]), interval(ratio_ci(taken[RESTED], taken[CLOCK]))]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
 

@@ -6,8 +6,9 @@
  *
  * START is "barrier", as in OSU's programs: each rank times its own calls, a barrier follows each, and what is
  * reported is the mean of a rank's calls; or "clock": all ranks start a call at one moment of one clock, and its
- * time is from there to the end of the slowest. Clocks are compared between ranks, so all run on one machine, as in
- * a lab. Prints a line for each collective and size, in seconds:
+ * time is from there to the end of the slowest; or "rested": the same, but they rest before it for much longer than
+ * they need to agree on the moment. Clocks are compared between ranks, so all run on one machine, as in a lab. Prints
+ * a line for each collective and size, in seconds:
  *
  *   COLLECTIVE BYTES AVG MAX SLOWEST APART
  *
@@ -22,8 +23,8 @@
 #include "clock.h"
 
 static const int WARM_UP = 3;
-/* Several times what it takes to tell all ranks of a start. */
-static const double LEAD_S = 0.03;
+/* Somewhat more than it takes to tell all ranks of a start over a lab's links; and several times as long. */
+static const double LEAD_S = 0.008, REST_S = 0.03;
 
 static void call(const char *name, void *from, void *to, int bytes) {
     const int floats = bytes / (int)sizeof(float);
@@ -45,14 +46,15 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 3) MPI_Abort(MPI_COMM_WORLD, 2);
-    const int aligned = strcmp(argv[1], "clock") == 0, calls = atoi(argv[2]);
+    const int rested = strcmp(argv[1], "rested") == 0, aligned = rested || strcmp(argv[1], "clock") == 0;
+    const int calls = atoi(argv[2]);
     for (int at = 3; at + 1 < argc; at += 2) {
         const int bytes = atoi(argv[at + 1]);
         void *from = calloc((size_t)ranks, (size_t)bytes), *to = calloc((size_t)ranks, (size_t)bytes);
         double mine = 0, slowest = 0, apart = 0;
         double *starts = malloc(sizeof(double) * (size_t)calls), *ends = malloc(sizeof(double) * (size_t)calls);
         for (int i = -WARM_UP; i < calls; i++) {
-            const double start = aligned ? start_together(rank, LEAD_S) : now();
+            const double start = aligned ? start_together(rank, rested ? REST_S : LEAD_S) : now();
             call(argv[at], from, to, bytes);
             const double end = now();
             if (!aligned) MPI_Barrier(MPI_COMM_WORLD);
