@@ -7,7 +7,8 @@ Usage: agreement.py RESULT.json [LAB] [--mpi NAME] [--launches N] [--calls N] [-
 
 These run in turn in a lab, launch after launch: isochrone-bench, OSU's loops (osu_loops.c) after a barrier as
 OSU has them, the same loops from a common moment, also after a rest of 30 ms before each call, and, with
-Intel MPI, IMB-MPI1. Compared is what is the same quantity, with a ratio of the medians over launches and the interval of the launches' own ratios:
+Intel MPI, IMB-MPI1. Compared is what is the same quantity, with a ratio of the medians over launches and the
+interval of the launches' own ratios:
 
 * isochrone-bench and the loops from a common moment: from there to the end of the slowest rank, mean of the
   calls;
