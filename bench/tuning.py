@@ -34,11 +34,11 @@ from scipy import stats
 
 from isochrone import _core
 from isochrone.cli.target import TargetOptions, open_target
-from isochrone.files import Bench, Case, provenance, read_bench
+from isochrone.files import Bench, Case, merged, provenance, read_bench, read_topology
 from isochrone.launch.target import Target
 from isochrone.statistics import geometric_mean
-from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.folder import TUNING
+from isochrone.steps.rounds import Rounds
 from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.candidates import candidates
@@ -47,6 +47,8 @@ from isochrone.tune.forms import Form, dividing_levels, level_algorithms, segmen
 from isochrone.tune.layout import layout_of
 
 MODEL_FIRST = 8
+SIMULATED = 16
+"""Recipes of a size in one launch."""
 
 
 class Space(Sequence[str]):
@@ -106,9 +108,20 @@ def drawn(
 def searched(
     target: Target, topology: Path, work: dict[tuple[str, int], Sequence[str]], repetitions: int, folder: Path
 ) -> Bench:
-    """Times of all recipes of each collective and size, in one run."""
-    cases = [Case(size, 0, ("native", *recipes), name) for (name, size), recipes in work.items()]
-    return run_bench(target, work_for(target, cases, repetitions), folder / "space.jsonl", topology)
+    """Times of all recipes of each collective and size: in one launch, but in several where it is simulated,
+    each with a few of the recipes, as simulations of many calls get slow.
+    """
+    few = SIMULATED if target.simulated else max(map(len, work.values()))
+    cases = [
+        [
+            Case(size, 0, ("native", *recipes[begin : begin + few]), name)
+            for (name, size), recipes in work.items()
+            if recipes[begin : begin + few]
+        ]
+        for begin in range(0, max(map(len, work.values())), few)
+    ]
+    rounds = Rounds(target, read_topology(topology), topology, folder / "space")
+    return merged([rounds.measure("searching", some, repetitions, 1) for some in cases])
 
 
 def compared(
