@@ -10,8 +10,10 @@ from pathlib import Path
 from isochrone.files import (
     Evidence,
     Level,
+    LibraryReference,
     Links,
     Plan,
+    PlannedTopology,
     Rule,
     Topology,
     distinct_places,
@@ -25,7 +27,7 @@ from isochrone.launch.registry import library_of
 from isochrone.launch.target import LocalTarget
 
 LINKS = Links(1e-6, ((0, 1e-7),), ((0, 0.0),), ((0, 1e-7), (65536, 1e-5)))
-EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
+EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20)
 
 
 class Bench:
@@ -53,7 +55,11 @@ class Bench:
         sizes = (0, 64) if recipe else (1 << 30, 1 << 31)
         rule = Rule(kind, f"{self.ranks} ranks in one node", *sizes, recipe or "flat", EVIDENCE)
         mpi = self.measurements.mpi
-        plan = Plan(topology.fingerprint, "topology.json", mpi.library, mpi.abi, (rule,))
+        plan = Plan(
+            topology=PlannedTopology(topology.fingerprint, "topology.json"),
+            mpi=LibraryReference(mpi.library, mpi.abi),
+            rules=(rule,),
+        )
         write_plan(self.folder / "plan.json", plan)
         library = library_of(read_launch_line([self.launcher, str(self.program)]))
         return settings_for(library, self.folder / "plan.json", [str(self.program)])

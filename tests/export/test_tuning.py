@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 from libraries import FROM_PYPI, missing
+from msgspec import structs
 from planned import EVIDENCE
 from tuned import INTEL, MPICH, OPEN_MPI, Real, Rules, real, topology_of, write_survey_of
 
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.export.tuning import FORMS, Exported, find_form, read_material
-from isochrone.files import Plan, Rule, read_library, write_plan
+from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_library, write_plan
 from isochrone.launch.tellable import ways
 
 Called = Callable[..., dict[tuple[str, int], str]]
@@ -308,13 +309,11 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
         (tmp_path / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in topology.places]
     )
     shapes = [layout.shape(root) for root in range(len(hosts))]
-    slower = replace(EVIDENCE, speedup=1.5, speedup_ci=(1.2, 1.9))
+    slower = structs.replace(EVIDENCE, speedup=1.5, speedup_ci=(1.2, 1.9))
     plan = Plan(
-        topology.fingerprint,
-        "topology.json",
-        tuning.library,
-        tuning.abi,
-        (
+        topology=PlannedTopology(topology.fingerprint, "topology.json", ("machine", "node")),
+        mpi=LibraryReference(tuning.mpi.library, tuning.mpi.abi),
+        rules=(
             Rule("bcast", shapes[0], 0, 99, "binomial", EVIDENCE),
             Rule("bcast", shapes[0], 100, 500, "chain", EVIDENCE),
             Rule("bcast", shapes[0], 501, 700, "chain", EVIDENCE),
@@ -323,7 +322,6 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
             Rule("allreduce", layout.shape(), 8, 4096, "rabenseifner", slower),
             Rule("alltoall", layout.shape(), 1, 1 << 50, "pairwise", EVIDENCE),
         ),
-        level_names=("machine", "node"),
     )
     write_plan(tmp_path / "plan.json", plan)
     one = exported(tmp_path, "c")
@@ -374,7 +372,12 @@ def test_the_plans_recipes_are_named_as_left_out(tmp_path: Path) -> None:
     tuning = write_survey_of(tmp_path, [("scan", 8, 100, "linear"), ("scan", 101, 200, "default")])
     rule = Rule("bcast", "2 ranks", 1, 9, "binomial", EVIDENCE)
     write_plan(
-        tmp_path / "plan.json", Plan(tuning.fingerprint, "topology.json", tuning.library, tuning.abi, (rule,))
+        tmp_path / "plan.json",
+        Plan(
+            topology=PlannedTopology(tuning.topology.fingerprint, "topology.json"),
+            mpi=LibraryReference(tuning.mpi.library, tuning.mpi.abi),
+            rules=(rule,),
+        ),
     )
     left_out = exported(tmp_path, "openmpi-rules").left_out
     assert left_out[0] == "1 rule of the plan, whose recipes only isochrone run can run"

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
 from isochrone.files import (
@@ -17,10 +18,12 @@ from isochrone.files import (
     Case,
     Evidence,
     Level,
+    LibraryReference,
     Links,
     MpiLibrary,
     Place,
     Plan,
+    PlannedTopology,
     Rule,
     Topology,
     Work,
@@ -44,16 +47,14 @@ TOPOLOGY = Topology(
     accuracy={"node": 1.0},
 )
 
-EVIDENCE = Evidence(1e-5, 7e-6, 1.43, (1.4, 1.5), 20, 6.8e-6)
+EVIDENCE = Evidence(1e-5, 7e-6, 1.43, (1.4, 1.5), 20, predicted_s=6.8e-6)
 
 PLAN = Plan(
-    fingerprint=TOPOLOGY.fingerprint,
-    topology_file="topology.json",
-    library="Open MPI v4.1.4",
-    abi="libmpi.so.40",
+    topology=PlannedTopology(TOPOLOGY.fingerprint, "topology.json"),
+    mpi=LibraryReference("Open MPI v4.1.4", "libmpi.so.40"),
     rules=(
         Rule("bcast", "4 ranks", 1, 4096, "hierarchical(machine=binomial,node=native)", EVIDENCE),
-        Rule("bcast", "4 ranks", 4097, 65536, "native", replace(EVIDENCE, predicted_s=None)),
+        Rule("bcast", "4 ranks", 4097, 65536, "native", structs.replace(EVIDENCE, predicted_s=None)),
     ),
 )
 
@@ -99,9 +100,12 @@ def test_a_topology_is_read_as_written(tmp_path):
 
 def test_the_fingerprint_tells_trees_apart_and_ignores_times():
     node = TOPOLOGY.levels[1]
-    other = replace(TOPOLOGY, levels=(TOPOLOGY.levels[0], replace(node, groups=((0, 2), (1, 3)))))
-    slower = replace(
-        TOPOLOGY, levels=(replace(TOPOLOGY.levels[0], links=replace(LINKS, latency_s=2e-6)), node)
+    other = structs.replace(
+        TOPOLOGY, levels=(TOPOLOGY.levels[0], structs.replace(node, groups=((0, 2), (1, 3))))
+    )
+    slower = structs.replace(
+        TOPOLOGY,
+        levels=(structs.replace(TOPOLOGY.levels[0], links=structs.replace(LINKS, latency_s=2e-6)), node),
     )
     assert other.fingerprint != TOPOLOGY.fingerprint
     assert slower.fingerprint == TOPOLOGY.fingerprint
@@ -147,7 +151,9 @@ def test_a_topology_that_cannot_be_is_refused_in_one_line(tmp_path, edit, messag
 
 
 def test_no_topology_is_written_that_could_not_be_read(tmp_path):
-    broken = replace(TOPOLOGY, levels=(TOPOLOGY.levels[0], replace(TOPOLOGY.levels[1], groups=((0,),))))
+    broken = structs.replace(
+        TOPOLOGY, levels=(TOPOLOGY.levels[0], structs.replace(TOPOLOGY.levels[1], groups=((0,),)))
+    )
     with pytest.raises(IsochroneError, match="no partition"):
         write_topology(tmp_path / "topology.json", broken)
     assert list(tmp_path.iterdir()) == []
@@ -197,7 +203,7 @@ def test_work_is_read_as_written(tmp_path):
 
 def test_work_without_recipes_is_refused(tmp_path):
     with pytest.raises(IsochroneError, match="recipes"):
-        write_work(tmp_path / "work.json", replace(WORK, cases=(Case(1, 0, ()),)))
+        write_work(tmp_path / "work.json", structs.replace(WORK, cases=(Case(1, 0, ()),)))
 
 
 def test_times_are_grouped_by_size_root_and_recipe_in_the_order_of_repetitions(tmp_path):
@@ -276,7 +282,7 @@ def test_a_pattern_has_no_recipes_and_is_no_collective(tmp_path, edit):
 @pytest.mark.parametrize("named", ["reduce", None], ids=["in the header", "nowhere"])
 def test_files_whose_cases_name_no_collective_are_of_one(tmp_path, named):
     work, path = tmp_path / "work.json", tmp_path / "bench.jsonl"
-    write_work(work, replace(WORK, cases=WORK.cases[:1]))
+    write_work(work, structs.replace(WORK, cases=WORK.cases[:1]))
     common = {} if named is None else {"collective": named}
 
     def forget(document):
@@ -315,7 +321,7 @@ def test_files_are_replaced_whole_or_not_at_all(tmp_path):
     write_work(path, WORK)
     before = path.read_text()
     with pytest.raises(IsochroneError):
-        write_work(path, replace(WORK, repetitions=0))
+        write_work(path, structs.replace(WORK, repetitions=0))
     assert path.read_text() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["work.json"]
 

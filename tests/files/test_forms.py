@@ -14,7 +14,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files.bench import FILE
 from isochrone.files.form import Form
 from isochrone.files.generate import schemas
-from isochrone.files.schema import schema
+from isochrone.files.schema import KINDS, schema
 from isochrone.files.text import DamagedError
 
 TIME = {"bytes": 8, "root": 0, "recipe": "native", "repetition": 0, "slowest_s": 1e-6}
@@ -24,7 +24,11 @@ def decode(line: str) -> Any:
     return FILE.lines.line(line.encode(), "bench.jsonl:2")
 
 
-@pytest.mark.parametrize("kind", schemas())
+def test_every_kind_of_file_has_forms() -> None:
+    assert set(schemas()) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_schemas_are_those_of_the_types(kind: str) -> None:
     # `python -m isochrone.files.generate` writes them anew.
     assert schema(kind) == schemas()[kind]

@@ -13,21 +13,27 @@ from hostile import all_of
 from mutations import Mutate, mutate_json, truncate
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Evidence, LibraryRule, LibraryTuning, read_library, write_library
+from isochrone.files import (
+    LibraryEvidence,
+    LibraryReference,
+    LibraryRule,
+    LibraryTuning,
+    TopologyFileReference,
+    read_library,
+    write_library,
+)
 
-EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 27)
+EVIDENCE = LibraryEvidence(native_s=2e-5, recipe_s=1e-5, speedup=2.0, speedup_ci=(1.9, 2.1), repetitions=27)
 TUNING = LibraryTuning(
-    "0" * 64,
-    "topology.json",
-    "Open MPI v4.1.4",
-    "libmpi.so.40",
-    16,
-    (
+    topology=TopologyFileReference("0" * 64, "topology.json"),
+    mpi=LibraryReference("Open MPI v4.1.4", "libmpi.so.40"),
+    ranks=16,
+    rules=(
         LibraryRule("bcast", 1, 100, "in-order_binary", EVIDENCE),
         LibraryRule("bcast", 101, 1 << 20, "default", EVIDENCE, "3"),
         LibraryRule("barrier", 0, 0, "tree", EVIDENCE),
     ),
-    {"host": "login1"},
+    provenance={"host": "login1"},
 )
 
 

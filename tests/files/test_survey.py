@@ -13,12 +13,21 @@ from hostile import all_of
 from mutations import Mutate, mutate_json, truncate
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Survey, read_survey, write_survey
+from isochrone.files import Survey, TopologyReference, read_survey, write_survey
 
-SURVEY = Survey("mpiexec -n 4", "0" * 64, ("isochrone", "survey"), 2, 61.5, {"host": "login1"})
+SURVEY = Survey(
+    topology=TopologyReference("0" * 64),
+    target="mpiexec -n 4",
+    command=("isochrone", "survey"),
+    cores=2,
+    elapsed_s=61.5,
+    provenance={"host": "login1"},
+)
 
 
-@pytest.mark.parametrize("survey", [SURVEY, Survey("fram (simulated)", "a" * 64)])
+@pytest.mark.parametrize(
+    "survey", [SURVEY, Survey(topology=TopologyReference("a" * 64), target="fram (simulated)")]
+)
 def test_a_survey_is_read_as_it_was_written(tmp_path: Path, survey: Survey) -> None:
     write_survey(tmp_path / "survey.json", survey)
     assert read_survey(tmp_path / "survey.json") == survey

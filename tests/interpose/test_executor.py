@@ -13,7 +13,7 @@ from interposed import launched
 from libraries import wrapper_of
 from planned import Bench
 
-from isochrone.files import Plan
+from isochrone.files import LibraryReference, Plan, PlannedTopology
 from isochrone.launch.cached import tool
 from isochrone.launch.library import identify
 
@@ -43,7 +43,7 @@ def built(request: pytest.FixtureRequest) -> tuple[Bench, Mapping[str, str]]:
         )
         assert done.returncode == 0, done.stdout + done.stderr
     program = next(folder.rglob("isochrone_mpi_tests"))
-    nothing = Plan("", "", "", "", ())
+    nothing = Plan(topology=PlannedTopology("", ""), mpi=LibraryReference("", ""), rules=())
     return Bench(str(wrapper.with_name("mpiexec")), str(wrapper), program, folder, nothing), variables
 
 

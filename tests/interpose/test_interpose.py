@@ -33,7 +33,9 @@ def _only_rules(bench: Bench, folder: Path, *rules: tuple[str, int, int, str]) -
     """A copy of the plan and its topology with other rules: shape, least and largest size, and recipe."""
     shutil.copy(bench.folder / "topology.json", folder)
     path = folder / "plan.json"
-    write_plan(path, replace(bench.plan, rules=tuple(Rule("bcast", *rule, EVIDENCE) for rule in rules)))
+    write_plan(
+        path, structs.replace(bench.plan, rules=tuple(Rule("bcast", *rule, EVIDENCE) for rule in rules))
+    )
     return path
 
 

@@ -11,7 +11,17 @@ from msgspec.structs import replace
 from planned import EVIDENCE, LINKS, Bench, said
 
 from isochrone import _core
-from isochrone.files import Level, Plan, Rule, Topology, read_measurements, write_plan, write_topology
+from isochrone.files import (
+    Level,
+    LibraryReference,
+    Plan,
+    PlannedTopology,
+    Rule,
+    Topology,
+    read_measurements,
+    write_plan,
+    write_topology,
+)
 
 _RANKS = 6
 _HOSTS = "abc"
@@ -55,7 +65,11 @@ def _plan(bench: Bench, folder: Path, hosts: str, reduce: str, allreduce: str) -
     rules += [Rule("allreduce", layout.shape(0).split("; root")[0], 0, 1 << 40, allreduce, EVIDENCE)]
     once = {(rule.collective, rule.shape): rule for rule in rules if rule.recipe}
     mpi = measured.mpi
-    plan = Plan(topology.fingerprint, "topology.json", mpi.library, mpi.abi, tuple(once.values()))
+    plan = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(mpi.library, mpi.abi),
+        rules=tuple(once.values()),
+    )
     write_plan(folder / "plan.json", plan)
     return folder / "plan.json"
 

@@ -13,7 +13,17 @@ from msgspec.structs import replace
 from planned import EVIDENCE, LINKS, Bench, said
 
 from isochrone import _core
-from isochrone.files import Level, Plan, Rule, Topology, read_measurements, write_plan, write_topology
+from isochrone.files import (
+    Level,
+    LibraryReference,
+    Plan,
+    PlannedTopology,
+    Rule,
+    Topology,
+    read_measurements,
+    write_plan,
+    write_topology,
+)
 
 # The hosts of the ranks that were surveyed, and the recipe of that plan.
 FOUR = ("aabb", "hierarchical(machine=chain,node=flat)@512")
@@ -45,7 +55,11 @@ def surveyed(bench: Bench, folder: Path, on: str, recipe: str, signature: str = 
     shapes = dict.fromkeys(layout.shape(root) for root in range(layout.size))
     rules = tuple(Rule("bcast", shape, 1, 1 << 40, recipe, EVIDENCE) for shape in shapes)
     library = replace(measured.mpi, **mpi)
-    plan = Plan(topology.fingerprint, "topology.json", library.library, library.abi, rules)
+    plan = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(library.library, library.abi),
+        rules=rules,
+    )
     write_plan(folder / "plan.json", plan)
     return folder
 

@@ -26,7 +26,19 @@ HOSTS = ("h3", "h1", "h1", "h0")
 def mapping(path: Path, hosts: tuple[str, ...]) -> Path:
     places = tuple(Place(host, None, "1x2x1") for host in hosts)
     at = tuple(range(len(hosts) or 4))
-    write_mapping(path, MappingFile(at, places, places, "identity", "time", 1.0, 1.0, 0.0))
+    write_mapping(
+        path,
+        MappingFile(
+            at=at,
+            places=places,
+            identity=places,
+            method="identity",
+            objective="time",
+            cost=1.0,
+            identity_cost=1.0,
+            seconds=0.0,
+        ),
+    )
     return path
 
 

@@ -19,8 +19,10 @@ from isochrone.files import (
     Bench,
     BenchKey,
     Evidence,
+    LibraryReference,
     Place,
     Plan,
+    PlannedTopology,
     Rule,
     read_measurements,
     write_bench,
@@ -135,7 +137,12 @@ def survey(lab: Lab, library: MpiLibrary, tmp_path: Path) -> Path:
     rule = Rule("bcast", layout.shape(0), 1, 1024, "flat", Evidence(2e-3, 1e-3, 2.0, (1.9, 2.1), 20))
     mpi = measurements.mpi
     write_plan(
-        tmp_path / "plan.json", Plan(topology.fingerprint, "topology.json", mpi.library, mpi.abi, (rule,))
+        tmp_path / "plan.json",
+        Plan(
+            topology=PlannedTopology(topology.fingerprint, "topology.json"),
+            mpi=LibraryReference(mpi.library, mpi.abi),
+            rules=(rule,),
+        ),
     )
     return tmp_path
 

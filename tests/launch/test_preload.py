@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
+from isochrone.files import LibraryReference, PlannedTopology
 from isochrone.files.place import Place
 from isochrone.files.plan import Plan, write_plan
 from isochrone.files.topology import Level, Topology, write_topology
@@ -44,10 +46,12 @@ def _plan_for(library: MpiLibrary, folder: Path) -> Path:
     )
     write_topology(folder / "topology.json", topology)
     plan = Plan(
-        topology.fingerprint, "topology.json", f"{library.vendor} v{library.version}", library.abi, ()
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(f"{library.vendor} v{library.version}", library.abi),
+        rules=(),
     )
     if library.vendor == "MPICH":
-        plan = replace(plan, library=f"MPICH Version: {library.version}")
+        plan = structs.replace(plan, mpi=LibraryReference(f"MPICH Version: {library.version}", library.abi))
     write_plan(folder / "plan.json", plan)
     return folder / "plan.json"
 
@@ -106,7 +110,11 @@ def test_a_plan_for_another_topology_than_the_one_beside_it_is_refused(
 
 
 def test_a_plan_of_another_library_version_or_abi_is_refused() -> None:
-    plan = Plan("f" * 64, "topology.json", "Open MPI v4.1.4, package", "libmpi.so.40", ())
+    plan = Plan(
+        topology=PlannedTopology("f" * 64, "topology.json"),
+        mpi=LibraryReference("Open MPI v4.1.4, package", "libmpi.so.40"),
+        rules=(),
+    )
     here = MpiLibrary("x", "Open MPI", "4.1.4", "libmpi.so.40", "/l", "/c", None, "PATH")
     check_library(plan, here, "plan.json")
     for other in (replace(here, version="5.0.1"), replace(here, abi="libmpi.so.80")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,6 @@ from isochrone.files import (
     Place,
     Rule,
     Topology,
-    plan_document,
     read_measurements,
     read_plan,
     read_survey,
@@ -92,7 +91,7 @@ def chosen(folder: Path, ranks: Sequence[Place], collective: str, size_bytes: in
     """What a program at these places would run, and why."""
     plan = read_plan(folder / "plan.json")
     there = layout(read_topology(folder / "topology.json"), ranks, plan.level_names)
-    return _core.choose(json.dumps(plan_document(plan)), collective, there, 0, size_bytes)
+    return _core.choose(plan.text(), collective, there, 0, size_bytes)
 
 
 def parts(of: Topology, ranks: Sequence[Place]) -> list[list[int]]:
@@ -309,8 +308,10 @@ def test_hosts_that_are_together_by_way_of_a_third_and_apart_in_a_level_around_a
     folders = []
     for number, (here, name, groups) in enumerate(jobs):
         of = topology(places(here, 2), groups)
-        levels = tuple(replace(level, name=name) if level.name == "rack" else level for level in of.levels)
-        folders.append(write(tmp_path / str(number), replace(of, levels=levels), []))
+        levels = tuple(
+            structs.replace(level, name=name) if level.name == "rack" else level for level in of.levels
+        )
+        folders.append(write(tmp_path / str(number), structs.replace(of, levels=levels), []))
     with pytest.raises(IsochroneError, match=r"n\d and n\d are .*apart in level 'rack'"):
         merge(folders, tmp_path / "all")
 

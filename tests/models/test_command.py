@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from synthetic import synthetic
 from timed import SIZES, collectives, messages
 
@@ -31,6 +31,7 @@ from isochrone.files import (
     write_study,
     write_topology,
 )
+from isochrone.files.study import Result
 from isochrone.files.text import write_object
 
 HOSTS = ["n0"] * 4 + ["n1"] * 4
@@ -171,22 +172,25 @@ def study(folder: Path, done: bool = True) -> Path:
             layout = _core.layout(["machine", "node"], [[0] * ranks, labels], links)
             region = "inside a node" if len(groups) == 1 else "across nodes"
             results += [
-                {
-                    "placement": placement,
-                    "ranks": ranks,
-                    "per_node": None,
-                    "region": region,
-                    "collective": "bcast",
-                    "size_bytes": size,
-                    "recipe": recipe,
-                    "repetitions": 1,
-                    "median_s": (time_s := _core.predict("bcast", layout, recipe, 0, size)),
-                    "ci_s": [time_s, time_s],
-                }
+                Result(
+                    placement=placement,
+                    ranks=ranks,
+                    per_node=None,
+                    region=region,
+                    collective="bcast",
+                    size_bytes=size,
+                    recipe=recipe,
+                    repetitions=1,
+                    median_s=(time_s := _core.predict("bcast", layout, recipe, 0, size)),
+                    ci_s=(time_s, time_s),
+                )
                 for size in MEASURED[1:]
                 for recipe in ("binomial", "chain")
             ]
-    write_study(folder / "study.json", StudyFile("placement", "synthetic", done, "", results if done else ()))
+    write_study(
+        folder / "study.json",
+        StudyFile(name="placement", target="synthetic", done=done, results=tuple(results) if done else ()),
+    )
     return folder
 
 
@@ -265,7 +269,7 @@ def test_what_cannot_be_is_told_in_one_line(
     topology = read_topology(given["survey"] / "topology.json")
     given["other"] = tmp_path / "other.json"
     moved = tuple(Place(f"m{each.host}", each.cpus, each.signature) for each in topology.places)
-    write_topology(given["other"], replace(topology, places=moved))
+    write_topology(given["other"], structs.replace(topology, places=moved))
     assert main(["model", *(each.format(**given) for each in arguments)]) == code
     error = capsys.readouterr().err
     assert said in error

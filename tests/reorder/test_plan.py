@@ -13,7 +13,17 @@ from recorded import Library
 from reordered import complaints, fake_hosts, mapped, order_of, rest, write_map
 
 from isochrone import _core
-from isochrone.files import Level, Plan, Rule, Topology, read_measurements, write_plan, write_topology
+from isochrone.files import (
+    Level,
+    LibraryReference,
+    Plan,
+    PlannedTopology,
+    Rule,
+    Topology,
+    read_measurements,
+    write_plan,
+    write_topology,
+)
 
 _AT = [3, 1, 0, 2]
 _HOSTS = "aaab"
@@ -38,7 +48,12 @@ def _plan_for_one_root(bench: Bench, folder: Path) -> Path:
     rule = Rule("bcast", layout.shape(3), 0, 1 << 40, "binomial", EVIDENCE)
     mpi = measured.mpi
     write_plan(
-        folder / "plan.json", Plan(topology.fingerprint, "topology.json", mpi.library, mpi.abi, (rule,))
+        folder / "plan.json",
+        Plan(
+            topology=PlannedTopology(topology.fingerprint, "topology.json"),
+            mpi=LibraryReference(mpi.library, mpi.abi),
+            rules=(rule,),
+        ),
     )
     return folder / "plan.json"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from planned import LINKS
 from recorded import Library, with_program
 from reordered import PROGRAMS, complaints, fake_hosts, mapped, order_of, rest, write_map
@@ -51,8 +52,8 @@ def topologies(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Li
 def _topology(folder: Path, hosts: str) -> Path:
     names = sorted(set(hosts))
     places = tuple(Place(name, None, f"like {name}") for name in names)
-    far = replace(LINKS, latency_s=_APART * LINKS.latency_s, gap_s=((0, 0.0),))
-    near = replace(LINKS, gap_s=((0, 0.0),))
+    far = structs.replace(LINKS, latency_s=_APART * LINKS.latency_s, gap_s=((0, 0.0),))
+    near = structs.replace(LINKS, gap_s=((0, 0.0),))
     levels = (
         Level("machine", (tuple(range(len(names))),), 1.0, far),
         Level("node", tuple((place,) for place in range(len(names))), 1.0, near),

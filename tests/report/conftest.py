@@ -19,14 +19,17 @@ from isochrone.files import (
     Graph,
     KnownGroups,
     Level,
+    LibraryReference,
     Links,
     Measurements,
     MpiLibrary,
     Place,
     Plan,
+    PlannedTopology,
     Rule,
     Survey,
     Topology,
+    TopologyReference,
     read_topology,
     write_bench,
     write_graph,
@@ -157,7 +160,13 @@ def make_survey(machine: Machine, seed: int = 1, noise: float = 0.03) -> Made:
     )
     measurements = _measure(machine, labels, places, generator, noise)
     command = ["isochrone", "survey", "--sim", "fram"]
-    survey = Survey("fram (simulated)", topology.fingerprint, command, None, 61.0, _provenance("survey"))
+    survey = Survey(
+        topology=TopologyReference(topology.fingerprint),
+        target="fram (simulated)",
+        command=command,
+        elapsed_s=61.0,
+        provenance=_provenance("survey"),
+    )
     return Made(measurements, topology, _plan(topology), _bench(places, generator), survey)
 
 
@@ -223,11 +232,23 @@ def _plan(topology: Topology) -> Plan:
             low,
             high,
             recipe,
-            Evidence(1e-4, 1e-4 / speedup, speedup, (speedup * 0.97, speedup * 1.04), 20, 0.9e-4 / speedup),
+            Evidence(
+                1e-4,
+                1e-4 / speedup,
+                speedup,
+                (speedup * 0.97, speedup * 1.04),
+                20,
+                predicted_s=0.9e-4 / speedup,
+            ),
         )
         for low, high, recipe, speedup in recipes
     )
-    return Plan(topology.fingerprint, "topology.json", MPI.library, MPI.abi, rules, _provenance("tune"))
+    return Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(MPI.library, MPI.abi),
+        rules=rules,
+        provenance=_provenance("tune"),
+    )
 
 
 def _bench(places: list[Place], generator: np.random.Generator) -> Bench:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, wait
+from msgspec import structs
 
 from isochrone.report import read_facts, write_page
 
@@ -40,7 +41,7 @@ def pages(
         "names": replace(
             named,
             bench=replace(named.bench, elapsed_s=None),
-            survey=replace(named.survey, target="mpiexec --with-option=" + "x" * 200, cores=1),
+            survey=structs.replace(named.survey, target="mpiexec --with-option=" + "x" * 200, cores=1),
             measurements=replace(named.measurements, simulated=False),
         ),
     }

@@ -59,8 +59,8 @@ def test_the_order_of_the_tree_keeps_every_group_of_every_level_together(survey_
 
 def test_ranks_that_are_in_order_already_stay_in_order(survey_of: Callable) -> None:
     made = survey_of("uneven")
-    level = replace(made.topology.levels[1], groups=((0, 1, 2), (3, 4, 5, 6, 7), (8,)))
-    topology = replace(made.topology, levels=(made.topology.levels[0], level))
+    level = structs.replace(made.topology.levels[1], groups=((0, 1, 2), (3, 4, 5, 6, 7), (8,)))
+    topology = structs.replace(made.topology, levels=(made.topology.levels[0], level))
     facts = replace(made.facts(), topology=topology)
     assert facts.tree_order.tolist() == list(range(9))
 
@@ -108,10 +108,10 @@ def test_brackets_have_the_level_at_which_their_ranks_meet_and_cuts_lie_between(
 def test_a_tree_as_deep_as_it_has_leaves_is_laid_out(survey_of: Callable, machine_of: Callable) -> None:
     ranks = 3000
     topology = survey_of("laptop").topology
-    flat = replace(topology.levels[0], groups=(tuple(range(ranks)),))
+    flat = structs.replace(topology.levels[0], groups=(tuple(range(ranks)),))
     place = topology.places[0]
     places = tuple(structs.replace(place, cpus=str(rank)) for rank in range(ranks))
-    topology = replace(topology, places=places, ranks=tuple(range(ranks)), levels=(flat,))
+    topology = structs.replace(topology, places=places, ranks=tuple(range(ranks)), levels=(flat,))
     rows = [[ranks + i - 1 if i else 0, i + 1, 1e-6 * (i + 1), i + 2] for i in range(ranks - 1)]
     tree = merge_tree(np.array(rows, dtype=float), topology)
     assert tree is not None

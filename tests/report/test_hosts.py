@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 from report_page import Reader
 
 from isochrone.report import summary_lines
@@ -21,7 +22,7 @@ def in_block_order(made: Any) -> Any:
         range(len(topology.places)),
         key=lambda place: (natural_order(topology.places[place].host), int(topology.places[place].cpus)),
     )
-    return replace(made, topology=replace(topology, ranks=tuple(cores)))
+    return replace(made, topology=structs.replace(topology, ranks=tuple(cores)))
 
 
 RACKS = [("machine", 1, 5e-6), ("rack", 2, 3e-6), ("node", 4, 1e-6), ("core", 2, 0)]
@@ -99,7 +100,7 @@ def test_the_tree_is_short_however_many_hosts_differ(
     # Ranks at fewer and fewer places of each host, so that no two hosts are alike.
     places = [place for place, _ in enumerate(made.topology.places)]
     ranks = tuple(place for place in places for _ in range(1 + int(made.topology.places[place].host[1:])))
-    topology = replace(made.topology, ranks=ranks)
+    topology = structs.replace(made.topology, ranks=ranks)
     lines = map_lines(replace(made.facts(), topology=topology))
     assert len(lines) == min(MOST_LINES, 1 + hosts)
     if hosts > MOST_LINES:
@@ -138,11 +139,11 @@ def test_many_hosts_are_folded_on_the_page_but_all_there(survey_of: Callable, ma
 
 def test_the_map_has_the_ranks_numbers_in_the_job(survey_of: Callable) -> None:
     made = in_block_order(survey_of("laptop"))
-    numbered = replace(made.topology, numbers=(3, 5, 8, 13))
+    numbered = structs.replace(made.topology, numbers=(3, 5, 8, 13))
     assert map_lines(replace(made.facts(), topology=numbered)) == ["Node (4 ranks on n0)"]
     made = in_block_order(survey_of("uneven"))
     numbers = tuple(range(10, 19))
-    lines = map_lines(replace(made.facts(), topology=replace(made.topology, numbers=numbers)))
+    lines = map_lines(replace(made.facts(), topology=structs.replace(made.topology, numbers=numbers)))
     assert lines[1:] == ["  Node n0: ranks 10-12", "  Node n1: ranks 13-17", "  Node n2: rank 18"]
 
 

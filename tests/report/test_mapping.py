@@ -95,7 +95,7 @@ def test_the_headline_says_costs_and_predictions_on_the_page_and_in_the_terminal
     path = mapped / "mapping.json"
     write_mapping(
         path,
-        replace(
+        structs.replace(
             read_mapping(path), cost=0.5, identity_cost=1.25, prediction=Prediction(0.010, 0.004, run_s=2.0)
         ),
     )
@@ -117,7 +117,9 @@ def test_the_headline_says_costs_and_predictions_on_the_page_and_in_the_terminal
 )
 def test_costs_that_are_no_times_have_their_unit(mapped: Path, objective: str, unit: str) -> None:
     path = mapped / "mapping.json"
-    other = replace(read_mapping(path), objective=objective, cost=400, identity_cost=1200, prediction=None)
+    other = structs.replace(
+        read_mapping(path), objective=objective, cost=400, identity_cost=1200, prediction=None
+    )
     write_mapping(path, other)
     assert mapping_sentences(read_facts(mapped).mapping) == [
         f"The messages of 128 ranks cost 1,200 {unit} in their order and 400 mapped, 3.00× less."
@@ -236,7 +238,7 @@ def left_out(folder: Path, name: str, words: str) -> Facts:
 
 def changed(folder: Path, **fields: object) -> None:
     path = folder / "mapping.json"
-    write_mapping(path, replace(read_mapping(path), **fields))
+    write_mapping(path, structs.replace(read_mapping(path), **fields))
 
 
 @pytest.mark.parametrize("what", ["host", "cpus", "tree", "levels", "twice", "identity"])

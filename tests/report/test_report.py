@@ -137,17 +137,20 @@ def test_names_from_files_are_text_and_never_markup(survey_of: Callable, machine
     key = next(key for key in made.bench.slowest_s if key.recipe == "native")
     rival = key._replace(recipe=f"native:{HOSTILE}")
     bench = replace(made.bench, slowest_s={**made.bench.slowest_s, rival: made.bench.slowest_s[key] / 10})
-    rule: Rule = replace(made.plan.rules[0], recipe=HOSTILE, shape=HOSTILE, collective=HOSTILE)
+    rule: Rule = structs.replace(made.plan.rules[0], recipe=HOSTILE, shape=HOSTILE, collective=HOSTILE)
     mpi = structs.replace(made.measurements.mpi, library=HOSTILE)
     provenance = {"command": [HOSTILE], "time": HOSTILE, "host": HOSTILE, "version": HOSTILE}
     made = replace(
         made,
         bench=bench,
-        plan=replace(made.plan, rules=(rule,), provenance=provenance),
+        plan=structs.replace(made.plan, rules=(rule,), provenance=provenance),
         measurements=replace(made.measurements, mpi=mpi),
-        topology=replace(made.topology, agreement={HOSTILE: {"source": HOSTILE, "level": HOSTILE}}),
+        topology=structs.replace(made.topology, agreement={HOSTILE: {"source": HOSTILE, "level": HOSTILE}}),
     )
-    for survey in (None, replace(made.survey, target=HOSTILE, command=[HOSTILE], provenance=provenance)):
+    for survey in (
+        None,
+        structs.replace(made.survey, target=HOSTILE, command=[HOSTILE], provenance=provenance),
+    ):
         text = page(replace(made.facts(), survey=survey, not_shown={"plan.json": HOSTILE}))
         reader = Reader(text)
         assert reader.closed()
@@ -276,11 +279,13 @@ def test_a_folder_that_cannot_be_written_to_is_one_clear_line(survey_of: Callabl
 def test_ranks_that_shared_cores_are_warned_about(survey_of: Callable) -> None:
     made = survey_of("laptop")
     made = replace(made, measurements=replace(made.measurements, simulated=False))
-    shared = replace(made, survey=replace(made.survey, cores=2)).facts()
+    shared = replace(made, survey=structs.replace(made.survey, cores=2)).facts()
     warning = "4 ranks shared 2 cores"
     assert warning in Reader(page(shared)).text
     assert warning in "\n".join(summary_lines(shared))
-    assert warning not in Reader(page(replace(made, survey=replace(made.survey, cores=4)).facts())).text
+    assert (
+        warning not in Reader(page(replace(made, survey=structs.replace(made.survey, cores=4)).facts())).text
+    )
 
 
 def test_the_terminals_summary_is_short_however_deep_and_wide_the_tree(

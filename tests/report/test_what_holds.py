@@ -9,10 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from report_page import Reader
 
 from isochrone.cli.main import main
-from isochrone.files import BenchKey, Evidence, Plan, Rule
+from isochrone.files import (
+    BenchKey,
+    Evidence,
+    LibraryReference,
+    Plan,
+    PlannedTopology,
+    Rule,
+    TopologyReference,
+)
 from isochrone.report import read_facts, summary_lines, survey_document
 from isochrone.report.comparison import compare
 from isochrone.report.facts import Facts
@@ -57,7 +66,11 @@ def test_a_verification_that_was_cut_off_gives_no_figures_but_says_what_to_do(
 
 def test_a_plan_for_another_topology_is_not_shown_as_if_it_held(survey_of: Callable, tmp_path: Path) -> None:
     made = survey_of("cluster")
-    facts = read_facts(replace(made, plan=replace(made.plan, fingerprint="0" * 64)).write(tmp_path))
+    facts = read_facts(
+        replace(
+            made, plan=structs.replace(made.plan, topology=PlannedTopology("0" * 64, "topology.json"))
+        ).write(tmp_path)
+    )
     assert say_nothing_of_speed(facts)
     assert facts.plan is None
     sentence = "The plan (plan.json) was made for another topology"
@@ -80,7 +93,11 @@ def test_a_verification_of_another_number_of_ranks_is_not_of_this_topology(
 
 def test_where_a_survey_of_another_topology_ran_is_not_shown(survey_of: Callable, tmp_path: Path) -> None:
     made = survey_of("cluster")
-    facts = read_facts(replace(made, survey=replace(made.survey, fingerprint="0" * 64)).write(tmp_path))
+    facts = read_facts(
+        replace(made, survey=structs.replace(made.survey, topology=TopologyReference("0" * 64))).write(
+            tmp_path
+        )
+    )
     assert facts.survey is None
     for text in everything(facts):
         assert "The survey (survey.json) found another topology" in text
@@ -91,7 +108,7 @@ def test_a_later_report_knows_what_the_survey_knew(survey_of: Callable, tmp_path
     made = replace(
         made,
         measurements=replace(made.measurements, simulated=False),
-        survey=replace(made.survey, target="mpiexec -n 4", cores=2, elapsed_s=61.0),
+        survey=structs.replace(made.survey, target="mpiexec -n 4", cores=2, elapsed_s=61.0),
     )
     facts = read_facts(made.write(tmp_path))
     text = Reader(page(facts)).text
@@ -104,7 +121,7 @@ def test_a_later_report_knows_what_the_survey_knew(survey_of: Callable, tmp_path
 
 def with_agreement(made: Any, agreement: dict[str, object]) -> Facts:
     accuracy = {name: entry["accuracy"] for name, entry in agreement.items()}
-    topology = replace(made.topology, known=(), agreement=agreement, accuracy=accuracy)
+    topology = structs.replace(made.topology, known=(), agreement=agreement, accuracy=accuracy)
     facts: Facts = replace(made, topology=topology).facts()
     return facts
 
@@ -144,7 +161,7 @@ def test_that_all_ranks_are_on_one_host_confirms_nothing(survey_of: Callable) ->
 
 def test_a_plan_that_keeps_to_the_librarys_own_has_no_figures_of_speed(survey_of: Callable) -> None:
     made = survey_of("laptop")
-    facts = replace(made, plan=replace(made.plan, rules=rules_of((SHAPE, 1, 1, "native")))).facts()
+    facts = replace(made, plan=structs.replace(made.plan, rules=rules_of((SHAPE, 1, 1, "native")))).facts()
     figures = {name: (value, note) for name, value, note in key_figures(facts)}
     assert figures["Broadcast"] == ("no gain", "nothing tried was proven faster")
     assert "All sizes" not in figures
@@ -158,7 +175,7 @@ def rules_of(*rules: tuple[str, int, int, str], collective: str = "bcast") -> tu
 
 
 def plan_section(made: Any, *rules: tuple[str, int, int, str]) -> str:
-    plan: Plan = replace(made.plan, rules=rules_of(*rules))
+    plan: Plan = structs.replace(made.plan, rules=rules_of(*rules))
     text = Reader(page(replace(made, plan=plan).facts())).text
     return text[text.index("The plan") :]
 
@@ -205,7 +222,11 @@ def test_shapes_that_differ_in_the_root_only_are_told_apart(survey_of: Callable)
 
 def plan_with(*recipes: str) -> Plan:
     rules = [(SHAPE, 1 << index, 1 << index, recipe) for index, recipe in enumerate(recipes)]
-    return Plan("0" * 64, "topology.json", "", "", rules_of(*rules))
+    return Plan(
+        topology=PlannedTopology("0" * 64, "topology.json"),
+        mpi=LibraryReference("", ""),
+        rules=rules_of(*rules),
+    )
 
 
 def comparison_of(*speedups: float, collective: str = "bcast") -> Any:
@@ -219,9 +240,11 @@ def comparison_of(*speedups: float, collective: str = "bcast") -> Any:
 
 def test_many_collectives_make_few_sentences() -> None:
     gained, level, some = (1.5, 1.5), (1.0, 1.0), (1.5, 1.0)
-    plan = replace(plan_with("binomial"), rules=())
+    plan = structs.replace(plan_with("binomial"), rules=())
     for name in ("bcast", "allreduce", "alltoall"):
-        plan = replace(plan, rules=(*plan.rules, *rules_of((SHAPE, 1, 1, "binomial"), collective=name)))
+        plan = structs.replace(
+            plan, rules=(*plan.rules, *rules_of((SHAPE, 1, 1, "binomial"), collective=name))
+        )
     of = {"bcast": gained, "reduce": level, "allreduce": gained, "gather": level, "alltoall": some}
     few = [comparison_of(*speedups, collective=name) for name, speedups in of.items()]
     assert collective_sentences(few, plan) == [

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from surveyed import places, topology
 
 from isochrone import _core
@@ -22,7 +22,7 @@ RECIPE = "hierarchical(machine=flat,node=binomial)"
 def folder(tmp_path: Path) -> Path:
     """A survey of two nodes with four ranks each, which go to the nodes in turn."""
     of = topology(places(["a", "b"], 4), {})
-    write_topology(tmp_path / "topology.json", replace(of, ranks=(0, 4, 1, 5, 2, 6, 3, 7)))
+    write_topology(tmp_path / "topology.json", structs.replace(of, ranks=(0, 4, 1, 5, 2, 6, 3, 7)))
     return tmp_path
 
 

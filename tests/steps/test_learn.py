@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from planned import EVIDENCE
 
-from isochrone.files import Plan, Rule
-from isochrone.files.plan import plan_document
+from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule
 from isochrone.steps.learn import with_rules
 
 SHAPE = "8 ranks in one machine; node 2x4; root in 4"
@@ -18,7 +16,11 @@ LIVE = Rule("bcast", SHAPE, 100, 199, "native", EVIDENCE, "live", "block")
 
 
 def _plan(*rules: Rule) -> Plan:
-    return Plan("0" * 64, "topology.json", "MPICH 4.0.2", "libmpi.so.12", rules)
+    return Plan(
+        topology=PlannedTopology("0" * 64, "topology.json"),
+        mpi=LibraryReference("MPICH 4.0.2", "libmpi.so.12"),
+        rules=rules,
+    )
 
 
 def test_a_live_rule_takes_the_place_of_what_was_measured_for_its_sizes_alone() -> None:
@@ -47,7 +49,7 @@ def test_among_rules_for_any_order_a_live_one_is_for_any_too() -> None:
 
 
 def test_what_a_plan_does_not_say_is_not_written() -> None:
-    (first, second) = plan_document(_plan(Rule("bcast", SHAPE, 1, 9, "chain", EVIDENCE), LIVE))["rules"]
+    (first, second) = _plan(Rule("bcast", SHAPE, 1, 9, "chain", EVIDENCE), LIVE).document()["rules"]
     assert "basis" not in first
     assert "order" not in first
     assert (second["basis"], second["order"]) == ("live", "block")

@@ -80,10 +80,10 @@ def test_the_page_shows_the_tables_of_study_json_and_its_figures_are_files(
     assert study.headline in page.text
     shown = [attributes.get("aria-label") for tag, attributes in page.elements if tag == "div"]
     for table in study.tables.values():
-        assert table["rows"]
-        assert table["caption"] in shown
-        assert all(len(row) == len(table["head"]) for row in table["rows"])
-        for cell in {cell for row in table["rows"] for cell in row}:
+        assert table.rows
+        assert table.caption in shown
+        assert all(len(row) == len(table.head) for row in table.rows)
+        for cell in {cell for row in table.rows for cell in row}:
             assert cell in page.text
     linked = {attributes["href"] for tag, attributes in page.elements if tag == "a"}
     files = {f"figures/{file.name}" for file in (folder / "figures").iterdir()}
@@ -141,7 +141,7 @@ def test_trees_are_laid_by_speeds_where_cables_differ_and_its_server_may_have_an
     # Two random orders that differ, with slow cables and without, and one run that failed.
     assert (stopped.runs, rest.runs, len(asked)) == (2, 2, 5)
     study = read_study(tmp_path / "s" / "study.json")
-    kinds = [result["placement"].partition("-")[0] for result in study.results]
+    kinds = [result.placement.partition("-")[0] for result in study.results]
     assert (kinds.count("scattered"), kinds.count("alike")) == (2 * 2 * 13, 2 * 2 * 4)
     assert "made-up" in study.tables
 
@@ -155,14 +155,14 @@ def test_an_application_runs_with_what_was_fastest_by_itself(
     study = read_study(tmp_path / "s" / "study.json")
     of: dict[str, dict[str, float]] = defaultdict(dict)
     for result in study.results:
-        if result["size_bytes"] == 1048576:
-            of[result["collective"]][result["recipe"]] = result["median_s"]
+        if result.size_bytes == 1048576:
+            of[result.collective][result.recipe] = result.median_s
     calls = {recipe: time_s for recipe, time_s in of.pop("bcast").items() if not recipe.startswith("native")}
     assert len(of) == 4
     for times in of.values():
         assert set(times) - {"native"} == set(sorted(calls, key=calls.__getitem__)[:2])
     # The made-up times add up, so that what is gained is what was to be foreseen.
-    for row, share in zip(study.tables["windjammer"]["rows"], (25, 50, 75, 90), strict=True):
+    for row, share in zip(study.tables["windjammer"].rows, (25, 50, 75, 90), strict=True):
         told, gained, foreseen = (float(row[at].removesuffix(" %")) for at in (3, -2, -1))
         assert told == pytest.approx(share, abs=0.2)
         assert gained == pytest.approx(foreseen, abs=0.2) != 0
@@ -184,8 +184,8 @@ def test_times_that_are_asked_for_are_timed(
     _made(monkeypatch, MadeBench())
     assert main(_words("decision", system, tmp_path / "s", "--sizes", "64,9", "--ranks", "5,3")) == 0
     study = read_study(tmp_path / "s" / "study.json")
-    assert {result["ranks"] for result in study.results} == {3, 5}
-    assert {result["size_bytes"] for result in study.results} == {9, 64}
+    assert {result.ranks for result in study.results} == {3, 5}
+    assert {result.size_bytes for result in study.results} == {9, 64}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "study"])

@@ -13,10 +13,10 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from planned import EVIDENCE, Bench, defaults_of, said
 
 from isochrone.files import Rule, write_plan

@@ -16,9 +16,11 @@ from isochrone import _core
 from isochrone.files import (
     Evidence,
     Level,
+    LibraryReference,
     Links,
     Measurements,
     Plan,
+    PlannedTopology,
     Rule,
     Topology,
     distinct_places,
@@ -41,7 +43,7 @@ RECIPES = {
 }
 MOST_RANKS = 9
 MOST_BYTES = 1 << 40
-EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20, None)
+EVIDENCE = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20)
 LINKS = Links(1e-6, ((0, 1e-7),), ((0, 0.0),), ((0, 1e-7), (65536, 1e-5)))
 
 
@@ -192,6 +194,10 @@ def _write(
         for size, here in of_size.items()
         for low, high, recipe in here
     )
-    plan = Plan(topology.fingerprint, "topology.json", measurements.mpi.library, measurements.mpi.abi, rules)
+    plan = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(measurements.mpi.library, measurements.mpi.abi),
+        rules=rules,
+    )
     write_plan(folder / "plan.json", plan)
     return plan

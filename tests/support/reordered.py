@@ -33,7 +33,19 @@ def write_map(
     names = [platform.node().partition(".")[0]] * len(at) if hosts is None else hosts
     bound = cpus or [None] * len(names)
     places = tuple(Place(host, each, "") for host, each in zip(names, bound, strict=True))
-    write_mapping(path, MappingFile(tuple(at), places, places, "identity", "volume", 0.0, 0.0, 0.0))
+    write_mapping(
+        path,
+        MappingFile(
+            at=tuple(at),
+            places=places,
+            identity=places,
+            method="identity",
+            objective="volume",
+            cost=0.0,
+            identity_cost=0.0,
+            seconds=0.0,
+        ),
+    )
     return path
 
 

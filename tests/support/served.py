@@ -111,7 +111,9 @@ def write_generation(folder: Path, net: Net, generation: int, tables: str | None
         name = f"{stem}-{generation}.txt"
         (folder / name).write_text(text)
         digests[name] = hashlib.sha256(text.encode()).hexdigest()
-    write_manifest(folder, Manifest(generation, "2026-01-01T00:00:00Z", True, digests))
+    write_manifest(
+        folder, Manifest(generation=generation, made="2026-01-01T00:00:00Z", settled=True, files=digests)
+    )
 
 
 def eventually(holds: Any, within_s: float = WAIT_S) -> None:

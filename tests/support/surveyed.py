@@ -4,23 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 from planned import EVIDENCE, LINKS
 
 from isochrone import _core
 from isochrone.files import (
     Evidence,
     Level,
+    LibraryReference,
     Measurements,
     MpiLibrary,
     Place,
     Plan,
+    PlannedTopology,
     Rule,
     Survey,
     Topology,
+    TopologyReference,
     topology_document,
     write_measurements,
     write_plan,
@@ -60,7 +63,7 @@ def topology(ranks: Sequence[Place], racks: Mapping[str, Sequence[str]], rack: s
         if len(found) == 1 and levels:
             continue
         seen.append(found)
-        links = replace(LINKS, latency_s=1e-5 / 10 ** len(levels), pairs=len(ranks))
+        links = structs.replace(LINKS, latency_s=1e-5 / 10 ** len(levels), pairs=len(ranks))
         levels.append(Level(name, tuple(tuple(group) for group in found), 1.0, links))
     return Topology(tuple(ranks), tuple(numbers), tuple(levels))
 
@@ -73,10 +76,10 @@ def layout(of: Topology, ranks: Sequence[Place], names: Sequence[str] = ()) -> _
     """Of ranks in a topology."""
     import json
 
-    named = replace(
+    named = structs.replace(
         of,
         levels=tuple(
-            replace(level, name=name)
+            structs.replace(level, name=name)
             for level, name in zip(of.levels, names or [level.name for level in of.levels], strict=True)
         ),
     )
@@ -97,11 +100,23 @@ def write(
     write_topology(folder / "topology.json", of)
     names = tuple(names) or tuple(level.name for level in of.levels)
     plan = Plan(
-        of.fingerprint, "topology.json", library.library, library.abi, tuple(rules), {"time": time}, names
+        topology=PlannedTopology(of.fingerprint, "topology.json", names),
+        mpi=LibraryReference(library.library, library.abi),
+        rules=tuple(rules),
+        provenance={"time": time},
     )
     write_plan(folder / "plan.json", plan)
     write_measurements(folder / "measurements.jsonl", measurements(of, library))
-    write_survey(folder / "survey.json", Survey("made up", of.fingerprint, ("isochrone", "survey"), 2, 1.0))
+    write_survey(
+        folder / "survey.json",
+        Survey(
+            topology=TopologyReference(of.fingerprint),
+            target="made up",
+            command=("isochrone", "survey"),
+            cores=2,
+            elapsed_s=1.0,
+        ),
+    )
     return folder
 
 

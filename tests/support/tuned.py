@@ -14,10 +14,12 @@ from planned import EVIDENCE, LINKS
 
 from isochrone.files import (
     Level,
+    LibraryReference,
     LibraryRule,
     LibraryTuning,
     Place,
     Topology,
+    TopologyFileReference,
     write_library,
     write_topology,
 )
@@ -65,7 +67,10 @@ def write_survey_of(
         found.append(LibraryRule(name, low, high, own, EVIDENCE, equal or None))
     text, abi = (library, "libmpi.so.40") if isinstance(library, str) else (version_of(library), library.abi)
     tuning = LibraryTuning(
-        topology.fingerprint, "topology.json", text, abi, len(topology.ranks), tuple(found), {}
+        topology=TopologyFileReference(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference(text, abi),
+        ranks=len(topology.ranks),
+        rules=tuple(found),
     )
     write_library(folder / "library.json", tuning)
     return tuning

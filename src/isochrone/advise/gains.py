@@ -8,14 +8,13 @@ were held up promise nothing.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from isochrone import _core
-from isochrone.files import Plan, Rule, Topology, plan_document
+from isochrone.files import Plan, Rule, Topology
 from isochrone.files.profile import Profile, Timed
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
@@ -225,7 +224,7 @@ def _judges(
         whole = layout_for(plan, topology, profile.places, "plan.json")
     except ValueError:
         return (lambda _: UNKNOWN), plainly
-    plan_text = json.dumps(plan_document(plan))
+    plan_text = plan.text()
     layouts: dict[int, _core.Layout] = {}
     gains: dict[tuple[str, str, int], Gain] = {}
 

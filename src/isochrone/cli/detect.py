@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import structs
 
 from isochrone.cli.options import AsJson, Fabric, MatrixUnit, check_unit, print_json
 from isochrone.errors import UsageError
@@ -130,7 +130,7 @@ def detect(
                 ],
                 "accuracy": topology.accuracy,
                 "agreement": topology.agreement,
-                "reasons": [asdict(reason) | {"why": reason.why} for reason in topology.reasons],
+                "reasons": [structs.asdict(reason) | {"why": reason.why} for reason in topology.reasons],
             }
         )
         return

@@ -42,7 +42,6 @@ def tune(
     the library what it says; `isochrone library export` writes it for the library itself. The same command
     goes on with a tuning that was interrupted.
     """
-    from isochrone.files import library_document
     from isochrone.steps.bench import SIZES_BYTES
     from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TOPOLOGY, in_folder
     from isochrone.steps.library import tune_library
@@ -56,7 +55,7 @@ def tune(
     tuning = tune_library(target, source, path, names, parse_sizes(sizes) if sizes else SIZES_BYTES)
     forget_rounds(path.with_name(LIBRARY_TUNING))
     if as_json:
-        print_json({"library": str(path), "rules": library_document(tuning)["rules"]})
+        print_json({"library": str(path), "rules": tuning.document()["rules"]})
         return
     for rule in tuning.told():
         low, high = rule.evidence.speedup_ci

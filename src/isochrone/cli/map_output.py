@@ -59,7 +59,7 @@ def figures_of(
         "cost": found.cost,
         "identity_cost": found.identity_cost,
         "seconds": found.seconds,
-        "levels": [asdict(level) for level in mapped.traffic],
+        "levels": [level.document() for level in mapped.traffic],
         "prediction": None if mapped.prediction is None else mapped.prediction.figures(),
         "unpredicted": mapped.unpredicted,
         "busiest_way": {

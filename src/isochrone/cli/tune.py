@@ -40,7 +40,6 @@ def tune(
     The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning
     that was interrupted.
     """
-    from isochrone.files import plan_document
     from isochrone.report import collectives_document, compare_all
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.tune import forget
@@ -58,7 +57,7 @@ def tune(
         print_json(
             {
                 "plan": str(path),
-                "rules": plan_document(plan)["rules"],
+                "rules": plan.document()["rules"],
                 **collectives_document(compare_all(bench)),
             }
         )

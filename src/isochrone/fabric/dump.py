@@ -94,10 +94,10 @@ def dump(
             f"cannot write ({error.strerror})", str(folder), "choose another folder"
         ) from None
     manifest = Manifest(
-        generation,
-        datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        settled,
-        digests,
+        generation=generation,
+        made=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        settled=settled,
+        files=digests,
     )
     # This one step is the change from one generation to the next.
     write_manifest(folder, manifest)

@@ -18,9 +18,9 @@ from isochrone.files.bench import (
 from isochrone.files.clusters import Clusters, clusters_of, read_clusters, write_clusters
 from isochrone.files.graph import Graph, read_graph, write_graph
 from isochrone.files.library import (
+    LibraryEvidence,
     LibraryRule,
     LibraryTuning,
-    library_document,
     read_library,
     write_library,
 )
@@ -29,8 +29,9 @@ from isochrone.files.measurement_lines import read_measurements, write_measureme
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
-from isochrone.files.plan import Evidence, Plan, Rule, plan_document, read_plan, write_plan
+from isochrone.files.plan import Evidence, Plan, PlannedTopology, Rule, read_plan, write_plan
 from isochrone.files.provenance import provenance
+from isochrone.files.references import LibraryReference, TopologyFileReference, TopologyReference
 from isochrone.files.study import StudyFile, read_study, write_study
 from isochrone.files.survey import Survey, read_survey, write_survey
 from isochrone.files.topology import (
@@ -57,6 +58,8 @@ __all__ = [
     "KnownGroups",
     "Level",
     "LevelTraffic",
+    "LibraryEvidence",
+    "LibraryReference",
     "LibraryRule",
     "LibraryTuning",
     "Links",
@@ -67,21 +70,22 @@ __all__ = [
     "PairParameters",
     "Place",
     "Plan",
+    "PlannedTopology",
     "Prediction",
     "Reason",
     "Rule",
     "StudyFile",
     "Survey",
     "Topology",
+    "TopologyFileReference",
+    "TopologyReference",
     "Work",
     "clusters_of",
     "distinct_places",
     "format_cpus",
     "in_turn",
-    "library_document",
     "merged",
     "parse_cpus",
-    "plan_document",
     "provenance",
     "read_bench",
     "read_clusters",

@@ -6,31 +6,40 @@ It is written last. A reader that finds other files than it tells of has come wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import read_object, write_object
+from msgspec import Meta
+
+from isochrone.files.form import Decoder, Head
 
 MANIFEST = "fabric.json"
 
+_FileName = Annotated[str, Meta(pattern="^[A-Za-z0-9_][A-Za-z0-9._-]{0,254}$")]
+_Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
-@dataclass(frozen=True)
-class Manifest:
-    """What a folder of dumps holds.
 
-    Attributes:
-        generation: from 1, one more each time.
-        made: when, UTC.
-        settled: whether the cables were the same before and after the tables were read.
-        files: SHA-256 of each dump, by name.
-    """
+class Manifest(Head, frozen=True, kw_only=True, tag="fabric"):
+    """What a folder of dumps holds: those of one generation."""
 
-    generation: int
-    made: str
-    settled: bool
-    files: Mapping[str, str]
+    generation: Annotated[
+        int, Meta(ge=1, le=(1 << 53) - 1, description="One more than that of the manifest before.")
+    ]
+    made: Annotated[str, Meta(max_length=40, description="Time (UTC).")]
+    settled: Annotated[
+        bool, Meta(description="Whether the cables were the same before and after the tables were read.")
+    ]
+    files: Annotated[
+        dict[_FileName, _Digest],
+        Meta(
+            min_length=1,
+            max_length=1 << 16,
+            description="SHA-256 of each dump, by its name in the folder.",
+        ),
+    ]
+
+
+FILE = Decoder("fabric", Manifest)
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -40,22 +49,9 @@ def read_manifest(folder: Path) -> Manifest | None:
         IsochroneError: it is damaged.
     """
     path = folder / MANIFEST
-    if not path.is_file():
-        return None
-    document = read_object(path, make_again("fabric"))
-    check(document, "fabric", str(path))
-    return Manifest(document["generation"], document["made"], document["settled"], document["files"])
+    return FILE.file(path) if path.is_file() else None
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Writes it, in one step. Raises IsochroneError where that cannot be."""
-    document = {
-        "isochrone": "fabric",
-        "schema_version": SCHEMA_VERSION,
-        "generation": manifest.generation,
-        "made": manifest.made,
-        "settled": manifest.settled,
-        "files": dict(manifest.files),
-    }
-    check(document, "fabric", str(folder / MANIFEST))
-    write_object(folder / MANIFEST, document)
+    FILE.write(folder / MANIFEST, manifest)

@@ -20,6 +20,10 @@ Recipe = Annotated[str, Meta(min_length=1, max_length=512, pattern="^[!-~]+$")]
 NUMBERS = "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$"
 Ranks = Annotated[str, Meta(max_length=1 << 20, pattern=NUMBERS)]
 """A list such as ``0-3,8``."""
+LevelName = Annotated[
+    str,
+    Meta(pattern="^(site|rack|switch(-[2-9])?|machine|node|socket|numa|l3|l2|core|group-[1-9][0-9]{0,5})$"),
+]
 Fingerprint = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 Provenance = Annotated[
     dict[str, Any],

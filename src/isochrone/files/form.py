@@ -7,18 +7,41 @@ decoded in one pass; whatever is not goes the strict way, which says what is wro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from isochrone.errors import IsochroneError
 from isochrone.files.schema import SCHEMA_VERSION, check, check_kind, make_again
-from isochrone.files.text import Json, decoded, parse_object, raw_lines, read_object, write_object, write_text
+from isochrone.files.text import (
+    Json,
+    check_depth,
+    decoded,
+    parse_object,
+    raw_lines,
+    read_bytes,
+    write_object,
+    write_text,
+)
 
-_encode = msgspec.json.Encoder().encode
+
+def _plain_number(value: Any) -> Any:
+    """Numbers of numpy as Python has them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a form cannot hold {type(value).__name__}")
+
+
+_encode = msgspec.json.Encoder(enc_hook=_plain_number).encode
+
+
+def written(default: Any) -> Any:
+    """A default value, or its type for an empty one, that is written nevertheless."""
+    return msgspec.field(default_factory=lambda: default() if isinstance(default, type) else default)
 
 
 class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -28,6 +51,10 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
         """As JSON."""
         document: Json = msgspec.json.decode(_encode(self))
         return document
+
+    def text(self) -> str:
+        """As JSON, in one line."""
+        return _encode(self).decode()
 
 
 class Head(Form, frozen=True, kw_only=True, tag_field="isochrone"):
@@ -48,6 +75,9 @@ class Tail(Form, frozen=True, kw_only=True):
             raise ValueError("not the end")
 
 
+_LOOKED_AT = 100
+"""Entries of a list that are described in the words of the schema, where one of them is wrong."""
+
 FormT = TypeVar("FormT", bound=Form)
 HeaderT = TypeVar("HeaderT", bound=Form)
 
@@ -59,9 +89,16 @@ class Decoder(Generic[FormT]):
         kind: of the file.
     """
 
-    def __init__(self, kind: str, *forms: type[FormT]) -> None:
-        """The forms are tried in this order. No two may take the same object."""
+    def __init__(
+        self, kind: str, *forms: type[FormT], check: Callable[[FormT, str], None] = lambda *_: None
+    ) -> None:
+        """The forms are tried in this order. No two may take the same object.
+
+        Args:
+            check: raises IsochroneError for what types cannot tell, contradictions; is given where it stands.
+        """
         self.kind = kind
+        self._check = check
         self._forms = forms
         self._decode = [msgspec.json.Decoder(form).decode for form in forms]
 
@@ -69,11 +106,11 @@ class Decoder(Generic[FormT]):
         """The JSON Schema of the file."""
         return _schema(f"{self.kind}.json", self._forms)
 
-    def line(self, text: bytes, where: str) -> FormT:
-        """The form of a line. Raises DamagedError for what is no JSON, and IsochroneError for what is none of
-        the forms.
+    def line(self, text: bytes, where: str, todo: str | None = None) -> FormT:
+        """The form of a line, or of a whole file. Raises DamagedError for what is no JSON, and
+        IsochroneError for what is none of the forms.
         """
-        # Within a line without escapes every string has two quotes: as many as when it is written again, or
+        # Within a text without escapes every string has two quotes: as many as when it is written again, or
         # some key occurs twice.
         if b"\\" not in text:
             for decode in self._decode:
@@ -83,7 +120,7 @@ class Decoder(Generic[FormT]):
                     continue
                 if _encode(form).count(b'"') == text.count(b'"'):
                     return form
-        return self.form(parse_object(text, where), where)
+        return self.form(parse_object(text, where, todo), where)
 
     def form(self, document: Json, where: str) -> FormT:
         """The form of what was parsed. Raises IsochroneError for what is none of the forms."""
@@ -93,17 +130,24 @@ class Decoder(Generic[FormT]):
         try:
             return msgspec.convert(document, form)
         except msgspec.ValidationError as error:
-            check(document, self.kind, where, form.__name__)
+            check(_begin(document), self.kind, where, form.__name__)
             raise IsochroneError(_words(error), where, make_again(self.kind)) from None
 
     def file(self, path: Path) -> FormT:
-        """The form of a whole file. Raises IsochroneError for what is damaged, or is none of the forms."""
-        return self.form(read_object(path, make_again(self.kind)), str(path))
+        """The form of a whole file. Raises IsochroneError for what is damaged, is none of the forms, or is
+        contradictory.
+        """
+        text, where, todo = read_bytes(path), str(path), make_again(self.kind)
+        form = self.line(text, where, todo)
+        if _is_deep(form):
+            parse_object(text, where, todo)
+        self._check(form, where)
+        return form
 
     def write(self, path: Path, form: FormT) -> None:
         """Writes a whole file. Raises IsochroneError for a form that could not be read again."""
         document = form.document()
-        self.form(document, str(path))
+        self._check(self.form(document, str(path)), str(path))
         write_object(path, document)
 
 
@@ -153,6 +197,23 @@ class LineFile(Generic[HeaderT, FormT]):
         write_text(path, b"".join(text + b"\n" for text in texts).decode("utf-8"))
 
 
+def _begin(value: Any) -> Any:
+    """A document with the beginning of each list: a schema takes minutes for millions of entries."""
+    if isinstance(value, dict):
+        return {name: _begin(part) for name, part in value.items()}
+    return [_begin(part) for part in value[:_LOOKED_AT]] if isinstance(value, list) else value
+
+
+def _is_deep(form: Form) -> bool:
+    """Whether what has no type is nested more deeply than what is read the strict way may be."""
+    free = [value for name in form.__struct_fields__ if isinstance(value := getattr(form, name), dict)]
+    try:
+        check_depth(free)
+    except RecursionError:
+        return True
+    return False
+
+
 def _schema(title: str, forms: Iterable[type[Form]]) -> Json:
     components = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
     parts, definitions = msgspec.json.decode(_encode(components))
@@ -169,7 +230,7 @@ def _form_schema(form: Json) -> Json:
     required = form["required"]
     if "isochrone" in form["properties"]:
         required.insert(1, "schema_version")
-    described = form.get("description", "").partition("\n\n")[0]
+    described = " ".join(form.get("description", "").partition("\n\n")[0].split())
     return {
         **({"description": described} if described else {}),
         "type": "object",

@@ -5,13 +5,42 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from isochrone.files import bench, measurement_forms, profile
+from isochrone.files import (
+    bench,
+    fabric,
+    graph_forms,
+    learned,
+    library,
+    mapping,
+    measurement_forms,
+    plan,
+    profile,
+    study,
+    survey,
+    topology,
+    work,
+)
 from isochrone.files.text import Json, write_object
 
 
 def schemas() -> dict[str, Json]:
     """By kind of file."""
-    return {file.kind: file.schema() for file in (bench.FILE, measurement_forms.FILE, profile.FILE)}
+    modules = (
+        bench,
+        fabric,
+        graph_forms,
+        learned,
+        library,
+        mapping,
+        measurement_forms,
+        plan,
+        profile,
+        study,
+        survey,
+        topology,
+        work,
+    )
+    return {module.FILE.kind: module.FILE.schema() for module in modules}
 
 
 if __name__ == "__main__":

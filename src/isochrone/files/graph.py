@@ -11,20 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import MpiLibrary, Place, read_places
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from isochrone.files.form import Form
+from isochrone.files.graph_forms import FILE, CallColumns, GraphFile, NamedColumns, RowColumns, Run
+from isochrone.files.place import MpiLibrary, Place, check_places
+from isochrone.files.schema import make_again
+from isochrone.files.text import Json, write_object
 from isochrone.mapping.graph import TaskGraph, Whole, task_graph
 
 Names = NDArray[np.str_]
-Run = tuple[int, int, int]
-"""First, count and step of some ranks."""
-
-_MOST = 1 << 53
 _MOST_TOGETHER = 1 << 62
-_SHOWN = 8
-_ROWS = ("phase", "source", "target", "messages", "bytes")
-_CALLS = ("phase", "group", "root", "calls", "bytes")
 
 
 @dataclass(frozen=True)
@@ -211,47 +206,48 @@ def read_graph(path: Path | str) -> Graph:
     contradictory.
     """
     path = Path(path)
-    return _graph_from_document(read_object(path, make_again("graph")), str(path))
+    return _graph(FILE.file(path), str(path))
 
 
 def write_graph(path: Path | str, graph: Graph) -> None:
     """Writes ``graph.json``. Raises IsochroneError for a graph that could not be read again."""
     document = graph_document(graph)
-    _graph_from_document(document, str(path))
+    _graph(FILE.form(document, str(path)), str(path))
     write_object(Path(path), document)
 
 
 def graph_document(graph: Graph) -> Json:
     """The graph as JSON."""
-    document: Json = {"isochrone": "graph", "schema_version": SCHEMA_VERSION, "ranks": graph.ranks}
-    document["runs"] = graph.runs
-    if graph.seconds is not None:
-        document["seconds"] = graph.seconds
-    if graph.mpi is not None:
-        document["mpi"] = graph.mpi.document()
-    if graph.places:
-        document["places"] = [place.document() for place in graph.places]
-    document["rows"] = _rows_document(graph.rows, named=False)
-    document["pieces"] = _rows_document(graph.pieces, named=True)
-    if graph.broken_down is not None:
-        document["broken_down"] = _rows_document(graph.broken_down, named=True)
-    document["groups"] = [[list(run) for run in group] for group in graph.groups]
     calls = graph.calls
-    document["collectives"] = {
-        "phase": calls.phases.tolist(),
-        "collective": calls.collectives.tolist(),
-        "group": calls.groups.tolist(),
-        "root": calls.roots.tolist(),
-        "calls": calls.calls.tolist(),
-        "bytes": calls.volume_bytes.tolist(),
-    }
-    return document | {"provenance": graph.provenance}
+    return GraphFile(
+        ranks=graph.ranks,
+        runs=graph.runs,
+        seconds=graph.seconds,
+        mpi=graph.mpi,
+        places=graph.places,
+        rows=RowColumns(**_columns(graph.rows)),
+        pieces=_named(graph.pieces),
+        broken_down=None if graph.broken_down is None else _named(graph.broken_down),
+        groups=graph.groups,
+        collectives=CallColumns(
+            phase=calls.phases.tolist(),
+            collective=calls.collectives.tolist(),
+            group=calls.groups.tolist(),
+            root=calls.roots.tolist(),
+            calls=calls.calls.tolist(),
+            bytes=calls.volume_bytes.tolist(),
+        ),
+        provenance=graph.provenance,
+    ).document()
 
 
-def _rows_document(rows: Rows, *, named: bool) -> Json:
+def _named(rows: Rows) -> NamedColumns:
+    return NamedColumns(collective=rows.collectives.tolist(), **_columns(rows))
+
+
+def _columns(rows: Rows) -> Json:
     return {
         "phase": rows.phases.tolist(),
-        **({"collective": rows.collectives.tolist()} if named else {}),
         "source": rows.sources.tolist(),
         "target": rows.targets.tolist(),
         "messages": rows.messages.tolist(),
@@ -259,116 +255,88 @@ def _rows_document(rows: Rows, *, named: bool) -> Json:
     }
 
 
-def _graph_from_document(document: Json, where: str) -> Graph:
-    # Columns may have millions of entries, which the schema would take minutes for: it sees some of each, and
-    # all are checked as arrays.
-    check(_shortened(document), "graph", where)
-    ranks = int(document["ranks"])
-    groups = tuple(
-        tuple(_run(run, ranks, f"{where}: groups[{index}]") for run in group)
-        for index, group in enumerate(_groups(document.get("groups", []), where))
-    )
-    for index, group in enumerate(groups):
-        if sum(count for _, count, _ in group) > ranks:
-            raise _damaged("more ranks than there are", f"{where}: groups[{index}]")
-    places = read_places(document.get("places", ()), where)
-    if places and len(places) != ranks:
-        raise _damaged(f"{len(places)} places for {ranks} ranks", where)
-    mpi = document.get("mpi")
-    broken_down = document.get("broken_down")
-    empty: Json = {name: [] for name in (*_ROWS, "collective")}
+def _graph(file: GraphFile, where: str) -> Graph:
+    ranks = file.ranks
+    for index, group in enumerate(file.groups):
+        _check_group(group, ranks, f"{where}: groups[{index}]")
+    check_places(file.places, where)
+    if file.places and len(file.places) != ranks:
+        raise _damaged(f"{len(file.places)} places for {ranks} ranks", where)
+    pieces, broken_down = file.pieces, file.broken_down
     return Graph(
         ranks=ranks,
-        rows=_read_rows(document["rows"], ranks, f"{where}: rows"),
-        pieces=_read_rows(document.get("pieces", empty), ranks, f"{where}: pieces"),
-        calls=_read_calls(document.get("collectives"), groups, f"{where}: collectives"),
-        groups=groups,
-        broken_down=None if broken_down is None else _read_rows(broken_down, ranks, f"{where}: broken_down"),
-        places=places,
-        mpi=None if mpi is None else MpiLibrary(mpi["library"], mpi["version"], mpi["abi"]),
-        runs=int(document.get("runs", 1)),
-        seconds=document.get("seconds"),
-        provenance=document["provenance"],
+        rows=_rows(file.rows, ranks, f"{where}: rows"),
+        pieces=rows_of([]) if pieces is None else _rows(pieces, ranks, f"{where}: pieces"),
+        calls=_calls(file.collectives, file.groups, f"{where}: collectives"),
+        groups=file.groups,
+        broken_down=None if broken_down is None else _rows(broken_down, ranks, f"{where}: broken_down"),
+        places=file.places,
+        mpi=file.mpi,
+        runs=file.runs,
+        seconds=file.seconds,
+        provenance=file.provenance,
     )
 
 
-def _shortened(document: Json) -> Json:
-    def first(table: object) -> object:
-        if not isinstance(table, dict):
-            return table
-        return {k: v[:_SHOWN] if isinstance(v, list) else v for k, v in table.items()}
-
-    short = dict(document)
-    for name in ("rows", "pieces", "broken_down", "collectives"):
-        if name in short:
-            short[name] = first(short[name])
-    if isinstance(short.get("groups"), list):
-        short["groups"] = short["groups"][:_SHOWN]
-    return short
+def _check_group(group: Sequence[Run], ranks: int, where: str) -> None:
+    for first, count, step in group:
+        last = first + (count - 1) * step
+        if count < 1 or step == 0 or not (0 <= first < ranks and 0 <= last < ranks):
+            raise _damaged(f"names a rank that is none of the {ranks}", where)
+    if sum(count for _, count, _ in group) > ranks:
+        raise _damaged("more ranks than there are", where)
 
 
-def _groups(groups: list[object], where: str) -> Iterable[list[object]]:
-    for index, group in enumerate(groups):
-        if not isinstance(group, list) or not group:
-            raise _damaged("is no list of runs", f"{where}: groups[{index}]")
-        yield group
+def _rows(table: RowColumns | NamedColumns, ranks: int, where: str) -> Rows:
+    count = len(table.source)
+    source, target, messages, volume_bytes = (
+        _column(table, name, count, where) for name in ("source", "target", "messages", "bytes")
+    )
+    if isinstance(table, NamedColumns):
+        names = _names(table.collective, count, where)
+    else:
+        names = np.full(count, "", np.str_)
+    if isinstance(table, RowColumns) and not table.phase:
+        phases = np.ones(count, np.int64)
+    else:
+        phases = _column(table, "phase", count, where)
+    for name, column in (("source", source), ("target", target)):
+        if count and column.max() >= ranks:
+            raise _damaged(f"{name} {column.max()} is none of the {ranks} ranks", where)
+    return Rows(phases, names, source, target, messages, volume_bytes)
 
 
-def _run(run: object, ranks: int, where: str) -> Run:
-    if not isinstance(run, list) or len(run) != 3 or any(type(number) is not int for number in run):
-        raise _damaged("is no run [first, count, step]", where)
-    first, count, step = run
-    last = first + (count - 1) * step
-    if count < 1 or step == 0 or not (0 <= first < ranks and 0 <= last < ranks):
-        raise _damaged(f"names a rank that is none of the {ranks}", where)
-    return first, count, step
-
-
-def _read_rows(table: Json, ranks: int, where: str) -> Rows:
-    count = len(table["source"])
-    columns = {name: _column(table, name, count, where) for name in _ROWS if name in table}
-    phases = columns.get("phase", np.ones(count, np.int64))
-    names = _names(table, count, where) if "collective" in table else np.full(count, "", np.str_)
-    for name in ("source", "target"):
-        if count and columns[name].max() >= ranks:
-            raise _damaged(f"{name} {columns[name].max()} is none of the {ranks} ranks", where)
-    return Rows(phases, names, columns["source"], columns["target"], columns["messages"], columns["bytes"])
-
-
-def _read_calls(table: Json | None, groups: Sequence[Sequence[Run]], where: str) -> Calls:
+def _calls(table: CallColumns | None, groups: Sequence[Sequence[Run]], where: str) -> Calls:
     if table is None:
         return no_calls()
-    count = len(table["group"])
-    phases, group, root, calls, volume_bytes = (_column(table, name, count, where) for name in _CALLS)
+    count = len(table.group)
+    phases, group, root, calls, volume_bytes = (
+        _column(table, name, count, where) for name in ("phase", "group", "root", "calls", "bytes")
+    )
     if count:
         if group.max() >= len(groups):
             raise _damaged(f"group {group.max()} is none of the {len(groups)}", where)
         sizes = np.array([sum(each for _, each, _ in runs) for runs in groups], np.int64)
         if (sizes[group] < 2).any() or (root >= sizes[group]).any() or (calls < 1).any():
             raise _damaged("a call without a root, or a group that has fewer than two ranks", where)
-    return Calls(phases, _names(table, count, where), group, root, calls, volume_bytes)
+    return Calls(phases, _names(table.collective, count, where), group, root, calls, volume_bytes)
 
 
-def _column(table: Json, name: str, count: int, where: str) -> Whole:
-    values = table[name]
+def _column(table: Form, name: str, count: int, where: str) -> Whole:
+    values: tuple[int, ...] = getattr(table, name)
     if len(values) != count:
         raise _damaged(f"{name} has {len(values)} entries, and others {count}", where)
-    if any(type(value) is not int for value in values) or (
-        values and not 0 <= min(values) <= max(values) <= _MOST
-    ):
-        raise _damaged(f"{name} has what is no count", where)
     if sum(values) > _MOST_TOGETHER:
         raise _damaged(f"{name} adds up to more than can be", where)
     return np.array(values, dtype=np.int64)
 
 
-def _names(table: Json, count: int, where: str) -> Names:
-    values = table["collective"]
+def _names(values: Sequence[str], count: int, where: str) -> Names:
     if len(values) != count:
         raise _damaged(f"collective has {len(values)} entries, and others {count}", where)
-    unknown = {value if isinstance(value, str) else "?" for value in values} - _collectives()
+    unknown = set(values) - _collectives()
     if unknown:
-        raise _damaged(f"there is no collective {min(unknown)[:40]!r}", where)
+        raise _damaged(f"there is no collective {min(unknown)!r}", where)
     return np.array(values, dtype=np.str_)
 
 

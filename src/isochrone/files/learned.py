@@ -3,31 +3,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-from isochrone.files.plan import Rule, read_rules
-from isochrone.files.schema import check, make_again
-from isochrone.files.text import read_object
+from isochrone.files.form import Decoder, Head
+from isochrone.files.plan import Rule, check_plan_rules
+from isochrone.files.references import LibraryReference, TopologyReference
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(Head, frozen=True, kw_only=True, tag="learned"):
     """What was found on one topology with one MPI library."""
 
-    fingerprint: str
-    library: str
-    abi: str
+    topology: TopologyReference
+    mpi: LibraryReference
     rules: tuple[Rule, ...]
+
+
+FILE = Decoder("learned", Learned, check=lambda learned, where: check_plan_rules(learned.rules, where))
 
 
 def read_learned(path: Path) -> Learned:
     """Reads a file that a job has left. Raises IsochroneError for what is damaged, or of another kind."""
-    document = read_object(path, make_again("learned"))
-    check(document, "learned", str(path))
-    return Learned(
-        fingerprint=document["topology"]["fingerprint"],
-        library=document["mpi"]["library"],
-        abi=document["mpi"]["abi"],
-        rules=read_rules(document, str(path)),
-    )
+    return FILE.file(path)

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import Place, read_places
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from isochrone.files.fields import Provenance
+from isochrone.files.form import Decoder, Form, Head, written
+from isochrone.files.place import Place, check_places
+from isochrone.files.schema import make_again
+from isochrone.files.text import Json
+
+_Amount = Annotated[float, Meta(ge=0)]
+_Number = Annotated[int, Meta(ge=0)]
 
 
-@dataclass(frozen=True)
-class LevelTraffic:
+class LevelTraffic(Form, frozen=True):
     """What meets at one level.
 
     Attributes:
@@ -21,23 +27,22 @@ class LevelTraffic:
         before_bytes, after_bytes: with ranks in their order, and mapped.
     """
 
-    name: str
-    before_bytes: int
-    after_bytes: int
+    name: Annotated[str, Meta(max_length=255)]
+    before_bytes: _Number
+    after_bytes: _Number
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What mapping is expected to change.
+class Prediction(Form, frozen=True):
+    """What mapping is expected to change, in simulated seconds.
 
     Attributes:
         identity_s, mapped_s: all messages of the program, with its ranks in their order, and mapped.
         run_s: the program as it was recorded, ranks in their order; None where that is not known.
     """
 
-    identity_s: float
-    mapped_s: float
-    run_s: float | None = None
+    identity_s: _Amount
+    mapped_s: _Amount
+    run_s: _Amount | None = written(None)
 
     @property
     def mapped_run_s(self) -> float | None:
@@ -51,85 +56,66 @@ class Prediction:
 
     def figures(self) -> Json:
         """All of it for people's programs, with what follows from it."""
-        return {**asdict(self), "mapped_run_s": self.mapped_run_s}
+        return {**self.document(), "mapped_run_s": self.mapped_run_s}
 
 
-@dataclass(frozen=True)
-class MappingFile:
+class MappingFile(Head, frozen=True, kw_only=True, tag="mapping"):
     """A mapping as it is kept.
 
     Attributes:
-        at: [rank], the number of its place.
-        places: [rank], its host and CPUs; empty where only the form of the tree is known.
-        identity: [rank], its host and CPUs if nothing is done; empty as above.
         method, objective: by which it was found, and for what.
-        cost, identity_cost: in the objective's unit: seconds, or bytes times distance.
-        seconds: that the search took.
-        levels: what meets at each, outermost first; the last is what stays within a place.
-        prediction: by simulation; None where nothing can be predicted.
-        advice: in words, why mapping does not help; None where it does.
     """
 
-    at: tuple[int, ...]
-    places: tuple[Place, ...]
-    identity: tuple[Place, ...]
-    method: str
-    objective: str
-    cost: float
-    identity_cost: float
-    seconds: float
-    levels: tuple[LevelTraffic, ...] = ()
-    prediction: Prediction | None = None
-    advice: str | None = None
-    provenance: Json = field(default_factory=dict)
+    method: Annotated[str, Meta(max_length=64)]
+    objective: Annotated[str, Meta(pattern="^(time|load|volume|hops)$")]
+    cost: Annotated[_Amount, Meta(description="In seconds, or in bytes times distance.")]
+    identity_cost: Annotated[_Amount, Meta(description="The same if nothing is done.")]
+    seconds: Annotated[_Amount, Meta(description="That the search took.")]
+    at: Annotated[tuple[_Number, ...], Meta(min_length=1, description="[rank], the number of its place.")]
+    places: Annotated[
+        tuple[Place, ...],
+        Meta(description="[rank], where it runs; empty where only the form of the tree is known."),
+    ]
+    identity: Annotated[
+        tuple[Place, ...],
+        Meta(description="[rank], where it runs if nothing is done; empty as above."),
+    ]
+    levels: Annotated[
+        tuple[LevelTraffic, ...],
+        Meta(
+            max_length=64,
+            description="Bytes that meet at each level, outermost first, with ranks in their order and "
+            "mapped; the last is what stays within a place.",
+        ),
+    ] = written(tuple)
+    prediction: Annotated[
+        Prediction | None, Meta(description="By simulation; null where nothing can be predicted.")
+    ] = written(None)
+    advice: Annotated[
+        Annotated[str, Meta(max_length=1 << 10)] | None,
+        Meta(description="In words, why mapping does not help; null where it does."),
+    ] = written(None)
+    provenance: Provenance = written(dict)
+
+
+def _check(mapping: MappingFile, where: str) -> None:
+    for found in (mapping.places, mapping.identity):
+        check_places(found, where)
+        if found and len(found) != len(mapping.at):
+            what = f"there are places for {len(found)} ranks, not {len(mapping.at)}"
+            raise IsochroneError(what, where, make_again("mapping"))
+
+
+FILE = Decoder("mapping", MappingFile, check=_check)
 
 
 def read_mapping(path: Path | str) -> MappingFile:
     """Reads ``mapping.json``. Raises IsochroneError for what is damaged, of another kind or version, or
     impossible.
     """
-    path = Path(path)
-    document = read_object(path, make_again("mapping"))
-    check(document, "mapping", str(path))
-    at = tuple(document["at"])
-    places, identity = (read_places(document[name], str(path)) for name in ("places", "identity"))
-    for found in (places, identity):
-        if found and len(found) != len(at):
-            raise IsochroneError(
-                f"there are places for {len(found)} ranks, not {len(at)}", str(path), make_again("mapping")
-            )
-    prediction = document.get("prediction")
-    return MappingFile(
-        at=at,
-        places=places,
-        identity=identity,
-        levels=tuple(LevelTraffic(**level) for level in document.get("levels", ())),
-        prediction=None if prediction is None else Prediction(**prediction),
-        advice=document.get("advice"),
-        **{
-            name: document[name]
-            for name in ("method", "objective", "cost", "identity_cost", "seconds", "provenance")
-        },
-    )
+    return FILE.file(Path(path))
 
 
 def write_mapping(path: Path | str, mapping: MappingFile) -> None:
-    """Writes ``mapping.json``."""
-    document: Json = {
-        "isochrone": "mapping",
-        "schema_version": SCHEMA_VERSION,
-        "method": mapping.method,
-        "objective": mapping.objective,
-        "cost": mapping.cost,
-        "identity_cost": mapping.identity_cost,
-        "seconds": mapping.seconds,
-        "at": list(mapping.at),
-        "places": [place.document() for place in mapping.places],
-        "identity": [place.document() for place in mapping.identity],
-        "levels": [asdict(level) for level in mapping.levels],
-        "prediction": None if mapping.prediction is None else asdict(mapping.prediction),
-        "advice": mapping.advice,
-        "provenance": mapping.provenance,
-    }
-    check(document, "mapping", str(path))
-    write_object(Path(path), document)
+    """Writes ``mapping.json``. Raises IsochroneError for a mapping that could not be read again."""
+    FILE.write(Path(path), mapping)

@@ -11,7 +11,6 @@ from msgspec import Meta
 from isochrone.errors import IsochroneError
 from isochrone.files.fields import NUMBERS
 from isochrone.files.form import Form
-from isochrone.files.text import Json
 
 PlaceKey = tuple[str, tuple[tuple[int, int], ...] | None]
 """A host and the first and last CPU of each range; None where the place is not bound."""
@@ -54,13 +53,6 @@ def check_places(places: Iterable[Place], where: str) -> None:
     for index, place in enumerate(places):
         if place.cpus is not None:
             _cpu_ranges(place.cpus, f"{where}: places[{index}]")
-
-
-def read_places(documents: Iterable[Json], where: str) -> tuple[Place, ...]:
-    """Places from JSON that was checked against the schema. Raises IsochroneError for a bad list of CPUs."""
-    places = tuple(Place(document["host"], document["cpus"], document["signature"]) for document in documents)
-    check_places(places, where)
-    return places
 
 
 def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:

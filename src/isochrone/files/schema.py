@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks documents against the JSON Schemas in ``schemas/``, when they are read and when they are written."""
+"""Says what is wrong with a document, in the words of the JSON Schemas in ``schemas/``."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
-from typing import Any, Final
-
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError, best_match
-from jsonschema.validators import extend
+from typing import TYPE_CHECKING, Any, Final
 
 from isochrone.errors import IsochroneError
 from isochrone.files.text import Json
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 SCHEMA_VERSION: Final = 1
 
@@ -64,18 +63,17 @@ def make_again(kind: str) -> str:
     return f"make it again with `{_MADE_BY[kind]}`"
 
 
-def check(document: Json, kind: str, where: str, part: str | None = None) -> None:
-    """Raises IsochroneError where the document is not of the kind, the version or the form that its schema
-    says.
+def check(document: Json, kind: str, where: str, part: str) -> None:
+    """Raises IsochroneError where the document does not have the form that the schema says.
 
     Args:
         document: what was read, or is to be written.
         kind: one of ``KINDS``.
         where: file, or file:line.
-        part: definition within the schema, for the lines of a JSON Lines file.
+        part: definition within the schema.
     """
-    if part in (None, "header"):
-        check_kind(document, kind, where)
+    from jsonschema.exceptions import best_match
+
     error = best_match(_validator(kind, part).iter_errors(document))
     if error is not None:
         raise IsochroneError(_describe(error), where, make_again(kind))
@@ -100,21 +98,21 @@ def _unique(_: Any, unique: bool, items: Any, __: Json) -> Iterator[ValidationEr
     """``uniqueItems`` of texts and numbers, in one pass: jsonschema's own compares each item with each, which
     takes minutes for a list of some ten thousand. Items of other types are for ``items`` to refuse.
     """
+    from jsonschema.exceptions import ValidationError
+
     if unique and isinstance(items, list):
         plain = [item for item in items if type(item) in (str, int, float)]
         if len(set(plain)) != len(plain):
             yield ValidationError("items occur twice")
 
 
-_Validator: Any = extend(Draft202012Validator, {"uniqueItems": _unique})  # type: ignore[no-untyped-call]
-
-
 @cache
-def _validator(kind: str, part: str | None) -> Any:
-    whole = schema(kind)
-    if part is None:
-        return _Validator(whole)
-    return _Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"})
+def _validator(kind: str, part: str) -> Any:
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    validator: Any = extend(Draft202012Validator, {"uniqueItems": _unique})  # type: ignore[no-untyped-call]
+    return validator({"$defs": schema(kind)["$defs"], "$ref": f"#/$defs/{part}"})
 
 
 def _describe(error: ValidationError) -> str:

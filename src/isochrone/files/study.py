@@ -3,69 +3,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+import msgspec
+from msgspec import Meta
+
+from isochrone.files.fields import Count, Provenance, Seconds
+from isochrone.files.form import Decoder, Form, Head, written
+
+_Text = Annotated[str, Meta(max_length=1 << 12)]
+_Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 
 
-@dataclass(frozen=True)
-class StudyFile:
-    """A study that is under way or done.
+class Result(Form, frozen=True, kw_only=True):
+    """The time of a recipe in one case."""
 
-    Attributes:
-        name: of the study.
-        target: where it runs.
-        done: whether all was measured; else there are no results yet.
-        headline: what came out, in a sentence.
-        results: one object for each recipe in each case: placement, ranks, ranks on a node (null: as many as
-            fit), region, collective, bytes, recipe, number of repetitions, median and its interval.
-        tables: by name, the head and the rows of each, as the page shows them.
-    """
+    placement: Annotated[
+        str,
+        Meta(
+            pattern="^(given|core|socket|node|(scattered|alike)-[1-9])$",
+            description="The target's own, as Open MPI's --map-by has it, or one of several random orders of "
+            "the nodes.",
+        ),
+    ]
+    ranks: _Positive
+    per_node: Annotated[_Positive | None, Meta(description="Ranks on a node at most; null: as many as fit.")]
+    region: Annotated[str, Meta(max_length=256, description="The innermost that holds all.")]
+    collective: Annotated[str, Meta(min_length=1, max_length=64)]
+    size_bytes: Count
+    recipe: Annotated[str, Meta(min_length=1, max_length=1 << 12)]
+    repetitions: _Positive
+    median_s: Seconds
+    ci_s: Annotated[
+        tuple[Seconds, Seconds],
+        Meta(description="Its interval of 95 %, or the range where there are too few repetitions for that."),
+    ]
 
-    name: str
-    target: str
-    done: bool = False
-    headline: str = ""
-    results: Sequence[Json] = ()
-    tables: Json = field(default_factory=dict)
-    provenance: Json = field(default_factory=dict)
 
-    def document(self) -> Json:
-        """The study as JSON."""
-        return {
-            "isochrone": "study",
-            "schema_version": SCHEMA_VERSION,
-            "study": self.name,
-            "target": self.target,
-            "done": self.done,
-            "headline": self.headline,
-            "results": list(self.results),
-            "tables": self.tables,
-            "provenance": self.provenance,
-        }
+class Table(Form, frozen=True):
+    """As the page shows it."""
+
+    caption: _Text
+    head: Annotated[tuple[_Text, ...], Meta(max_length=1 << 10)]
+    rows: Annotated[
+        tuple[Annotated[tuple[_Text, ...], Meta(max_length=1 << 10)], ...], Meta(max_length=1 << 16)
+    ]
+
+
+class StudyFile(Head, frozen=True, kw_only=True, tag="study"):
+    """A study that is under way or done; until then there are no results."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=64, description="Its name.")] = msgspec.field(
+        name="study"
+    )
+    target: Annotated[str, Meta(min_length=1, max_length=1 << 20, description="Where it ran.")]
+    done: Annotated[bool, Meta(description="Whether all was measured.")] = written(False)
+    headline: Annotated[_Text, Meta(description="What came out, in a sentence.")] = written("")
+    results: Annotated[tuple[Result, ...], Meta(max_length=1 << 20)] = written(tuple)
+    tables: Annotated[
+        dict[str, Table], Meta(max_length=256, description="As the page shows them, by name.")
+    ] = written(dict)
+    provenance: Provenance = written(dict)
+
+
+FILE = Decoder("study", StudyFile)
 
 
 def read_study(path: Path | str) -> StudyFile:
     """Reads ``study.json``. Raises IsochroneError for what is damaged or of another kind or version."""
-    path = Path(path)
-    document = read_object(path, make_again("study"))
-    check(document, "study", str(path))
-    return StudyFile(
-        name=document["study"],
-        target=document["target"],
-        done=document["done"],
-        headline=document["headline"],
-        results=tuple(document["results"]),
-        tables=document["tables"],
-        provenance=document["provenance"],
-    )
+    return FILE.file(Path(path))
 
 
 def write_study(path: Path | str, study: StudyFile) -> None:
-    """Writes ``study.json``. Raises IsochroneError for a study that the schema does not allow."""
-    document = study.document()
-    check(document, "study", str(path))
-    write_object(Path(path), document)
+    """Writes ``study.json``. Raises IsochroneError for a study that could not be read again."""
+    FILE.write(Path(path), study)

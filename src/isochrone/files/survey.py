@@ -3,93 +3,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from msgspec import Meta
 
+from isochrone.files.fields import Provenance, Seconds
+from isochrone.files.form import Decoder, Form, Head, written
+from isochrone.files.references import TopologyReference
 
-@dataclass(frozen=True)
-class Part:
-    """One of the surveys that a merged one is made of.
-
-    Attributes:
-        name: of its folder.
-        fingerprint: of its topology.
-        ranks: that it surveyed.
-        time: when its plan was made; empty where that is not known.
-    """
-
-    name: str
-    fingerprint: str
-    ranks: int
-    time: str
-
-    def document(self) -> Json:
-        """As JSON."""
-        return {
-            "name": self.name,
-            "topology": {"fingerprint": self.fingerprint},
-            "ranks": self.ranks,
-            "time": self.time,
-        }
+_Text = Annotated[str, Meta(max_length=1 << 20)]
+_Name = Annotated[str, Meta(min_length=1, max_length=1 << 20)]
+_Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 
 
-@dataclass(frozen=True)
-class Survey:
+class Part(Form, frozen=True):
+    """One of the surveys that a merged one is made of."""
+
+    name: Annotated[_Name, Meta(description="Of its folder.")]
+    topology: TopologyReference
+    ranks: Annotated[_Positive, Meta(description="That it surveyed.")]
+    time: Annotated[str, Meta(max_length=64, description="Of its plan; empty: not known.")]
+
+
+class Survey(Head, frozen=True, kw_only=True, tag="survey"):
     """A survey as a whole.
 
     Attributes:
+        topology: that it found.
         target: where it ran: ``mpiexec -n 4``, ``fram (simulated)``.
-        fingerprint: of the topology that it found.
-        command: what the user typed.
-        cores: that the ranks shared; None where that is not known.
-        elapsed_s: what it took; None where that is not known.
         merged: what it was merged from; empty for a survey that measured.
     """
 
-    target: str
-    fingerprint: str
-    command: Sequence[str] = ()
-    cores: int | None = None
-    elapsed_s: float | None = None
-    provenance: Json = field(default_factory=dict)
-    merged: tuple[Part, ...] = ()
+    topology: TopologyReference
+    target: Annotated[_Name, Meta(description="Where it ran.")]
+    command: Annotated[tuple[_Text, ...], Meta(max_length=1 << 16, description="What the user typed.")] = (
+        written(tuple)
+    )
+    cores: Annotated[_Positive | None, Meta(description="That the ranks shared; null: not known.")] = written(
+        None
+    )
+    elapsed_s: Annotated[Seconds | None, Meta(description="What it took; null: not known.")] = written(None)
+    merged: Annotated[
+        tuple[Part, ...],
+        Meta(
+            min_length=1,
+            max_length=1 << 16,
+            description="The surveys that it was merged from; missing in one that measured.",
+        ),
+    ] = ()
+    provenance: Provenance = written(dict)
+
+
+FILE = Decoder("survey", Survey)
 
 
 def read_survey(path: Path | str) -> Survey:
     """Reads ``survey.json``. Raises IsochroneError for what is damaged or of another kind or version."""
-    path = Path(path)
-    document = read_object(path, make_again("survey"))
-    check(document, "survey", str(path))
-    return Survey(
-        target=document["target"],
-        fingerprint=document["topology"]["fingerprint"],
-        command=tuple(document["command"]),
-        cores=None if document["cores"] is None else int(document["cores"]),
-        elapsed_s=document["elapsed_s"],
-        provenance=document["provenance"],
-        merged=tuple(
-            Part(part["name"], part["topology"]["fingerprint"], int(part["ranks"]), part["time"])
-            for part in document.get("merged", ())
-        ),
-    )
+    return FILE.file(Path(path))
 
 
 def write_survey(path: Path | str, survey: Survey) -> None:
-    """Writes ``survey.json``. Raises IsochroneError for a survey that the schema does not allow."""
-    document: Json = {
-        "isochrone": "survey",
-        "schema_version": SCHEMA_VERSION,
-        "topology": {"fingerprint": survey.fingerprint},
-        "target": survey.target,
-        "command": list(survey.command),
-        "cores": survey.cores,
-        "elapsed_s": survey.elapsed_s,
-        **({"merged": [part.document() for part in survey.merged]} if survey.merged else {}),
-        "provenance": survey.provenance,
-    }
-    check(document, "survey", str(path))
-    write_object(Path(path), document)
+    """Writes ``survey.json``. Raises IsochroneError for a survey that could not be read again."""
+    FILE.write(Path(path), survey)

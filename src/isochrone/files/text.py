@@ -48,7 +48,8 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
         # Given bytes, json would guess at UTF-16 and let encoded surrogates pass.
         text = text if isinstance(text, str) else text.decode("utf-8")
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_distinct)
-        _check_depth(text, value)
+        if text.count("[") + text.count("{") > _MAX_DEPTH:
+            check_depth(value)
         if _HALF_CHARACTER.search(text):
             # Half a surrogate pair cannot be written again.
             json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -70,6 +71,11 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
 
 def read_object(path: Path, todo: str | None = None) -> Json:
     """The JSON object that is the whole of the file."""
+    return parse_object(read_bytes(path), str(path), todo)
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file. Raises IsochroneError for one that cannot be read or is too large."""
     try:
         data = bytearray()
         with path.open("rb") as file:
@@ -80,7 +86,7 @@ def read_object(path: Path, todo: str | None = None) -> Json:
                     raise _too_large(path)
     except OSError as error:
         raise unreadable(path, error) from None
-    return parse_object(bytes(data), str(path), todo)
+    return bytes(data)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
@@ -234,10 +240,8 @@ def _has_line(where: str) -> bool:
     return where.rpartition(":")[2].isdigit()
 
 
-def _check_depth(text: str, value: Any) -> None:
+def check_depth(value: Any) -> None:
     """Raises RecursionError where lists and objects are within each other more than ``_MAX_DEPTH`` times."""
-    if text.count("[") + text.count("{") <= _MAX_DEPTH:
-        return
     within = [value]
     for _ in range(_MAX_DEPTH):
         parts = (each.values() if isinstance(each, dict) else each for each in within)

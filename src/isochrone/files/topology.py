@@ -6,27 +6,37 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
-from isochrone.files.place import Place, distinct_places, read_places
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from isochrone.files.fields import Count, Fingerprint, LevelName, Provenance, Seconds
+from isochrone.files.form import Decoder, Form, written
+from isochrone.files.place import Place, check_places, distinct_places
+from isochrone.files.schema import SCHEMA_VERSION, make_again
+from isochrone.files.text import Json
 from isochrone.units import format_bytes
 
 Floats = NDArray[np.float64]
-Points = tuple[tuple[int, float], ...]
+Points = Annotated[
+    tuple[tuple[Count, Seconds], ...], Meta(description="Points [bytes, seconds], by rising bytes.")
+]
 Groups = tuple[tuple[int, ...], ...]
 
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_Ratio = Annotated[float, Meta(ge=0)]
+_Positive = Annotated[int, Meta(ge=1, le=1 << 24)]
+_Number = Annotated[int, Meta(ge=0, le=1 << 24)]
 
-@dataclass(frozen=True)
-class Links:
+
+class Links(Form, frozen=True):
     """PLogP parameters of the pairs that meet at one level.
 
     Attributes:
@@ -38,13 +48,22 @@ class Links:
         spread: how far their latencies scatter, as a ratio of them: half the width of the middle 68 %.
     """
 
-    latency_s: float
+    latency_s: Seconds
     send_overhead_s: Points
     receive_overhead_s: Points
     gap_s: Points
-    capacity_bytes_per_s: float | None = None
-    pairs: int | None = None
-    spread: float | None = None
+    capacity_bytes_per_s: Annotated[
+        Annotated[float, Meta(gt=0, le=1e18)] | None,
+        Meta(description="Of one group's way out of this level; null: not measured."),
+    ] = written(None)
+    pairs: Annotated[
+        Annotated[int, Meta(ge=1, le=1 << 53)] | None,
+        Meta(description="Number of pairs that were measured; null: not known."),
+    ] = written(None)
+    spread: Annotated[
+        Annotated[float, Meta(ge=0, le=1000)] | None,
+        Meta(description="Half the width of the middle 68 % of these pairs' latencies, as a ratio of them."),
+    ] = written(None)
 
     @property
     def for_core(self) -> tuple[float, Points, Points, Points, float | None]:
@@ -75,8 +94,7 @@ class Links:
         return found
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(Form, frozen=True):
     """A partition of the places into groups.
 
     Attributes:
@@ -86,14 +104,15 @@ class Level:
         links: of the pairs that meet here; None where none does.
     """
 
-    name: str
-    groups: Groups
-    confidence: float | None
-    links: Links | None
+    name: LevelName
+    groups: Annotated[tuple[Annotated[tuple[Count, ...], Meta(min_length=1)], ...], Meta(min_length=1)]
+    confidence: _Share | None
+    links: Annotated[
+        Links | None, Meta(description="Of pairs that meet at this level; null where none does.")
+    ]
 
 
-@dataclass(frozen=True)
-class KnownGroups:
+class KnownGroups(Form, frozen=True):
     """Groups that are known from elsewhere than the measurements: a later detection in the same folder knows
     them too.
 
@@ -103,13 +122,12 @@ class KnownGroups:
         labels: number of the group of each surveyed rank.
     """
 
-    name: str
-    source: str
-    labels: tuple[int, ...]
+    name: Annotated[str, Meta(min_length=1, max_length=64)]
+    source: Annotated[str, Meta(pattern="^(truth|fabric)$")]
+    labels: tuple[_Number, ...]
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(Form, frozen=True):
     """What a partition that was looked at rests on, whether it is a level or none.
 
     Attributes:
@@ -125,17 +143,20 @@ class Reason:
         size_bytes: of the messages that it rests on, if they are not the smallest.
     """
 
-    level: str | None
-    groups: int
-    least: int
-    most: int
-    ranks: int
-    nearer: int
-    margin: float
-    needed: float
-    confidence: float
-    why_not: str = ""
-    size_bytes: int | None = None
+    level: Annotated[Annotated[str, Meta(max_length=64)] | None, Meta(description="Null where it is none.")]
+    groups: _Positive
+    least: _Positive
+    most: _Positive
+    ranks: _Number
+    nearer: _Number
+    margin: _Ratio
+    needed: _Ratio
+    confidence: _Share
+    why_not: Annotated[str, Meta(max_length=256)] = written("")
+    size_bytes: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="Of the messages that it rests on; null: the smallest."),
+    ] = written(None)
 
     @property
     def what(self) -> str:
@@ -156,8 +177,7 @@ class Reason:
         )
 
 
-@dataclass(frozen=True)
-class Topology:
+class Topology(Form, frozen=True, dict=True):
     """The tree of places.
 
     Attributes:
@@ -174,16 +194,44 @@ class Topology:
             nothing of this was compared.
     """
 
-    places: tuple[Place, ...]
-    ranks: tuple[int, ...]
-    levels: tuple[Level, ...]
-    accuracy: dict[str, float] = field(default_factory=dict)
-    agreement: Json = field(default_factory=dict)
-    source: Json = field(default_factory=dict)
-    provenance: Json = field(default_factory=dict)
-    numbers: tuple[int, ...] = ()
-    known: tuple[KnownGroups, ...] = ()
-    reasons: tuple[Reason, ...] = ()
+    places: Annotated[
+        tuple[Place, ...], Meta(min_length=1, description="Distinct; their index is the place's number.")
+    ]
+    ranks: Annotated[tuple[Count, ...], Meta(min_length=1, description="Place of each surveyed rank.")]
+    levels: Annotated[
+        tuple[Level, ...],
+        Meta(
+            min_length=1,
+            max_length=64,
+            description="Outermost first; the first is one group of all places.",
+        ),
+    ]
+    accuracy: Annotated[
+        dict[str, _Share], Meta(description="Per known partition: ratio of ranks in the right group.")
+    ] = written(dict)
+    agreement: Annotated[
+        dict[str, Any], Meta(description="What host names, hardware and the fabric say about the levels.")
+    ] = written(dict)
+    source: Annotated[dict[str, Any], Meta(description="What the topology was found from.")] = written(dict)
+    provenance: Provenance = written(dict)
+    numbers: Annotated[
+        tuple[Count, ...],
+        Meta(
+            min_length=1,
+            description="Of the surveyed ranks in the job that was probed, where some of it were in no pair.",
+        ),
+    ] = ()
+    known: Annotated[
+        tuple[KnownGroups, ...],
+        Meta(max_length=64, description="Groups that neither the measurements nor the places tell."),
+    ] = ()
+    reasons: Annotated[
+        tuple[Reason, ...],
+        Meta(
+            max_length=64,
+            description="What the levels rest on, and why other partitions are none, outermost first.",
+        ),
+    ] = ()
 
     @property
     def job_ranks(self) -> tuple[int, ...]:
@@ -226,14 +274,27 @@ class Topology:
         return found
 
 
+class TopologyFile(Topology, frozen=True, kw_only=True, tag_field="isochrone", tag="topology"):
+    """The whole file."""
+
+    schema_version: Literal[1] = written(SCHEMA_VERSION)
+    said: Annotated[
+        Fingerprint, Meta(description="SHA-256 of the groups of the levels, and of the places.")
+    ] = msgspec.field(name="fingerprint")
+
+    def document(self) -> Json:
+        """As JSON: first what tells the file."""
+        document = Topology.document(self)
+        return {name: document[name] for name in ("isochrone", "schema_version", "fingerprint")} | document
+
+
 def read_topology(path: Path | str) -> Topology:
     """Reads ``topology.json``. Raises IsochroneError for what is damaged, of another kind or version, or
     impossible.
     """
-    path = Path(path)
-    document = read_object(path, make_again("topology"))
-    topology = topology_from_document(document, str(path))
-    if document["fingerprint"] != topology.fingerprint:
+    file = FILE.file(Path(path))
+    topology = Topology(*(getattr(file, name) for name in Topology.__struct_fields__))
+    if file.said != topology.fingerprint:
         raise IsochroneError(
             "the fingerprint does not fit the places and levels: the file was changed",
             str(path),
@@ -244,73 +305,40 @@ def read_topology(path: Path | str) -> Topology:
 
 def write_topology(path: Path | str, topology: Topology) -> None:
     """Writes ``topology.json``. Raises IsochroneError for a topology that could not be read again."""
-    document = topology_document(topology)
-    topology_from_document(document, str(path))
-    write_object(Path(path), document)
+    FILE.write(Path(path), _file_of(topology))
 
 
 def topology_document(topology: Topology) -> Json:
     """The topology as JSON."""
-    return {
-        "isochrone": "topology",
-        "schema_version": SCHEMA_VERSION,
-        "fingerprint": topology.fingerprint,
-        "places": [place.document() for place in topology.places],
-        "ranks": list(topology.ranks),
-        **({"numbers": list(topology.numbers)} if topology.numbers else {}),
-        **({"known": [_known_document(groups) for groups in topology.known]} if topology.known else {}),
-        "levels": [_level_document(level) for level in topology.levels],
-        **({"reasons": [asdict(reason) for reason in topology.reasons]} if topology.reasons else {}),
-        "accuracy": topology.accuracy,
-        "agreement": topology.agreement,
-        "source": topology.source,
-        "provenance": topology.provenance,
-    }
+    return _file_of(topology).document()
 
 
-def topology_from_document(document: Json, where: str) -> Topology:
-    """The topology of a JSON document, checked but for the fingerprint."""
-    check(document, "topology", where)
-    places = read_places(document["places"], where)
+def _file_of(topology: Topology) -> TopologyFile:
+    fields = {name: getattr(topology, name) for name in Topology.__struct_fields__}
+    return TopologyFile(**fields, said=topology.fingerprint)
+
+
+def _check(topology: Topology, where: str) -> None:
+    todo = make_again("topology")
+    places, ranks, numbers = topology.places, topology.ranks, topology.numbers
+    check_places(places, where)
     if len(distinct_places(places)[0]) != len(places):
-        raise IsochroneError("a place occurs twice", where, make_again("topology"))
-    ranks = tuple(int(rank) for rank in document["ranks"])
+        raise IsochroneError("a place occurs twice", where, todo)
     if max(ranks) >= len(places):
-        raise IsochroneError(
-            f"place {max(ranks)} of a rank is none of the {len(places)}", where, make_again("topology")
-        )
-    levels = tuple(_read_level(level, f"{where}: levels[{i}]") for i, level in enumerate(document["levels"]))
-    _check_tree(levels, len(places), where)
-    numbers = tuple(document.get("numbers", ()))
+        raise IsochroneError(f"place {max(ranks)} of a rank is none of the {len(places)}", where, todo)
+    for index, level in enumerate(topology.levels):
+        if level.links is not None:
+            _check_links(level.links, f"{where}: levels[{index}]")
+    _check_tree(topology.levels, len(places), where)
     if numbers and (len(numbers) != len(ranks) or list(numbers) != sorted(set(numbers))):
-        raise IsochroneError("the numbers are not one for each rank, rising", where, make_again("topology"))
-    known = tuple(
-        KnownGroups(groups["name"], groups["source"], tuple(groups["labels"]))
-        for groups in document.get("known", ())
-    )
-    for groups in known:
+        raise IsochroneError("the numbers are not one for each rank, rising", where, todo)
+    for groups in topology.known:
         if len(groups.labels) != len(ranks):
-            raise IsochroneError(
-                f"the known groups of {groups.name} are not of the {len(ranks)} ranks",
-                where,
-                make_again("topology"),
-            )
-    return Topology(
-        places=places,
-        ranks=ranks,
-        levels=levels,
-        accuracy=document["accuracy"],
-        agreement=document["agreement"],
-        source=document["source"],
-        provenance=document["provenance"],
-        numbers=numbers,
-        known=known,
-        reasons=tuple(Reason(**reason) for reason in document.get("reasons", ())),
-    )
+            what = f"the known groups of {groups.name} are not of the {len(ranks)} ranks"
+            raise IsochroneError(what, where, todo)
 
 
-def _known_document(groups: KnownGroups) -> Json:
-    return {"name": groups.name, "source": groups.source, "labels": list(groups.labels)}
+FILE = Decoder("topology", TopologyFile, check=_check)
 
 
 def _check_tree(levels: Sequence[Level], places: int, where: str) -> None:
@@ -328,48 +356,7 @@ def _check_tree(levels: Sequence[Level], places: int, where: str) -> None:
             raise IsochroneError(f"level {inner.name} does not refine level {outer.name}", where, todo)
 
 
-def _level_document(level: Level) -> Json:
-    links = level.links
-    return {
-        "name": level.name,
-        "groups": [list(group) for group in level.groups],
-        "confidence": level.confidence,
-        "links": None
-        if links is None
-        else {
-            "latency_s": links.latency_s,
-            "send_overhead_s": [list(point) for point in links.send_overhead_s],
-            "receive_overhead_s": [list(point) for point in links.receive_overhead_s],
-            "gap_s": [list(point) for point in links.gap_s],
-            "capacity_bytes_per_s": links.capacity_bytes_per_s,
-            "pairs": links.pairs,
-            "spread": links.spread,
-        },
-    }
-
-
-def _read_level(document: Json, where: str) -> Level:
-    links = document["links"]
-    return Level(
-        name=document["name"],
-        groups=tuple(tuple(int(place) for place in group) for group in document["groups"]),
-        confidence=document["confidence"],
-        links=None if links is None else _read_links(links, where),
-    )
-
-
-def _read_links(document: Json, where: str) -> Links:
-    curves: dict[str, Points] = {}
+def _check_links(links: Links, where: str) -> None:
     for name in ("send_overhead_s", "receive_overhead_s", "gap_s"):
-        curves[name] = tuple((int(size), float(value)) for size, value in document[name])
-        if any(low >= high for (low, _), (high, _) in pairwise(curves[name])):
+        if any(low >= high for (low, _), (high, _) in pairwise(getattr(links, name))):
             raise IsochroneError(f"{name}: points must rise in bytes", where, make_again("topology"))
-    return Links(
-        latency_s=float(document["latency_s"]),
-        send_overhead_s=curves["send_overhead_s"],
-        receive_overhead_s=curves["receive_overhead_s"],
-        gap_s=curves["gap_s"],
-        capacity_bytes_per_s=document["capacity_bytes_per_s"],
-        pairs=document.get("pairs"),
-        spread=document.get("spread"),
-    )

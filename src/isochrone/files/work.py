@@ -3,35 +3,40 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
+from msgspec import Meta
+
+from isochrone.errors import IsochroneError
 from isochrone.files.bench import BCAST, BenchCase
-from isochrone.files.schema import SCHEMA_VERSION, check, make_again
-from isochrone.files.text import Json, read_object, write_object
+from isochrone.files.fields import Collective, Count, Ranks, Recipe, Seconds
+from isochrone.files.form import Decoder, Form, Head, written
+from isochrone.files.schema import make_again
+from isochrone.files.text import Json
+
+_MOST_SEED = (1 << 64) - 1
+_Times = Annotated[int, Meta(ge=1, le=100_000)]
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Form, frozen=True):
     """The main loop of an application: in each iteration calls of a collective, then as long as it computes.
 
     Attributes:
         name: what its times are found by, in place of the collective's.
         iterations: of one timed run.
-        calls: of each iteration.
-        compute_s: after them.
         root_step: by which the root moves on with each iteration; more than 0 for broadcasts alone.
     """
 
-    name: str
-    iterations: int
-    calls: int
-    compute_s: float
-    root_step: int = 0
-
-    def document(self) -> Json:
-        """The loop as JSON."""
-        return asdict(self)
+    name: Collective
+    iterations: _Times
+    calls: Annotated[_Times, Meta(description="Of each iteration.")]
+    compute_s: Annotated[float, Meta(ge=0, le=3600, description="After them.")]
+    root_step: Annotated[
+        int, Meta(ge=0, le=1 << 24, description="By which the root moves on with each iteration.")
+    ] = written(0)
 
 
 @dataclass(frozen=True)
@@ -68,96 +73,152 @@ class Case:
         return BenchCase(self.size_bytes, self.root, name, self.members)
 
 
-@dataclass(frozen=True)
-class Work:
-    """What a benchmark is to time.
+class _Effort(Head, frozen=True, kw_only=True):
+    """How a benchmark is to time its cases.
 
     Attributes:
         repetitions: timed calls of each recipe in each case, after one that is checked.
         seed: of the order in which recipes take turns.
-        rival_repetitions: the same for what the library is told to use (``native:NAME``).
-        patience_s: what the calls of a case may take, more or less: then it has no more repetitions, but at
-            least ``least_repetitions``; None: whatever it takes.
-        budget_s: the same of all cases together.
-        drop: a recipe other than native whose first call takes so many times as long as the fastest one's
-            of its case, and longer than its share of the patience, is timed no further; None: all are timed.
-        ranks: that the cases are for; None: any number.
-        fabric: the address of a server of routes, whose distances trees are laid by; None: by the topology.
     """
 
-    repetitions: int
-    seed: int
+    ranks: Annotated[
+        Annotated[int, Meta(ge=1, le=1 << 24)] | None,
+        Meta(description="That the cases are for; null: any number."),
+    ] = written(None)
+    fabric: Annotated[
+        Annotated[str, Meta(max_length=512)] | None,
+        Meta(
+            description="Address of a fabric's server, whose distances trees are laid by: "
+            "[hops@|speed@|time@]HOST:PORT. null: they are laid by the topology."
+        ),
+    ] = written(None)
+    repetitions: Annotated[int, Meta(ge=1, le=10**9)]
+    rival_repetitions: Annotated[
+        int, Meta(ge=0, le=10**6, description="Of what the library is told to use (native:NAME).")
+    ]
+    patience_s: Annotated[
+        Seconds | None,
+        Meta(
+            description="What the calls of one case may take, more or less; then it has no more repetitions, "
+            "but at least least_repetitions. null: whatever it takes."
+        ),
+    ]
+    budget_s: Annotated[Seconds | None, Meta(description="The same of all cases together.")] = written(None)
+    drop: Annotated[
+        Annotated[float, Meta(ge=1, le=1e9)] | None,
+        Meta(
+            description="A recipe other than native whose first call takes so many times as long as the "
+            "fastest one's of its case, and longer than its share of patience_s, is timed no further. "
+            "null: all are timed."
+        ),
+    ] = written(None)
+    least_repetitions: Annotated[int, Meta(ge=1, le=10**6)]
+    seed: Annotated[int, Meta(ge=0, extra_json_schema={"maximum": _MOST_SEED})]
+
+
+class Work(_Effort, frozen=True, kw_only=True):
+    """What a benchmark is to time."""
+
     cases: tuple[Case, ...]
-    rival_repetitions: int
-    patience_s: float | None
-    least_repetitions: int
-    ranks: int | None = None
-    fabric: str | None = None
-    budget_s: float | None = None
-    drop: float | None = None
+
+
+class CaseLine(Form, frozen=True, kw_only=True):
+    """A case as the file has it."""
+
+    collective: Collective = ""
+    pattern: Annotated[
+        Collective, Meta(description="Of point-to-point messages, in place of a collective.")
+    ] = ""
+    size_bytes: Count = msgspec.field(name="bytes")
+    root: Count
+    recipes: Annotated[tuple[Recipe, ...], Meta(min_length=1, extra_json_schema={"uniqueItems": True})]
+    members: Annotated[
+        Ranks, Meta(description="Which ranks take part, ascending; all where it is missing.")
+    ] = ""
+    loop: Annotated[
+        Loop | None,
+        Meta(
+            description="Of calls and computing, as an application's: its time is that of all iterations, "
+            "and is told by its name in place of the collective's."
+        ),
+    ] = None
+
+
+_PATTERNS: Json = {
+    "dependentSchemas": {
+        "pattern": {
+            "description": "It runs natively alone.",
+            "properties": {"collective": False, "loop": False, "recipes": {"const": ["native"]}},
+        }
+    }
+}
+
+
+class WorkFile(_Effort, frozen=True, kw_only=True, tag="work"):
+    """The whole file."""
+
+    collective: Annotated[Collective, Meta(description="Of cases that name none.")] = BCAST
+    cases: tuple[Annotated[CaseLine, Meta(extra_json_schema=_PATTERNS)], ...]
+
+
+def _check(work: WorkFile, where: str) -> None:
+    todo = make_again("work")
+    if work.seed > _MOST_SEED:
+        raise IsochroneError(f"seed: {work.seed} is above {_MOST_SEED}", where, todo)
+    for index, case in enumerate(work.cases):
+        if len(set(case.recipes)) != len(case.recipes):
+            raise IsochroneError(f"cases[{index}].recipes: items occur twice", where, todo)
+        if case.pattern and (case.collective or case.loop is not None or case.recipes != ("native",)):
+            what = f"cases[{index}]: a pattern is no collective, and runs natively alone"
+            raise IsochroneError(what, where, todo)
+
+
+FILE = Decoder("work", WorkFile, check=_check)
 
 
 def read_work(path: Path | str) -> Work:
     """Reads ``work.json``. Raises IsochroneError for what is damaged or of another kind or version."""
-    path = Path(path)
-    document = read_object(path, make_again("work"))
-    check(document, "work", str(path))
-    common = document.get("collective", BCAST)
-    return Work(
-        repetitions=int(document["repetitions"]),
-        seed=int(document["seed"]),
-        cases=tuple(
-            Case(
-                int(c["bytes"]),
-                int(c["root"]),
-                tuple(c["recipes"]),
-                c.get("pattern") or c.get("collective", common),
-                c.get("members", ""),
-                "pattern" in c,
-                Loop(**c["loop"]) if "loop" in c else None,
-            )
-            for c in document["cases"]
-        ),
-        rival_repetitions=int(document["rival_repetitions"]),
-        patience_s=document["patience_s"],
-        least_repetitions=int(document["least_repetitions"]),
-        ranks=document.get("ranks"),
-        fabric=document.get("fabric"),
-        budget_s=document.get("budget_s"),
-        drop=document.get("drop"),
+    file = FILE.file(Path(path))
+    cases = (
+        Case(
+            case.size_bytes,
+            case.root,
+            case.recipes,
+            case.pattern or case.collective or file.collective,
+            case.members,
+            bool(case.pattern),
+            case.loop,
+        )
+        for case in file.cases
     )
+    return Work(**_effort(file), cases=tuple(cases))
 
 
 def write_work(path: Path | str, work: Work) -> None:
-    """Writes ``work.json``. Raises IsochroneError for work that the schema does not allow."""
-    document = work_document(work)
-    check(document, "work", str(path))
-    write_object(Path(path), document)
+    """Writes ``work.json``. Raises IsochroneError for work that could not be read again."""
+    FILE.write(Path(path), _file_of(work))
 
 
 def work_document(work: Work) -> Json:
     """The work as JSON."""
-    return {
-        "isochrone": "work",
-        "schema_version": SCHEMA_VERSION,
-        "ranks": work.ranks,
-        "fabric": work.fabric,
-        "repetitions": work.repetitions,
-        "rival_repetitions": work.rival_repetitions,
-        "patience_s": work.patience_s,
-        "budget_s": work.budget_s,
-        "drop": work.drop,
-        "least_repetitions": work.least_repetitions,
-        "seed": work.seed,
-        "cases": [
-            {
-                "pattern" if case.is_pattern else "collective": case.collective,
-                "bytes": case.size_bytes,
-                "root": case.root,
-                "recipes": list(case.recipes),
-                **({"members": case.members} if case.members else {}),
-                **({"loop": case.loop.document()} if case.loop else {}),
-            }
-            for case in work.cases
-        ],
-    }
+    return _file_of(work).document()
+
+
+def _file_of(work: Work) -> WorkFile:
+    cases = (
+        CaseLine(
+            collective="" if case.is_pattern else case.collective,
+            pattern=case.collective if case.is_pattern else "",
+            size_bytes=case.size_bytes,
+            root=case.root,
+            recipes=case.recipes,
+            members=case.members,
+            loop=case.loop,
+        )
+        for case in work.cases
+    )
+    return WorkFile(**_effort(work), cases=tuple(cases))
+
+
+def _effort(work: _Effort) -> Json:
+    return {name: getattr(work, name) for name in _Effort.__struct_fields__ if name != "schema_version"}

@@ -172,7 +172,7 @@ def settings_for(library: MpiLibrary, plan_path: Path | None, programs: Sequence
 def _files_of(library: MpiLibrary, plan_path: Path) -> dict[str, str]:
     _check_is_file(plan_path)
     plan = read_plan(plan_path)
-    topology_path = plan_path.parent / plan.topology_file
+    topology_path = plan_path.parent / plan.topology.file
     _check_is_file(topology_path)
     topology = read_topology(topology_path)
     if topology.fingerprint != plan.fingerprint:
@@ -257,11 +257,12 @@ def check_library(plan: Plan, library: MpiLibrary, where: str) -> None:
     Raises:
         IsochroneError: when it was made with another library, another version, or another ABI of it.
     """
-    made_with = parse_version(plan.library)
-    if made_with != (library.vendor, library.version) or normal_abi(plan.abi) != library.abi:
-        title = " ".join(made_with) if made_with else plan.library
+    made_with = parse_version(plan.mpi.library)
+    if made_with != (library.vendor, library.version) or normal_abi(plan.mpi.abi) != library.abi:
+        title = " ".join(made_with) if made_with else plan.mpi.library
         raise IsochroneError(
-            f"the plan is for {title} ({plan.abi}), and the launcher is of {library.title} ({library.abi})",
+            f"the plan is for {title} ({plan.mpi.abi}), "
+            f"and the launcher is of {library.title} ({library.abi})",
             where,
             "survey with this launcher",
         )

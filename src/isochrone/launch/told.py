@@ -87,9 +87,9 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
     material = read_material(folder, library=library)
     tuning = material.needed_tuning
     vendor, version = material.version
-    if (vendor, version) != (library.vendor, library.version) or normal_abi(tuning.abi) != library.abi:
+    if (vendor, version) != (library.vendor, library.version) or normal_abi(tuning.mpi.abi) != library.abi:
         raise IsochroneError(
-            f"is for {vendor} {version} ({tuning.abi}), and the launcher is of {library.title} "
+            f"is for {vendor} {version} ({tuning.mpi.abi}), and the launcher is of {library.title} "
             f"({library.abi})",
             str(folder / LIBRARY),
             "run isochrone library tune with this launcher",

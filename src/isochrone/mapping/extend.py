@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.files.graph import Calls, Graph, Rows, Run
+from isochrone.files.graph import Calls, Graph, Rows
+from isochrone.files.graph_forms import Run
 from isochrone.mapping.graph import Whole
 from isochrone.mapping.system import System
 

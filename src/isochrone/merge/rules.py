@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from isochrone import _core
 from isochrone.files import Place, Plan, Rule, Topology, topology_document
@@ -126,8 +128,8 @@ class _Translated:
 def _translated(source: Source, topology: Topology) -> _Translated:
     names = source.plan.level_names or tuple(level.name for level in source.topology.levels)
     levels = zip(source.topology.levels, names, strict=True)
-    named = tuple(replace(level, name=name) for level, name in levels)
-    before = json.dumps(topology_document(replace(source.topology, levels=named)))
+    named = tuple(structs.replace(level, name=name) for level, name in levels)
+    before = json.dumps(topology_document(structs.replace(source.topology, levels=named)))
     after = json.dumps(topology_document(topology))
     places = [source.topology.places[place] for place in source.topology.ranks]
     wanted = {_shape_of(rule) for rule in source.plan.rules}
@@ -153,7 +155,7 @@ def _translated(source: Source, topology: Topology) -> _Translated:
 def _renamed(plan: Plan, shapes: dict[_Shape, str], names: dict[str, str]) -> list[Rule]:
     """The rules whose shapes have another text, with other names for levels."""
     return [
-        replace(rule, shape=shapes[_shape_of(rule)], recipe=_core.rename_levels(rule.recipe, names))
+        structs.replace(rule, shape=shapes[_shape_of(rule)], recipe=_core.rename_levels(rule.recipe, names))
         for rule in plan.rules
         if _shape_of(rule) in shapes
     ]
@@ -243,10 +245,10 @@ def _without(rule: Rule, others: Sequence[Rule]) -> list[Rule]:
     begin = rule.min_bytes
     for other in sorted(others, key=lambda other: other.min_bytes):
         if begin < other.min_bytes:
-            found.append(replace(rule, min_bytes=begin, max_bytes=other.min_bytes - 1))
+            found.append(structs.replace(rule, min_bytes=begin, max_bytes=other.min_bytes - 1))
         begin = max(begin, other.max_bytes + 1)
     if begin <= rule.max_bytes:
-        found.append(replace(rule, min_bytes=begin))
+        found.append(structs.replace(rule, min_bytes=begin))
     return found
 
 

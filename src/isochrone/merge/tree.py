@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Level, Links, Place, Topology, distinct_places, provenance
@@ -78,7 +79,7 @@ def merged_topology(topologies: Sequence[Topology], names: Sequence[str]) -> Mer
             )
         )
     if around:
-        levels[0] = replace(levels[0], links=_farthest(levels))
+        levels[0] = structs.replace(levels[0], links=_farthest(levels))
     ranks, rank_of = _ranks(topologies, number)
     level_of = tuple(
         tuple(
@@ -281,7 +282,7 @@ def _farthest(levels: Sequence[Level]) -> Links | None:
     if not known:
         return None
     slowest = max(known, key=lambda links: links.latency_s)
-    return replace(slowest, capacity_bytes_per_s=None, pairs=None, spread=None)
+    return structs.replace(slowest, capacity_bytes_per_s=None, pairs=None, spread=None)
 
 
 def _ranks(

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +63,7 @@ def _mapping_document(mapping: RankMap) -> dict[str, Any]:
         "objective": file.objective,
         "cost": file.cost,
         "identity_cost": file.identity_cost,
-        "levels": [asdict(level) for level in file.levels],
+        "levels": [level.document() for level in file.levels],
         "prediction": None if prediction is None else prediction.figures(),
         "advice": file.advice,
     }

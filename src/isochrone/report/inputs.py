@@ -149,7 +149,7 @@ def _not_shown(
             "bench.jsonl",
             f"The verification (bench.jsonl) was cut off before its end, so nothing is compared: {_TUNE}.",
         )
-    if survey is not None and survey.fingerprint != topology.fingerprint:
+    if survey is not None and survey.topology.fingerprint != topology.fingerprint:
         yield (
             "survey.json",
             "The survey (survey.json) found another topology than topology.json, so where it ran is not "

@@ -68,7 +68,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
         _log.warning(
             "%s: the plan is for %s, and the program ran with %s; advising without it",
             plan_file,
-            made[0].library,
+            made[0].mpi.library,
             profile.mpi.library,
         )
         made = None
@@ -78,7 +78,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
 
 def _plan(plan_file: Path) -> tuple[Plan, Topology]:
     plan = read_plan(plan_file)
-    topology_file = plan_file.with_name(plan.topology_file)
+    topology_file = plan_file.with_name(plan.topology.file)
     topology = read_topology(topology_file)
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
@@ -86,7 +86,7 @@ def _plan(plan_file: Path) -> tuple[Plan, Topology]:
 
 
 def _is_of(plan: Plan, profile: Profile) -> bool:
-    known = parse_version(plan.library)
+    known = parse_version(plan.mpi.library)
     ran = parse_version(profile.mpi.library)
-    same = known == ran if known and ran else plan.library == profile.mpi.library
-    return same and normal_abi(plan.abi) == normal_abi(profile.mpi.abi)
+    same = known == ran if known and ran else plan.mpi.library == profile.mpi.library
+    return same and normal_abi(plan.mpi.abi) == normal_abi(profile.mpi.abi)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from isochrone.detect import Clustering
 from isochrone.detect import detect as detect_topology
@@ -60,7 +61,7 @@ def detect(
         topology, report = detect_topology(found, truth, switches, seen, clustering, earlier)
     if predicted is not None:
         kind, size_bytes = predicted
-        topology = replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
+        topology = structs.replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
     _write(output, topology, replace_any)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
@@ -114,7 +115,7 @@ def _write(output: Path, topology: Topology, replace_any: bool) -> None:
         except IsochroneError:
             write_topology(output, topology)  # nothing is there that anything could depend on
             return
-        if plan.topology_file == output.name and plan.fingerprint == there.fingerprint:
+        if plan.topology.file == output.name and plan.fingerprint == there.fingerprint:
             if _told(there) == _told(topology):
                 return
             what = "other names or figures" if there.fingerprint == topology.fingerprint else "another tree"

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.place import Place, parse_cpus
-from isochrone.files.plan import Rule, plan_document, read_plan
+from isochrone.files.plan import Rule, read_plan
 from isochrone.files.topology import Topology, read_topology
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.layout import layout_for
@@ -93,7 +92,7 @@ def explain(
         UsageError: there can be no such job, or no such call in it.
     """
     plan = read_plan(plan_file)
-    topology = read_topology(plan_file.with_name(plan.topology_file))
+    topology = read_topology(plan_file.with_name(plan.topology.file))
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(plan_file), "tune again")
     if size_bytes and not table_row(collective)["has_data"]:
@@ -105,7 +104,7 @@ def explain(
         raise UsageError(f"{collective} has no root", "--root")
     if root >= layout.size:
         raise UsageError(f"rank {root} is not one of {layout.size}", "--root")
-    question = (json.dumps(plan_document(plan)), collective, layout, root, size_bytes)
+    question = (plan.text(), collective, layout, root, size_bytes)
     recipe, reason = _core.choose(*question)
     basis = _core.basis(*question) if layout.size > 1 else "none"
     shape = layout.shape(root if rooted else None)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.learned import read_learned
@@ -50,7 +51,7 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
     for path in files:
         learned = read_learned(path)
         done.append(path)
-        if (learned.fingerprint, learned.library, learned.abi) != (plan.fingerprint, plan.library, plan.abi):
+        if (learned.topology.fingerprint, learned.mpi) != (plan.fingerprint, plan.mpi):
             _log.info("%s was learned with another plan, and is dropped", path)
             continue
         plan = with_rules(plan, learned.rules)

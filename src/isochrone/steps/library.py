@@ -24,9 +24,12 @@ from isochrone.files import (
     BenchCase,
     BenchKey,
     Case,
+    LibraryEvidence,
+    LibraryReference,
     LibraryRule,
     LibraryTuning,
     Topology,
+    TopologyFileReference,
     provenance,
 )
 from isochrone.files import MpiLibrary as MpiIdentity
@@ -170,10 +173,8 @@ def tune_library(
     if race.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(
-        fingerprint=topology.fingerprint,
-        topology_file=topology_file.name,
-        library=race.mpi.library,
-        abi=race.mpi.abi,
+        topology=TopologyFileReference(topology.fingerprint, topology_file.name),
+        mpi=LibraryReference(race.mpi.library, race.mpi.abi),
         ranks=ranks,
         rules=tuple(rules),
         provenance=provenance(),
@@ -240,7 +241,14 @@ class _Race:
                 algorithm = _name(rule.recipe)
                 equal = equals.get((name, decision.size_bytes)) if algorithm == DEFAULT else None
                 found.append(
-                    LibraryRule(name, rule.min_bytes, rule.max_bytes, algorithm, rule.evidence, equal)
+                    LibraryRule(
+                        name,
+                        rule.min_bytes,
+                        rule.max_bytes,
+                        algorithm,
+                        LibraryEvidence.of(rule.evidence),
+                        equal,
+                    )
                 )
         return found
 

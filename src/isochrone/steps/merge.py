@@ -13,9 +13,12 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
+    LibraryReference,
     Plan,
+    PlannedTopology,
     Survey,
     Topology,
+    TopologyReference,
     provenance,
     read_measurements,
     read_plan,
@@ -100,7 +103,12 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
     surveys = [read_survey(path) if (path := each.folder / SURVEY).exists() else None for each in given]
     cores = {survey.cores for survey in surveys if survey is not None}
     parts = tuple(
-        Part(each.folder.absolute().name, each.topology.fingerprint, len(each.topology.ranks), each.time)
+        Part(
+            each.folder.absolute().name,
+            TopologyReference(each.topology.fingerprint),
+            len(each.topology.ranks),
+            each.time,
+        )
         for each in given
     )
     targets = dict.fromkeys(survey.target for survey in surveys if survey is not None)
@@ -108,13 +116,12 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
     write_survey(
         output / SURVEY,
         Survey(
-            " + ".join(targets) or "merged surveys",
-            addition.topology.fingerprint,
-            made_by["command"],
-            cores.pop() if len(cores) == 1 else None,
-            None,
-            made_by,
-            parts,
+            topology=TopologyReference(addition.topology.fingerprint),
+            target=" + ".join(targets) or "merged surveys",
+            command=made_by["command"],
+            cores=cores.pop() if len(cores) == 1 else None,
+            merged=parts,
+            provenance=made_by,
         ),
     )
     # Of what a merge that is replaced was verified by later.
@@ -136,7 +143,7 @@ def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     _, addition = _merged(given, ())
     digest = hashlib.sha256()
     for each, path in zip(given, plan_files, strict=True):
-        for file in (path, path.with_name(each.plan.topology_file)):
+        for file in (path, path.with_name(each.plan.topology.file)):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     folder = cache_folder() / "plans" / digest.hexdigest()[:16]
     if not (folder / PLAN).exists():
@@ -181,7 +188,7 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
 
 def _read(plan_file: Path) -> _Given:
     plan = read_plan(plan_file)
-    topology_file = plan_file.with_name(plan.topology_file)
+    topology_file = plan_file.with_name(plan.topology.file)
     topology = read_topology(topology_file)
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
@@ -214,13 +221,12 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
             f"'{merged.unknown}', and its links are taken to be the slowest that were measured",
         )
     plan = Plan(
-        fingerprint=merged.topology.fingerprint,
-        topology_file=TOPOLOGY,
-        library=given[-1].plan.library,
-        abi=given[-1].plan.abi,
+        topology=PlannedTopology(
+            merged.topology.fingerprint, TOPOLOGY, tuple(level.name for level in merged.topology.levels)
+        ),
+        mpi=LibraryReference(given[-1].plan.mpi.library, given[-1].plan.mpi.abi),
         rules=found.rules,
         provenance=provenance(),
-        level_names=tuple(level.name for level in merged.topology.levels),
     )
     return merged, Addition(merged.topology, plan, tuple(notes))
 
@@ -238,12 +244,12 @@ def _check_libraries(given: Sequence[_Given]) -> None:
 
 
 def _library(plan: Plan) -> tuple[object, str]:
-    return parse_version(plan.library) or plan.library, normal_abi(plan.abi)
+    return parse_version(plan.mpi.library) or plan.mpi.library, normal_abi(plan.mpi.abi)
 
 
 def _title(plan: Plan) -> str:
-    known = parse_version(plan.library)
-    return f"{' '.join(known) if known else plan.library} ({plan.abi})"
+    known = parse_version(plan.mpi.library)
+    return f"{' '.join(known) if known else plan.mpi.library} ({plan.mpi.abi})"
 
 
 def _write(folder: Path, addition: Addition) -> None:

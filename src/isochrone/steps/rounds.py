@@ -10,8 +10,9 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
 from isochrone.files import (
@@ -22,7 +23,6 @@ from isochrone.files import (
     Topology,
     Work,
     merged,
-    plan_document,
     read_bench,
     work_document,
     write_plan,
@@ -174,7 +174,7 @@ class Rounds:
             for number, few in enumerate(launches):
                 # Names that come later are greater: of what is there twice the later counts.
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
-                left = replace(work, cases=tuple(few))
+                left = structs.replace(work, cases=tuple(few))
                 with part("", 1 / (len(launches) - number)):
                     files = left, output, self._topology_file, plan_file
                     if self._standing is not None:
@@ -211,8 +211,8 @@ class Rounds:
                 self._variables,
                 self._topology.fingerprint,
                 self._topology.ranks,
-                work_document(replace(work, fabric=self._fabric_is or work.fabric)),
-                None if plan is None else plan_document(plan)["rules"],
+                work_document(structs.replace(work, fabric=self._fabric_is or work.fabric)),
+                None if plan is None else plan.document()["rules"],
                 launch,
             ],
             sort_keys=True,

@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
 from isochrone.files import (
@@ -26,6 +26,7 @@ from isochrone.files import (
     write_study,
     write_topology,
 )
+from isochrone.files.study import Result, Table
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.report.words import counted, join_words
@@ -54,7 +55,7 @@ def run_study(
     Raises:
         IsochroneError: the folder is of something else, or a benchmark fails.
     """
-    begun = StudyFile(study.name, target.name, provenance=provenance(command))
+    begun = StudyFile(name=study.name, target=target.name, provenance=provenance(command))
     _check_folder(folder, begun)
     measured = open_folder(folder / MEASURED)
     write_study(folder / STUDY, begun)
@@ -81,7 +82,7 @@ def run_study(
         parts=(*findings.parts, *beside),
         limits=(*findings.limits, *_limits(target, benches, repetitions)),
     )
-    done = replace(
+    done = structs.replace(
         begun, done=True, headline=findings.headline, results=_results(timed), tables=_tables(findings)
     )
     setting = _setting(machine, wanted, benches, repetitions, command)
@@ -192,31 +193,27 @@ def _position(recipes: Sequence[str], recipe: str) -> int:
     return recipes.index(recipe) if recipe in recipes else len(recipes)
 
 
-def _results(timed: Sequence[Timed]) -> list[dict[str, Any]]:
-    return [
-        {
-            "placement": each.arrangement.placement,
-            "ranks": each.arrangement.ranks,
-            "per_node": each.arrangement.per_node,
-            "region": each.region,
-            "collective": each.collective,
-            "size_bytes": each.size_bytes,
-            "recipe": each.recipe,
-            "repetitions": len(each.times_s),
-            "median_s": each.median_s.estimate,
-            "ci_s": [each.median_s.low, each.median_s.high],
-        }
+def _results(timed: Sequence[Timed]) -> tuple[Result, ...]:
+    return tuple(
+        Result(
+            placement=each.arrangement.placement,
+            ranks=each.arrangement.ranks,
+            per_node=each.arrangement.per_node,
+            region=each.region,
+            collective=each.collective,
+            size_bytes=each.size_bytes,
+            recipe=each.recipe,
+            repetitions=len(each.times_s),
+            median_s=each.median_s.estimate,
+            ci_s=(each.median_s.low, each.median_s.high),
+        )
         for each in timed
-    ]
+    )
 
 
-def _tables(findings: Findings) -> dict[str, Any]:
+def _tables(findings: Findings) -> dict[str, Table]:
     return {
-        table.stem: {
-            "caption": table.caption,
-            "head": list(table.head),
-            "rows": [list(row) for row in table.rows],
-        }
+        table.stem: Table(table.caption, tuple(table.head), tuple(tuple(row) for row in table.rows))
         for part_ in findings.parts
         for table in part_.tables
     }

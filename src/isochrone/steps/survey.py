@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from isochrone.fabric.tree import read_tree
-from isochrone.files import Survey, Topology, provenance, write_survey
+from isochrone.files import Survey, Topology, TopologyReference, provenance, write_survey
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
@@ -79,7 +79,14 @@ def survey(
             elapsed_s = time.monotonic() - begin
             write_survey(
                 folder / SURVEY,
-                Survey(target.name, topology.fingerprint, command, target.cores, elapsed_s, made_by),
+                Survey(
+                    topology=TopologyReference(topology.fingerprint),
+                    target=target.name,
+                    command=tuple(command),
+                    cores=target.cores,
+                    elapsed_s=elapsed_s,
+                    provenance=made_by,
+                ),
             )
             found = report(folder)
     forget(folder)

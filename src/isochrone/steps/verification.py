@@ -12,7 +12,19 @@ import logging
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 
-from isochrone.files import Bench, BenchCase, Evidence, Plan, in_turn, merged, provenance
+from msgspec import structs
+
+from isochrone.files import (
+    Bench,
+    BenchCase,
+    Evidence,
+    LibraryReference,
+    Plan,
+    PlannedTopology,
+    in_turn,
+    merged,
+    provenance,
+)
 from isochrone.launch.target import Target
 from isochrone.steps.bench import Limits
 from isochrone.steps.racing import Racing
@@ -104,7 +116,7 @@ class Verification:
                     spot.typical_bytes,
                 )
                 evidence = evidence_of(_verified_cases(spot, launches))
-                rules[spot] = recipe, replace(evidence, predicted_s=price)
+                rules[spot] = recipe, structs.replace(evidence, predicted_s=price)
             else:
                 of_native = [
                     times
@@ -226,11 +238,12 @@ class Verification:
             # The library's own depends on it, and so does what is faster than that.
             orders[spot.row] = self._racing.layouts[spot.members].order()
         return Plan(
-            fingerprint=self._racing.topology.fingerprint,
-            topology_file=self._racing.topology_file.name,
-            level_names=tuple(level.name for level in self._racing.topology.levels),
-            library=self._racing.mpi.library,
-            abi=self._racing.mpi.abi,
+            topology=PlannedTopology(
+                self._racing.topology.fingerprint,
+                self._racing.topology_file.name,
+                tuple(level.name for level in self._racing.topology.levels),
+            ),
+            mpi=LibraryReference(self._racing.mpi.library, self._racing.mpi.abi),
             rules=tuple(
                 rule
                 for (name, shape), few in rows.items()

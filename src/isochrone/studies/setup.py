@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import Level, Place, Topology, topology_document
-from isochrone.files.plan import Evidence, Plan, Rule, plan_document
+from isochrone.files import Level, LibraryReference, Place, PlannedTopology, Topology, topology_document
+from isochrone.files.plan import Evidence, Plan, Rule
 from isochrone.statistics import Interval, median_ci
 from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.study import Figure, Part, Table
@@ -117,8 +117,12 @@ def measured(leaders: int) -> dict[str, Any]:
     layout = _core.match(text, where)
     evidence = Evidence(2e-5, 1e-5, 2.0, (1.9, 2.1), 20)
     rule = Rule("bcast", layout.shape(0), 0, 1 << 30, recipe, evidence)
-    plan = Plan(topology.fingerprint, "topology.json", "", "libmpi.so.12", (rule,))
-    plan_text = json.dumps(plan_document(plan))
+    plan = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference("", "libmpi.so.12"),
+        rules=(rule,),
+    )
+    plan_text = plan.text()
     root = ranks // 2
     return {
         "leaders": leaders,

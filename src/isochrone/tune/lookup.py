@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from isochrone.files.plan import Plan, Rule, rule_at
+from isochrone.files.plan import Plan, Rule
+from isochrone.files.rules import rule_at
 from isochrone.tune.collectives import has_agreed_size
 
 

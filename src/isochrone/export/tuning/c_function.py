@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import Exported, Material
 from isochrone.files.library import DEFAULT, LibraryRule
-from isochrone.files.plan import Rule, rule_at
+from isochrone.files.plan import Rule
+from isochrone.files.rules import rule_at
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import has_agreed_size, in_order, timed, words
 from isochrone.tune.layout import layout_for, places_of

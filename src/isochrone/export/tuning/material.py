@@ -53,10 +53,10 @@ class Material:
     @property
     def version(self) -> tuple[str, str]:
         """Vendor and version of the library that was measured; Raises IsochroneError for an unknown one."""
-        found = parse_version(self.needed_tuning.library)
+        found = parse_version(self.needed_tuning.mpi.library)
         if found is None:
             raise IsochroneError(
-                f"an MPI library that Isochrone does not know: {self.needed_tuning.library[:40]!r}",
+                f"an MPI library that Isochrone does not know: {self.needed_tuning.mpi.library[:40]!r}",
                 str(self.topology_file.with_name(LIBRARY)),
             )
         return found
@@ -121,7 +121,7 @@ def read_material(folder: Path, vendors: Sequence[str] = (), library: MpiLibrary
     tuning = read_library(library_file) if library_file.exists() else None
     for path, fingerprint in (
         (plan_file, plan and plan.fingerprint),
-        (library_file, tuning and tuning.fingerprint),
+        (library_file, tuning and tuning.topology.fingerprint),
     ):
         if fingerprint is not None and fingerprint != topology.fingerprint:
             raise IsochroneError("was made for another topology", str(path), "make it again")

@@ -94,7 +94,8 @@ def write_selection(material: Material) -> Exported:
     tuning = material.needed_tuning
     if material.library is None:
         raise IsochroneError(
-            f"the file is made from that of the library itself, and {tuning.library[:40]!r} is not at hand",
+            "the file is made from that of the library itself, "
+            f"and {tuning.mpi.library[:40]!r} is not at hand",
             todo="add it: isochrone mpi add MPICC",
         )
     binary = Path(material.library.library_path)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from isochrone import _core
 from isochrone.files import StudyFile
-from isochrone.files.text import Json
+from isochrone.files.study import Result
 from isochrone.models.observation import Found, Observation
 from isochrone.tune.collectives import timed
 
@@ -31,21 +31,21 @@ def of_study(study: StudyFile, layouts: Mapping[Arranged, _core.Layout | None], 
     return Found(
         tuple(
             Observation(
-                operation=row["collective"],
-                size_bytes=row["size_bytes"],
-                ranks=row["ranks"],
-                time_s=row["median_s"],
-                algorithm=row["recipe"],
-                mapping=row["placement"],
-                region=row["region"],
+                operation=row.collective,
+                size_bytes=row.size_bytes,
+                ranks=row.ranks,
+                time_s=row.median_s,
+                algorithm=row.recipe,
+                mapping=row.placement,
+                region=row.region,
                 layout=layouts[_arranged(row)],
-                source=f"{where}: {row['repetitions']} repetitions",
+                source=f"{where}: {row.repetitions} repetitions",
             )
             for row in study.results
-            if row["median_s"] > 0 and row["ranks"] > 1 and row["collective"] in timed()
+            if row.median_s > 0 and row.ranks > 1 and row.collective in timed()
         )
     )
 
 
-def _arranged(row: Json) -> Arranged:
-    return row["placement"], row["ranks"], row["per_node"]
+def _arranged(row: Result) -> Arranged:
+    return row.placement, row.ranks, row.per_node
