@@ -10,7 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from msgspec import structs
 
 from isochrone.report.boxes import draw
-from isochrone.report.chartdata import blocks, chart_data, colour_range_s
+from isochrone.report.chartdata import chart_data
+from isochrone.report.latencies import blocks, colour_range_s
 from isochrone.report.mergetree import merge_tree
 from isochrone.report.plots.collective import collective
 from isochrone.report.structure import branches, nesting_words
@@ -137,9 +138,9 @@ def test_no_line_is_drawn_over_sizes_that_were_not_measured(survey_of: Callable)
         if not key.recipe.startswith("native:") or key.size_bytes in told
     }
     facts = replace(made, bench=replace(made.bench, slowest_s=times)).facts()
-    data = chart_data(facts)["collectives"]["broadcast"]
-    assert isinstance(data, dict)
-    assert [size for size, time in zip(sizes, data["rival_us"], strict=True) if time] == sorted(told)
+    lines = chart_data(facts)["collectives"]["broadcast"]["times"]["lines"]
+    (times_us,) = [line["values"] for line in lines if line["kind"] == "rival"]
+    assert [size for size, time in zip(sizes, times_us, strict=True) if time] == sorted(told)
     figure = collective(facts.comparisons[0])
     assert figure is not None
     (line,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "Best selectable"]

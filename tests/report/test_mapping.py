@@ -29,12 +29,12 @@ from isochrone.files.graph import rows_of
 from isochrone.mapping.graph import task_graph
 from isochrone.mapping.system import system_of_tree
 from isochrone.report import read_facts, summary_lines, survey_document
-from isochrone.report.chartdata import chart_data, sent
+from isochrone.report.chartdata import MOST_CELLS, chart_data, sent_document
 from isochrone.report.facts import Facts
 from isochrone.report.headline import mapping_sentences
 from isochrone.report.page import page
 from isochrone.report.plots.traffic import mapping as mapping_figure
-from isochrone.report.traffic import blocks_by_place, by_place
+from isochrone.report.traffic import blocks_by_place, by_place, sent
 from isochrone.report.write import write_page
 from isochrone.units import approximate_bytes
 
@@ -216,10 +216,12 @@ def test_the_matrix_of_many_ranks_stays_small_and_keeps_all_bytes() -> None:
     volumes = random.integers(1, 1 << 30, 200_000)
     tasks = task_graph(ranks, np.column_stack([pairs, np.ones(len(pairs), np.int64), volumes]))
     system = system_of_tree([16, 16, 16])
-    found = sent(tasks, system.groups, random.permutation(ranks).tolist())
-    assert len(json.dumps(found, separators=(",", ":"))) < 1.2e6
-    assert found["side"] == 256
-    for matrix in (found["found"], found["mapped"]):
+    found = sent(tasks, system.groups, random.permutation(ranks).tolist(), MOST_CELLS)
+    assert found is not None
+    drawn = sent_document(found)
+    assert len(json.dumps(drawn, separators=(",", ":"))) < 1.2e6
+    assert found.side == drawn["side"] == 256
+    for matrix in (drawn["found"], drawn["mapped"]):
         assert isinstance(matrix, list)
         total = sum(10**value for value in matrix if value is not None)
         assert total == pytest.approx(tasks.volume_bytes.sum(), rel=2e-3)

@@ -41,6 +41,10 @@ from isochrone.report.words import (
             "between nodes a k-nomial tree (k = 4) laid over the map, its longest paths on the shortest "
             "links, inside each node the library's own, in segments of 8 B",
         ),
+        (
+            "hierarchical(machine=binomial,node=binomial+flat)",
+            "between nodes a binomial tree, inside each node a binomial tree up and a flat tree down",
+        ),
         ("hierarchical(machine=flat)", "over all ranks of the machine a flat tree"),
     ],
 )

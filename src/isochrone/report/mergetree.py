@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from isochrone.files import Topology
+from isochrone.report.ticks import Ticks, time_ticks
 from isochrone.statistics import FloatArray
 
 
@@ -57,6 +58,11 @@ class MergeTree:
     def top_s(self) -> float:
         """The upper end of an axis that shows all of it."""
         return max(merge.height_s for merge in self.merges) * 1.12
+
+    @property
+    def ticks(self) -> Ticks:
+        """Of that axis, in seconds."""
+        return time_ticks(self.floor_s, self.top_s)
 
 
 def merge_tree(linkage: FloatArray, topology: Topology) -> MergeTree | None:

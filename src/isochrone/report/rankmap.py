@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from isochrone.files import Graph, LevelTraffic, MappingFile, Topology, distinct_places
+from isochrone.files import Graph, MappingFile, Topology, distinct_places
 from isochrone.mapping.graph import TaskGraph
+from isochrone.report.traffic import Share, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +40,9 @@ class RankMap:
         return tasks if tasks.volume_bytes.any() else None
 
     @property
-    def levels(self) -> tuple[LevelTraffic, ...]:
-        """The levels at which anything meets, outermost first."""
-        return tuple(level for level in self.file.levels if level.before_bytes or level.after_bytes)
-
-    @property
-    def total_bytes(self) -> int:
-        """Of all messages."""
-        return sum(level.before_bytes for level in self.levels)
+    def shares(self) -> tuple[Share, ...]:
+        """What meets at each level, outermost first."""
+        return shares(self.file.levels)
 
 
 def at_places(mapping: MappingFile, topology: Topology) -> tuple[int, ...] | None:

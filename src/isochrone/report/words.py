@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recipes, rules and levels in plain words.
 
-A recipe is read by the grammar of DESIGN.md. What does not follow it (a newer version's recipe, a damaged
-file) is shown as it stands rather than guessed at: the report describes plans, it does not judge them.
+What is no recipe to the core (a newer version's, or of a damaged file) is shown as it stands rather than
+guessed at: the report describes plans, it does not judge them.
 """
 
 from __future__ import annotations
@@ -37,15 +37,6 @@ _ORDERS = {
 }
 _DIVISION = re.compile(r"([\w-]+) (\d+x\d+(?:\+\d+x\d+)*)")
 _ROOT = "root in "
-_ALGORITHM = r"[A-Za-z][\w-]*(?:/\d+)?"
-_WAY = rf"{_ALGORITHM}(?:\+{_ALGORITHM})?"
-_ORDER = "|".join(_ORDERS)
-_AMONG = rf"(?:{_WAY}|(?:{_ORDER})\({_ALGORITHM}\))"
-_RECIPE = re.compile(
-    rf"(?P<flat>{_ALGORITHM})(?:@(?P<flat_segment>\d+))?"
-    rf"|(?P<order>{_ORDER})\((?P<ordered>{_ALGORITHM})\)(?:@(?P<ordered_segment>\d+))?"
-    rf"|hierarchical\((?P<steps>[\w-]+={_AMONG}(?:,[\w-]+={_WAY})*)\)(?:@(?P<steps_segment>\d+))?"
-)
 
 
 def level_noun(name: str, count: int = 1) -> str:
@@ -81,18 +72,19 @@ def describe_recipe(recipe: str) -> str:
     library, separator, told = recipe.partition(":")
     if library == "native" and separator:
         return f"the library told to use its “{told}”"
-    match = _RECIPE.fullmatch(recipe.replace(" ", ""))
-    if match is None:
+    try:
+        parts = _core.recipe_parts(recipe)
+    except ValueError:
         return f"the recipe “{recipe}”"
-    if match["flat"]:
-        return describe_algorithm(match["flat"]) + _segment_words(match["flat_segment"])
-    if match["ordered"]:
-        ordered = describe_algorithm(match["ordered"])
-        return f"{ordered} {_ORDERS[match['order']]}{_segment_words(match['ordered_segment'])}"
-    steps = [
-        (level, algorithm) for level, _, algorithm in (s.partition("=") for s in match["steps"].split(","))
+    ways = [
+        " up and ".join(map(describe_algorithm, names)) + (" down" if len(names) > 1 else "")
+        for names in parts["algorithms"] or [["native"]]
     ]
-    return _step_words(steps) + _segment_words(match["steps_segment"])
+    if parts["order"]:
+        ways[0] += f" {_ORDERS[parts['order']]}"
+    words = _step_words(parts["levels"], ways) if parts["levels"] else ways[0]
+    segment_bytes = parts["segment_bytes"]
+    return f"{words}, in segments of {format_bytes(segment_bytes)}" if segment_bytes else words
 
 
 def describe_range(min_bytes: int, max_bytes: int) -> str:
@@ -177,27 +169,15 @@ def _algorithms() -> dict[str, str]:
     return {"native": "the library's own"} | {row["name"]: row["words"] for row in _core.algorithms()}
 
 
-def _segment_words(segment_bytes: str | None) -> str:
-    return (
-        f", in segments of {format_bytes(int(segment_bytes))}"
-        if segment_bytes and len(segment_bytes) < 16
-        else ""
-    )
-
-
-def _step_words(steps: Sequence[tuple[str, str]]) -> str:
+def _step_words(levels: Sequence[str], ways: Sequence[str]) -> str:
     """Each step among the leaders of the next named level's groups; the last among all ranks of its group."""
     clauses = []
-    for position, (level, algorithm) in enumerate(steps):
-        order, opened, inside = algorithm.removesuffix(")").partition("(")
-        words = " up and ".join(describe_algorithm(way) for way in (inside or algorithm).split("+"))
-        words += f" {_ORDERS[order]}" if opened else ""
-        words += " down" if "+" in algorithm else ""
+    for position, (level, way) in enumerate(zip(levels, ways, strict=True)):
         place = f"inside each {level_noun(level)}"
-        if position + 1 < len(steps):
-            parts = level_noun(steps[position + 1][0], 2)
+        if position + 1 < len(levels):
+            parts = level_noun(levels[position + 1], 2)
             place = f"between {parts}" if position == 0 else f"{place}, between its {parts},"
         elif position == 0:
             place = f"over all ranks of the {level_noun(level)}"
-        clauses.append(f"{place} {words}")
+        clauses.append(f"{place} {way}")
     return ", ".join(clauses) if len(clauses) < 3 else "; ".join(clauses)

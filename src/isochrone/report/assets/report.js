@@ -103,17 +103,16 @@
   function blockOutlines() {
     const depth = data.levels.length;
     // White lines part what is coloured; on the paper of pairs that were not measured they would not be seen.
-    const line = data.latency_us.includes(null) ? "#525b64" : "#ffffff";
-    return data.levels.map((level, index) => {
+    const line = data.scale.complete ? "#ffffff" : "#525b64";
+    return data.scale.outlines.map((squares, index) => {
       const x = [], y = [];
-      for (const [start, end] of level.blocks) {
-        if (end - start < 2 || end - start === count) continue;
+      for (const [start, end] of squares) {
         const [a, b] = [start - 0.5, end - 0.5];
         x.push(a, b, b, a, a, null);
         y.push(a, a, b, b, a, null);
       }
       const width = Math.max(0.7, 2.2 - 0.6 * (index - 1)) * (count > 200 && index === depth - 1 ? 0.8 : 1);
-      return { x, y, type: "scatter", mode: "lines", line: { color: line, width }, hoverinfo: "skip", name: level.noun };
+      return { x, y, type: "scatter", mode: "lines", line: { color: line, width }, hoverinfo: "skip" };
     }).filter((trace) => trace.x.length);
   }
 
@@ -124,7 +123,7 @@
       const us = latencyOf(a, b);
       return us ? Math.log10(us) : null;
     }));
-    const { low_us: low, high_us: high, tickvals, ticktext } = data.scale;
+    const { low_us: low, high_us: high, tickvals, ticktext, marks } = data.scale;
     const heat = {
       z, type: "heatmap", colorscale: "Viridis", zmin: Math.log10(low), zmax: Math.log10(high), hoverinfo: "none",
       hoverongaps: true, showscale: true,
@@ -133,10 +132,8 @@
         tickvals: tickvals.map(Math.log10), ticktext,
       },
     };
-    const step = Math.max(1, 2 ** Math.ceil(Math.log2(count / 8)));
-    const shown = order.map((_, i) => i).filter((i) => i % step === 0);
     const axis = {
-      tickvals: shown, ticktext: shown.map((i) => String(order[i])), showgrid: false, ticks: "", constrain: "domain",
+      tickvals: marks, ticktext: marks.map((i) => String(order[i])), showgrid: false, ticks: "", constrain: "domain",
     };
     Plotly.react(chart, [heat, ...outlines], layout(chart, {
       xaxis: { ...axis, side: "top", range: [-0.5, count - 0.5] },
@@ -166,15 +163,14 @@
       : `rank ${members[0]} ${where}`;
   }
 
-  function sentMatrix(id, cells, order, hostOf, blocks) {
+  function sentMatrix(id, cells, order, hostOf, shown) {
     const chart = element(id);
-    const { ranks, side, low, high, tickvals, ticktext } = data.mapping.sent;
+    const { ranks, side, low, high, tickvals, ticktext, marks } = data.mapping.sent;
     const z = Array.from({ length: side }, (_, row) => cells.slice(row * side, (row + 1) * side));
-    const outlines = blocks.map((groups, depth) => {
+    const outlines = shown.map((squares, depth) => {
       const x = [], y = [];
-      for (const [start, end] of groups) {
-        const [a, b] = [(start * side) / ranks - 0.5, (end * side) / ranks - 0.5];
-        if (b - a <= 1 || end - start === ranks) continue;
+      for (const [start, end] of squares) {
+        const [a, b] = [start - 0.5, end - 0.5];
         x.push(a, b, b, a, a, null);
         y.push(a, a, b, b, a, null);
       }
@@ -189,10 +185,8 @@
         tickvals, ticktext,
       },
     };
-    const step = Math.max(1, 2 ** Math.ceil(Math.log2(side / 8)));
-    const shown = z.map((_, cell) => cell).filter((cell) => cell % step === 0);
     const axis = {
-      tickvals: shown, ticktext: shown.map((cell) => String(order[Math.ceil((cell * ranks) / side)])), showgrid: false, ticks: "",
+      tickvals: marks, ticktext: marks.map((cell) => String(order[Math.ceil((cell * ranks) / side)])), showgrid: false, ticks: "",
       constrain: "domain",
     };
     Plotly.react(chart, [heat, ...outlines], layout(chart, {
@@ -215,7 +209,7 @@
     if (element("mapping-found")) {
       const inOrder = Array.from({ length: found.sent.ranks }, (_, rank) => rank);
       sentMatrix("mapping-found", found.sent.found, inOrder, found.host_in_order, []);
-      sentMatrix("mapping-mapped", found.sent.mapped, found.sent.order, found.host_mapped, found.sent.blocks);
+      sentMatrix("mapping-mapped", found.sent.mapped, found.sent.order, found.host_mapped, found.sent.outlines);
     }
     const chart = element("mapping-levels");
     if (!chart) return;
@@ -271,14 +265,17 @@
 
   // A collective by size.
 
-  function series({ sizes, size_names: names }, values, name, colourName, symbol, dash, hover) {
-    if (!values.some(Boolean)) return [];
-    const line = colour(colourName);
+  const looks = { native: ["square", "dash"], plan: ["circle", "solid"], rival: ["diamond", "dot"] };
+
+  function series({ sizes, size_names: names }, { name, kind, values, details }, hover) {
+    const line = colour(kind);
+    const [symbol, dash] = looks[kind];
     const band = { x: [], y: [] };
     for (const run of runsOf(values)) {
       band.x.push(...run.map((i) => sizes[i]), ...run.map((i) => sizes[i]).reverse(), null);
       band.y.push(...run.map((i) => values[i][1]), ...run.map((i) => values[i][2]).reverse(), null);
     }
+    const said = (value, i) => `${details[i] ? `${escapeText(details[i])}, ` : ""}${hover(value)}`;
     return [{
       ...band, type: "scatter", mode: "lines", fill: "toself", fillcolor: withAlpha(line, 0.2), line: { width: 0 }, hoverinfo: "skip",
       showlegend: false, legendgroup: name,
@@ -286,7 +283,7 @@
       x: sizes, y: values.map((value) => value && value[0]), connectgaps: false,
       type: "scatter", mode: "lines+markers", name, legendgroup: name,
       line: { color: line, width: 2.2, dash }, marker: { symbol, size: 7, color: line },
-      text: values.map((value, i) => value && `${escapeText(name)}, ${names[i]}: ${hover(value, i)}`), hovertemplate: "%{text}<extra></extra>",
+      text: values.map((value, i) => value && `${escapeText(name)}, ${names[i]}: ${said(value, i)}`), hovertemplate: "%{text}<extra></extra>",
     }];
   }
 
@@ -301,52 +298,34 @@
     return runs;
   }
 
-  function sizeAxis({ sized_by: what, size_axis: axis, sizes }) {
+  function sizeAxis({ size_axis: axis, sizes }) {
     const [low, high] = [Math.log10(sizes[0]), Math.log10(sizes[sizes.length - 1])];
     const pad = Math.max(0.1, (high - low) * 0.02);
-    return { type: "log", title: { text: `${what} size` }, ...axis, range: [low - pad, high + pad] };
+    return { type: "log", ...axis, range: [low - pad, high + pad] };
+  }
+
+  function bySize(chart, shown, { lines, range, tickvals, ticktext }, title, hover, shapes) {
+    Plotly.react(chart, lines.flatMap((line) => series(shown, line, hover)), layout(chart, {
+      xaxis: sizeAxis(shown), yaxis: { type: "log", title: { text: title }, range, tickvals, ticktext }, shapes, showlegend: true,
+      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" },
+      margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
+    }), config);
   }
 
   function collective(stem, shown) {
     const times = element(`${stem}-time`);
     if (!times) return;
-    const hover = (value) => `${duration(value[0])} [${duration(value[1])} – ${duration(value[2])}]`;
-    const rivalHover = (value, i) => `${escapeText(shown.rival_names[i])}, ${hover(value)}`;
-    const all = [...shown.native_us, ...shown.plan_us, ...shown.rival_us].filter(Boolean).flat();
-    const [low, high] = [Math.min(...all) / 1.2, Math.max(...all) * 1.2];
-    const legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" };
-    Plotly.react(times, [
-      ...series(shown, shown.rival_us, "Best selectable", "rival", "diamond", "dot", rivalHover),
-      ...series(shown, shown.native_us, "Library's own", "native", "square", "dash", hover),
-      ...series(shown, shown.plan_us, "With the plan", "plan", "circle", "solid", hover),
-    ], layout(times, {
-      xaxis: sizeAxis(shown),
-      yaxis: { type: "log", title: { text: "Time of the slowest rank" }, range: [Math.log10(low), Math.log10(high)], ...shown.time_axis },
-      showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
-    }), config);
-
-    const ratioHover = (value) => `${value[0].toFixed(2)}× [${value[1].toFixed(2)} – ${value[2].toFixed(2)}]`;
-    const ratios = [...shown.speedup, ...shown.rival_speedup].filter(Boolean).flat();
-    const [least, most] = [Math.min(0.9, ...ratios) / 1.06, Math.max(1.25, ...ratios) * 1.06];
-    const marks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100].filter((v) => v > least && v < most);
-    const speedups = element(`${stem}-speedup`);
-    Plotly.react(speedups, [
-      ...series(shown, shown.rival_speedup, "Against the best selectable", "rival", "diamond", "dot", ratioHover),
-      ...series(shown, shown.speedup, "Against the library's own", "plan", "circle", "solid", ratioHover),
-    ], layout(speedups, {
-      xaxis: sizeAxis(shown),
-      yaxis: {
-        type: "log", title: { text: "Speedup of the plan" }, range: [Math.log10(least), Math.log10(most)],
-        tickvals: marks, ticktext: marks.map((v) => `${v}×`),
-      },
-      shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: { color: colour("ink"), width: 1.4 } }],
-      showlegend: true, legend, margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
-    }), config);
+    const timeHover = ([value, low, high]) => `${duration(value)} [${duration(low)} – ${duration(high)}]`;
+    bySize(times, shown, shown.times, "Time of the slowest rank", timeHover, []);
+    const even = { type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: { color: colour("ink"), width: 1.4 } };
+    const ratio = (value) => value.toFixed(2);
+    const ratioHover = ([value, low, high]) => `${ratio(value)}× [${ratio(low)} – ${ratio(high)}]`;
+    bySize(element(`${stem}-speedup`), shown, shown.speedups, "Speedup of the plan", ratioHover, [even]);
   }
 
   function drawAll() {
     matrix("matrix-found", Array.from({ length: count }, (_, rank) => rank), []);
-    matrix("matrix-ordered", data.order, blockOutlines());
+    matrix("matrix-ordered", data.order, data.scale ? blockOutlines() : []);
     dendrogram();
     mapping();
     for (const [stem, shown] of Object.entries(data.collectives)) collective(stem, shown);

@@ -16,7 +16,6 @@ from isochrone.report.fold import Folded, fold
 from isochrone.report.mergetree import Cut, Merge, MergeTree
 from isochrone.report.plots.style import INK, LEVELS, SOFT, TINTS, dress, new_figure, set_ticks
 from isochrone.report.structure import size_words
-from isochrone.report.ticks import time_ticks
 from isochrone.report.words import counted, level_noun
 from isochrone.units import format_time
 
@@ -50,7 +49,7 @@ def dendrogram(facts: Facts) -> Figure | None:
     axes.set_ylim(tree.floor_s, tree.top_s)
     dress(axes)
     axes.grid(False, axis="x")
-    set_ticks(axes.yaxis, *time_ticks(tree.floor_s, tree.top_s))
+    set_ticks(axes.yaxis, *tree.ticks)
     axes.set_ylabel("mean latency between two branches")
     _draw_cuts(axes, facts, tree, folded.cuts)
     _draw_boxes(axes, tree, folded.branches)

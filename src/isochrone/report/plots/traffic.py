@@ -15,9 +15,7 @@ from isochrone.files import LevelTraffic
 from isochrone.mapping.graph import TaskGraph
 from isochrone.report.facts import Facts
 from isochrone.report.plots.style import LINE, MISSING, NATIVE, PLAN, SOFT, dress, new_figure, set_ticks
-from isochrone.report.ticks import byte_ticks
-from isochrone.report.traffic import Groups, blocks_by_place, by_place, byte_matrix
-from isochrone.report.words import capitalised, level_noun
+from isochrone.report.traffic import Groups, Sent, Share, sent, shares
 
 _MOST_CELLS = 1024
 """On a side of a matrix; more ranks than that share cells."""
@@ -41,9 +39,9 @@ def traffic(
         at: [rank], its place.
         levels: what meets at each.
     """
-    met = [level for level in levels if level.before_bytes or level.after_bytes]
+    found, met = sent(graph, groups, at, _MOST_CELLS), shares(levels)
     several = len(met) > 1
-    if graph is None or not graph.volume_bytes.any():
+    if found is None:
         if not several:
             return None
         figure = new_figure(11, 1.2 + 0.4 * len(met))
@@ -51,21 +49,16 @@ def traffic(
         return figure
     figure = new_figure(11, 7.6 if several else 5.7)
     grid = figure.add_gridspec(2, 2, height_ratios=(3, 1)) if several else figure.add_gridspec(1, 2)
-    _matrices(figure, (figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1])), graph, groups, at)
+    _matrices(figure, (figure.add_subplot(grid[0, 0]), figure.add_subplot(grid[0, 1])), found)
     if several:
         _bars(figure.add_subplot(grid[1, :]), met)
     return figure
 
 
-def _matrices(
-    figure: Figure, panels: tuple[Axes, Axes], graph: TaskGraph, groups: Groups, at: Sequence[int]
-) -> None:
-    orders = (np.arange(graph.ranks), by_place(groups, at))
-    matrices = [byte_matrix(graph, ranks, _MOST_CELLS) for ranks in orders]
-    sent = np.concatenate([matrix[matrix > 0] for matrix in matrices])
-    scale = LogNorm(sent.min(), max(sent.max(), sent.min() * 1.01))
+def _matrices(figure: Figure, panels: tuple[Axes, Axes], found: Sent) -> None:
+    scale = LogNorm(found.low_bytes, max(found.high_bytes, found.low_bytes * 1.01))
     titles = ("Ranks in their order", "By place, as mapped")
-    for axes, matrix, title in zip(panels, matrices, titles, strict=True):
+    for axes, matrix, title in zip(panels, (found.found, found.mapped), titles, strict=True):
         image = axes.imshow(
             np.ma.masked_equal(matrix, 0), norm=scale, cmap="viridis_r", interpolation="nearest"
         )
@@ -77,30 +70,27 @@ def _matrices(
         axes.set_ylabel("sender", color=SOFT)
         for spine in axes.spines.values():
             spine.set_color(LINE)
-    side = matrices[0].shape[0]
-    for depth, blocks in enumerate(blocks_by_place(groups, at)):
-        for start, end in blocks:
-            corner, width = start * side / graph.ranks - 0.5, (end - start) * side / graph.ranks
-            if 1 < width < side:
-                outline = Rectangle((corner, corner), width, width, fill=False, edgecolor=SOFT)
-                outline.set_linewidth(max(0.5, 1.7 - 0.5 * (depth - 1)))
-                panels[1].add_patch(outline)
+    for depth, outlines in enumerate(found.outlines):
+        for start, end in outlines:
+            corner, width = start - 0.5, end - start
+            outline = Rectangle((corner, corner), width, width, fill=False, edgecolor=SOFT)
+            outline.set_linewidth(max(0.5, 1.7 - 0.5 * (depth - 1)))
+            panels[1].add_patch(outline)
     bar = figure.colorbar(image, ax=list(panels), orientation="vertical", aspect=40, pad=0.01)
     bar.set_label("bytes sent", color=SOFT)
-    set_ticks(bar.ax.yaxis, *byte_ticks(int(sent.min()), int(sent.max())))
+    set_ticks(bar.ax.yaxis, *found.ticks)
     bar.ax.tick_params(colors=SOFT, length=0)
     bar.outline.set_visible(False)
 
 
-def _bars(axes: Axes, levels: Sequence[LevelTraffic]) -> None:
-    total = max(1, sum(level.before_bytes for level in levels))
+def _bars(axes: Axes, levels: Sequence[Share]) -> None:
     at = np.arange(len(levels))
     for offset, name, colour, values in (
-        (-0.2, "in their order", NATIVE, [level.before_bytes for level in levels]),
-        (0.2, "mapped", PLAN, [level.after_bytes for level in levels]),
+        (-0.2, "in their order", NATIVE, [level.before for level in levels]),
+        (0.2, "mapped", PLAN, [level.after for level in levels]),
     ):
-        axes.barh(at + offset, [value / total for value in values], 0.36, color=colour, label=name)
-    axes.set_yticks(at, [capitalised(level_noun(level.name)) for level in levels])
+        axes.barh(at + offset, values, 0.36, color=colour, label=name)
+    axes.set_yticks(at, [level.title for level in levels])
     axes.invert_yaxis()
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_xlabel("of all bytes meet at this level, outermost on top")

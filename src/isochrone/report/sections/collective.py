@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from isochrone.files import Bench
-from isochrone.report.chartdata import is_drawn
+from isochrone.report.bysize import by_size
 from isochrone.report.comparison import Comparison, SizeComparison, is_proven_faster
 from isochrone.report.facts import Facts
 from isochrone.report.headline import collective_sentence
@@ -29,7 +29,7 @@ def collective(facts: Facts, bench: Bench, comparison: Comparison) -> Html:
     """The section on the verification run of one collective. What has no data has no figure."""
     name, stem = capitalised(comparison.words), comparison.stem
     how = tag("p", _how(bench, comparison))
-    if not is_drawn(comparison):
+    if by_size(comparison) is None:
         return section(stem, f"{name} time", how, _table(comparison), tag("p", _caption(comparison, "Times")))
     description = collective_sentence(comparison, facts.plan) or ""
     charts = [

@@ -11,7 +11,6 @@ from isochrone.report.hosts import natural_order, rank_list, without_domain
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.rankmap import RankMap
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.words import capitalised, level_noun
 from isochrone.units import approximate_bytes, number_of
 
 _MOST_OPEN = 40
@@ -32,7 +31,7 @@ def mapping(facts: Facts) -> Html:
         title,
         tag("p", " ".join(sentences)) if sentences else None,
         _drawings(facts, found),
-        _levels(found) if found.levels else None,
+        _levels(found) if found.shares else None,
         _where(facts, found),
     )
 
@@ -66,7 +65,7 @@ def _drawings(facts: Facts, found: RankMap) -> list[Child]:
             + (" Each square outlines a group of a level." if len(facts.levels) > 1 else "")
             + (" Neighbours share a cell: there are many." if found.rank_count > MOST_CELLS else "")
         )
-    if len(found.levels) > 1:
+    if len(found.shares) > 1:
         bars = chart(
             "mapping-levels", "Bars of the bytes that meet at each level; the table has them.", "wide"
         )
@@ -88,16 +87,15 @@ def _not_drawn(facts: Facts, found: RankMap) -> str | None:
 
 
 def _levels(found: RankMap) -> Html:
-    total = max(1, found.total_bytes)
     rows = [
         (
-            capitalised(level_noun(level.name)),
-            approximate_bytes(level.before_bytes),
-            _share(level.before_bytes / total),
-            approximate_bytes(level.after_bytes),
-            _share(level.after_bytes / total),
+            share.title,
+            approximate_bytes(share.before_bytes),
+            _share(share.before),
+            approximate_bytes(share.after_bytes),
+            _share(share.after),
         )
-        for level in found.levels
+        for share in found.shares
     ]
     head = ("Meet at", "In their order", "Share", "Mapped", "Share")
     return table(head, rows, "Bytes that meet at each level, outermost first")
