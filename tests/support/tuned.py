@@ -14,6 +14,7 @@ from planned import EVIDENCE, LINKS
 
 from isochrone.files import (
     Level,
+    LibraryEvidence,
     LibraryReference,
     LibraryRule,
     LibraryTuning,
@@ -64,7 +65,7 @@ def write_survey_of(
     found = []
     for name, low, high, algorithm in rules:
         own, _, equal = algorithm.partition("=")
-        found.append(LibraryRule(name, low, high, own, EVIDENCE, equal or None))
+        found.append(LibraryRule(name, low, high, own, LibraryEvidence.of(EVIDENCE), equal or None))
     text, abi = (library, "libmpi.so.40") if isinstance(library, str) else (version_of(library), library.abi)
     tuning = LibraryTuning(
         topology=TopologyFileReference(topology.fingerprint, "topology.json"),
