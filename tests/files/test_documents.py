@@ -185,6 +185,8 @@ def test_a_plan_is_read_as_written(tmp_path):
         (lambda d: d["rules"][0].update(recipe="two\nlines"), "recipe"),
         (lambda d: d["rules"][0]["evidence"].update(speedup_ci=[2, 1]), "speedup_ci"),
         (lambda d: d["topology"].update(fingerprint="beef"), "fingerprint"),
+        (lambda d: d["topology"].update(levels=["machine", "machine"]), "topology.levels: items occur twice"),
+        (lambda d: d["rules"][0].update(basis="guessed"), r"rules\[0\].basis"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):
@@ -199,6 +201,23 @@ def test_a_plan_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):
 def test_work_is_read_as_written(tmp_path):
     write_work(tmp_path / "work.json", WORK)
     assert read_work(tmp_path / "work.json") == WORK
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda d: d.update(seed=1 << 64), "seed: is above 18446744073709551615"),
+        (
+            lambda d: d["cases"][0].update(recipes=["native", "native"]),
+            r"cases\[0\].recipes: items occur twice",
+        ),
+    ],
+)
+def test_work_that_cannot_be_is_refused(tmp_path, edit, message):
+    write_work(tmp_path / "work.json", WORK)
+    change(tmp_path / "work.json", edit)
+    with pytest.raises(IsochroneError, match=message):
+        read_work(tmp_path / "work.json")
 
 
 def test_work_without_recipes_is_refused(tmp_path):

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 from importlib import resources
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import pytest
 from msgspec import Meta
 
 from isochrone.errors import IsochroneError
+from isochrone.files import Level, Place, Topology, read_plan, read_topology, write_topology
 from isochrone.files.bench import FILE
-from isochrone.files.form import Form
+from isochrone.files.form import Form, written
 from isochrone.files.generate import schemas
 from isochrone.files.schema import KINDS, schema
 from isochrone.files.text import DamagedError
@@ -89,8 +92,45 @@ def test_a_whole_number_written_with_a_point_is_said_to_be_none() -> None:
 class _Part(Form, frozen=True):
     size: Annotated[int, Meta(ge=0)]
     note: str = ""
+    cores: int | None = written(None)
+    names: tuple[str, ...] = written(tuple)
 
 
-def test_what_has_its_default_is_not_written() -> None:
-    assert _Part(3).document() == {"size": 3}
-    assert _Part(3, "x").document() == {"size": 3, "note": "x"}
+def test_what_has_its_default_is_not_written_but_where_that_is_wanted() -> None:
+    assert _Part(3).document() == {"size": 3, "cores": None, "names": []}
+    assert _Part(3, "x").document() == {"size": 3, "note": "x", "cores": None, "names": []}
+
+
+def test_numbers_of_numpy_are_written_as_pythons() -> None:
+    assert _Part(np.int64(3)).text() == _Part(3).text()
+
+
+@pytest.mark.parametrize(("depth", "refused"), [(40, False), (100, True), (5000, True)])
+def test_what_has_no_type_is_not_nested_without_end(tmp_path: Path, depth: int, refused: bool) -> None:
+    plan = {
+        "isochrone": "plan",
+        "schema_version": 1,
+        "topology": {"fingerprint": "0" * 64, "file": "topology.json"},
+        "mpi": {"library": "", "abi": ""},
+        "rules": [],
+        "provenance": "deep",
+    }
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(plan).replace('"deep"', '{"x":' * depth + "1" + "}" * depth))
+    if refused:
+        with pytest.raises(DamagedError, match="nested too deeply"):
+            read_plan(path)
+    else:
+        assert "x" in read_plan(path).provenance
+
+
+def test_what_a_list_has_far_behind_is_checked_too(tmp_path: Path) -> None:
+    path = tmp_path / "topology.json"
+    places = tuple(Place(f"n{k}", None, "") for k in range(1000))
+    whole = tuple(range(1000))
+    write_topology(path, Topology(places, whole, (Level("machine", (whole,), None, None),)))
+    document = json.loads(path.read_text())
+    document["places"][999]["host"] = ""
+    path.write_text(json.dumps(document))
+    with pytest.raises(IsochroneError, match=r"places\[999\]\.host: Expected str of length >= 1; make it"):
+        read_topology(path)

@@ -149,6 +149,20 @@ def test_no_line_is_drawn_over_sizes_that_were_not_measured(survey_of: Callable)
     assert len(drawn) == len(sizes)
 
 
+def test_the_page_and_the_file_of_a_figure_have_the_same_axes(survey_of: Callable) -> None:
+    facts = survey_of("cluster").facts()
+    figure = collective(facts.comparisons[0])
+    assert figure is not None
+    data = chart_data(facts)["collectives"]["broadcast"]
+    for axes, panel, factor in zip(figure.axes, (data["times"], data["speedups"]), (1e6, 1.0), strict=True):
+        assert np.log10(np.array(axes.get_ylim()) * factor) == pytest.approx(panel["range"])
+        assert [line.get_label() for line in axes.get_lines() if not line.get_label().startswith("_")] == [
+            line["name"] for line in panel["lines"]
+        ]
+        assert axes.get_yticks() * factor == pytest.approx(panel["tickvals"])
+        assert [label.get_text() for label in axes.get_yticklabels()] == panel["ticktext"]
+
+
 def test_no_line_of_the_broadcast_figure_runs_through_a_legend(survey_of: Callable) -> None:
     figure = collective(survey_of("cluster").facts().comparisons[0])
     assert figure is not None

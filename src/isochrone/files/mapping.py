@@ -9,14 +9,15 @@ from typing import Annotated
 from msgspec import Meta
 
 from isochrone.errors import IsochroneError
-from isochrone.files.fields import Provenance
+from isochrone.files.fields import Count, Provenance
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.place import Place, check_places
 from isochrone.files.schema import make_again
 from isochrone.files.text import Json
 
 _Amount = Annotated[float, Meta(ge=0)]
-_Number = Annotated[int, Meta(ge=0)]
+_Bytes = Annotated[int, Meta(ge=0, le=1 << 62)]
+"""Of all messages together."""
 
 
 class LevelTraffic(Form, frozen=True):
@@ -28,8 +29,8 @@ class LevelTraffic(Form, frozen=True):
     """
 
     name: Annotated[str, Meta(max_length=255)]
-    before_bytes: _Number
-    after_bytes: _Number
+    before_bytes: _Bytes
+    after_bytes: _Bytes
 
 
 class Prediction(Form, frozen=True):
@@ -71,7 +72,7 @@ class MappingFile(Head, frozen=True, kw_only=True, tag="mapping"):
     cost: Annotated[_Amount, Meta(description="In seconds, or in bytes times distance.")]
     identity_cost: Annotated[_Amount, Meta(description="The same if nothing is done.")]
     seconds: Annotated[_Amount, Meta(description="That the search took.")]
-    at: Annotated[tuple[_Number, ...], Meta(min_length=1, description="[rank], the number of its place.")]
+    at: Annotated[tuple[Count, ...], Meta(min_length=1, description="[rank], the number of its place.")]
     places: Annotated[
         tuple[Place, ...],
         Meta(description="[rank], where it runs; empty where only the form of the tree is known."),

@@ -154,7 +154,7 @@ class Reason(Form, frozen=True):
     confidence: _Share
     why_not: Annotated[str, Meta(max_length=256)] = written("")
     size_bytes: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
+        Annotated[int, Meta(ge=1, le=1 << 53)] | None,
         Meta(description="Of the messages that it rests on; null: the smallest."),
     ] = written(None)
 

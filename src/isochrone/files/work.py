@@ -164,7 +164,7 @@ class WorkFile(_Effort, frozen=True, kw_only=True, tag="work"):
 def _check(work: WorkFile, where: str) -> None:
     todo = make_again("work")
     if work.seed > _MOST_SEED:
-        raise IsochroneError(f"seed: {work.seed} is above {_MOST_SEED}", where, todo)
+        raise IsochroneError(f"seed: is above {_MOST_SEED}", where, todo)
     for index, case in enumerate(work.cases):
         if len(set(case.recipes)) != len(case.recipes):
             raise IsochroneError(f"cases[{index}].recipes: items occur twice", where, todo)
