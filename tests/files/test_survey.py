@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hostile import all_of
+from msgspec import structs
 from mutations import Mutate, mutate_json, truncate
 
 from isochrone.errors import IsochroneError
@@ -58,6 +59,11 @@ def test_what_is_no_survey_is_refused_in_one_line(
     with pytest.raises(IsochroneError, match=message) as refused:
         read_survey(path)
     assert "\n" not in str(refused.value)
+
+
+def test_a_command_line_that_is_no_text_is_kept_but_for_what_is_none(tmp_path: Path) -> None:
+    write_survey(tmp_path / "survey.json", structs.replace(SURVEY, command=("isochrone", "a\udcff")))
+    assert read_survey(tmp_path / "survey.json").command == ("isochrone", "a?")
 
 
 @pytest.mark.parametrize("mutate", [mutate_json, truncate])

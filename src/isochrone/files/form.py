@@ -7,6 +7,7 @@ decoded in one pass; whatever is not goes the strict way, which says what is wro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -49,12 +50,18 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     def document(self) -> Json:
         """As JSON."""
-        document: Json = msgspec.json.decode(_encode(self))
+        document: Json = msgspec.json.decode(self.text())
         return document
 
     def text(self) -> str:
-        """As JSON, in one line."""
-        return _encode(self).decode()
+        """As JSON, in one line. Words of a command line may be no text: of these, what is none is a question
+        mark.
+        """
+        try:
+            return _encode(self).decode()
+        except UnicodeEncodeError:
+            text = json.dumps(msgspec.to_builtins(self, enc_hook=_plain_number), ensure_ascii=False)
+            return text.encode("utf-8", "replace").decode()
 
 
 class Head(Form, frozen=True, kw_only=True, tag_field="isochrone"):
