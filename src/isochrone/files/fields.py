@@ -10,6 +10,7 @@ from msgspec import Meta
 Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 Count = Annotated[int, Meta(ge=0, le=1 << 53)]
 """Of bytes, ranks or repetitions: what a float64 holds exactly."""
+Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 Bytes = Annotated[int, Meta(ge=0, le=1 << 40)]
 """Of one message."""
 Repetitions = Annotated[int, Meta(ge=0, le=10**9)]

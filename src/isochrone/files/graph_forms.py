@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from isochrone.files.fields import Count, Provenance
+from isochrone.files.fields import Count, Positive, Provenance
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.place import MpiLibrary, Place
 
@@ -66,9 +66,9 @@ class GraphFile(Head, frozen=True, kw_only=True, tag="graph"):
     """
 
     ranks: Annotated[int, Meta(ge=1, le=1 << 24)]
-    runs: Annotated[
-        int, Meta(ge=1, le=1 << 53, description="How many runs of the program are added up here.")
-    ] = written(1)
+    runs: Annotated[Positive, Meta(description="How many runs of the program are added up here.")] = written(
+        1
+    )
     seconds: Annotated[
         Annotated[float, Meta(ge=0)] | None,
         Meta(

@@ -9,11 +9,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from isochrone.files.fields import Count, Provenance, Seconds
+from isochrone.files.fields import Count, Positive, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 
 _Text = Annotated[str, Meta(max_length=1 << 12)]
-_Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 
 
 class Result(Form, frozen=True, kw_only=True):
@@ -27,13 +26,13 @@ class Result(Form, frozen=True, kw_only=True):
             "the nodes.",
         ),
     ]
-    ranks: _Positive
-    per_node: Annotated[_Positive | None, Meta(description="Ranks on a node at most; null: as many as fit.")]
+    ranks: Positive
+    per_node: Annotated[Positive | None, Meta(description="Ranks on a node at most; null: as many as fit.")]
     region: Annotated[str, Meta(max_length=256, description="The innermost that holds all.")]
     collective: Annotated[str, Meta(min_length=1, max_length=64)]
     size_bytes: Count
     recipe: Annotated[str, Meta(min_length=1, max_length=1 << 12)]
-    repetitions: _Positive
+    repetitions: Positive
     median_s: Seconds
     ci_s: Annotated[
         tuple[Seconds, Seconds],

@@ -8,13 +8,12 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from isochrone.files.fields import Provenance, Seconds
+from isochrone.files.fields import Positive, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.references import TopologyReference
 
 _Text = Annotated[str, Meta(max_length=1 << 20)]
 _Name = Annotated[str, Meta(min_length=1, max_length=1 << 20)]
-_Positive = Annotated[int, Meta(ge=1, le=1 << 53)]
 
 
 class Part(Form, frozen=True):
@@ -22,7 +21,7 @@ class Part(Form, frozen=True):
 
     name: Annotated[_Name, Meta(description="Of its folder.")]
     topology: TopologyReference
-    ranks: Annotated[_Positive, Meta(description="That it surveyed.")]
+    ranks: Annotated[Positive, Meta(description="That it surveyed.")]
     time: Annotated[str, Meta(max_length=64, description="Of its plan; empty: not known.")]
 
 
@@ -40,7 +39,7 @@ class Survey(Head, frozen=True, kw_only=True, tag="survey"):
     command: Annotated[tuple[_Text, ...], Meta(max_length=1 << 16, description="What the user typed.")] = (
         written(tuple)
     )
-    cores: Annotated[_Positive | None, Meta(description="That the ranks shared; null: not known.")] = written(
+    cores: Annotated[Positive | None, Meta(description="That the ranks shared; null: not known.")] = written(
         None
     )
     elapsed_s: Annotated[Seconds | None, Meta(description="What it took; null: not known.")] = written(None)

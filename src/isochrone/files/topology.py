@@ -17,7 +17,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
-from isochrone.files.fields import Count, Fingerprint, LevelName, Provenance, Seconds
+from isochrone.files.fields import Count, Fingerprint, LevelName, Positive, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, written
 from isochrone.files.place import Place, check_places, distinct_places
 from isochrone.files.schema import SCHEMA_VERSION, make_again
@@ -57,7 +57,7 @@ class Links(Form, frozen=True):
         Meta(description="Of one group's way out of this level; null: not measured."),
     ] = written(None)
     pairs: Annotated[
-        Annotated[int, Meta(ge=1, le=1 << 53)] | None,
+        Positive | None,
         Meta(description="Number of pairs that were measured; null: not known."),
     ] = written(None)
     spread: Annotated[
@@ -154,7 +154,7 @@ class Reason(Form, frozen=True):
     confidence: _Share
     why_not: Annotated[str, Meta(max_length=256)] = written("")
     size_bytes: Annotated[
-        Annotated[int, Meta(ge=1, le=1 << 53)] | None,
+        Positive | None,
         Meta(description="Of the messages that it rests on; null: the smallest."),
     ] = written(None)
 
