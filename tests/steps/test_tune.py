@@ -17,6 +17,7 @@ from isochrone.files import (
     Bench,
     MpiLibrary,
     Topology,
+    Work,
     parse_cpus,
     read_plan,
     read_topology,
@@ -349,3 +350,29 @@ def test_a_gain_at_the_last_size_alone_is_neither_a_rule_nor_shown_as_one(topolo
     assert {rule.recipe for rule in plan.rules} == {"native"}
     for key, times in bench.slowest_s.items():
         assert times.tolist() == bench.slowest_s[key.case.key("native")].tolist()
+
+
+def test_what_was_raced_is_expected_to_take_as_long_once_more(
+    topology_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 3.0), simulated=False)
+    told: list[Work] = []
+    run = MadeUpTarget.run
+
+    def reading(self: MadeUpTarget, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        if talk is None:
+            told.append(read_work(dict(zip(arguments[::2], arguments[1::2], strict=True))["--work"]))
+        run(self, program, arguments, talk)
+
+    monkeypatch.setattr(MadeUpTarget, "run", reading)
+    _tune(topology_file, target, SIZES)
+    assert not any(case.expected_s for case in told[0].cases)
+    verified = [case for work in told for case in work.cases if "plan" in case.recipes]
+    assert verified
+    for case in verified:
+        assert case.expected_s.keys() == {"native", "plan"}
+        if case.size_bytes in SIZES:
+            # It was raced from some roots, and is verified from others.
+            native_s = [target.time_s(case.size_bytes, root, "native") for root in range(12)]
+            assert min(native_s) <= case.expected_s["native"] <= max(native_s)
+        assert case.expected_s["plan"] < case.expected_s["native"]

@@ -243,6 +243,10 @@ class Bench {
         }
         running.expected_s = std::move(first.taken_s);
         drop_what_is_slow(running);
+        for (std::size_t i = 0; i < running.candidates.size(); ++i) {
+            const auto known = one.expected_s.find(running.candidates[i].name());
+            if (known != one.expected_s.end()) running.expected_s[i] = known->second;
+        }
         if (one.pattern != nullptr) {
             running.expected_s.front() = choose_rounds(timer_, running.candidates.front(), own);
             ++calls_;

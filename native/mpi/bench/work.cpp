@@ -58,7 +58,7 @@ Case read_pattern(const json& entry, int ranks, std::vector<int> members) {
             .moved_bytes = pattern.messages(ranks) * bytes};
 }
 
-/// A number of seconds that a rank may be told to compute.
+/// A number of seconds that a call or what a rank computes may take.
 double seconds(const json& object, const char* key) {
     constexpr double most = 3600;
     const json& value = object.at(key);
@@ -82,6 +82,15 @@ Loop read_loop(const json& entry, const core::collectives::Collective& collectiv
     return loop;
 }
 
+/// What is known of the recipes' times.
+std::map<std::string, double> read_expected(const json& entry) {
+    std::map<std::string, double> result;
+    const auto told = entry.find("expected_s");
+    if (told == entry.end()) return result;
+    for (const auto& [recipe, ignored] : told->items()) result[recipe] = seconds(*told, recipe.c_str());
+    return result;
+}
+
 /// `common` is the collective of cases that name none.
 Case read_case(const json& entry, const json* common, int ranks) {
     std::vector<int> members;
@@ -102,7 +111,8 @@ Case read_case(const json& entry, const json* common, int ranks) {
             .bytes = integer(entry, "bytes", 0, collective.has_data ? largest : 0),
             .root = static_cast<int>(integer(entry, "root", 0, collective.rooted ? ranks - 1 : 0)),
             .members = std::move(members),
-            .recipes = entry.at("recipes").get<std::vector<std::string>>()};
+            .recipes = entry.at("recipes").get<std::vector<std::string>>(),
+            .expected_s = read_expected(entry)};
 }
 
 /// A limit; where there is none, what no number reaches.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,8 +34,11 @@ struct Case {
     int root = 0;                      ///< among the members; 0 where the collective has none
     std::vector<int> members;          ///< ascending ranks that it is for; empty: all
     std::vector<std::string> recipes;  ///< as written
-    int window = 1;                    ///< of a pattern, see core/patterns/pattern.hpp
-    std::int64_t moved_bytes = 0;      ///< what its bandwidth counts in the time that is told
+    /// Seconds of a call of some recipes, as far as known before; others' first calls tell, and these also
+    /// hold what is set up in them.
+    std::map<std::string, double> expected_s = {};
+    int window = 1;                ///< of a pattern, see core/patterns/pattern.hpp
+    std::int64_t moved_bytes = 0;  ///< what its bandwidth counts in the time that is told
 
     /// What it is called in a sentence.
     [[nodiscard]] std::string_view words() const {

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +52,7 @@ class Case:
         members: which ranks take part, a list such as ``0-3,8``; empty: all.
         is_pattern: whether it is a pattern.
         loop: whose time is wanted, and not that of one call; None: a call.
+        expected_s: what a call takes by some of the recipes, as far as known before.
     """
 
     size_bytes: int
@@ -60,6 +62,7 @@ class Case:
     members: str = ""
     is_pattern: bool = False
     loop: Loop | None = None
+    expected_s: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def calls(self) -> int:
@@ -142,6 +145,13 @@ class CaseLine(Form, frozen=True, kw_only=True):
             "and is told by its name in place of the collective's."
         ),
     ] = None
+    expected_s: Annotated[
+        dict[Recipe, Annotated[float, Meta(ge=0, le=3600)]],
+        Meta(
+            description="What a call takes by some of the recipes, as far as known before. Those of others "
+            "are taken for their first calls', in which things are set up."
+        ),
+    ] = msgspec.field(default_factory=dict)
 
 
 _PATTERNS: Json = {
@@ -188,6 +198,7 @@ def read_work(path: Path | str) -> Work:
             case.members,
             bool(case.pattern),
             case.loop,
+            case.expected_s,
         )
         for case in file.cases
     )
@@ -214,6 +225,7 @@ def _file_of(work: Work) -> WorkFile:
             recipes=case.recipes,
             members=case.members,
             loop=case.loop,
+            expected_s=dict(case.expected_s),
         )
         for case in work.cases
     )

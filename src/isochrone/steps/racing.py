@@ -184,7 +184,10 @@ class Racing:
         with part(f"tuning: {title}", share_left(share) / rounds):
             for look, repetitions in enumerate(looks):
                 cases = [
-                    work_on(case, few) for spot, few in racing.items() for case in spot.tuned if len(few) > 1
+                    work_on(case, few, self._medians_s(spot, samples))
+                    for spot, few in racing.items()
+                    for case in spot.tuned
+                    if len(few) > 1
                 ]
                 if not cases:
                     break
@@ -217,6 +220,26 @@ class Racing:
         for spot, times in samples.items():
             # What was best before runs again beside new ones: its old times are of other turns.
             self.times[spot] = self.times.get(spot, {}) | times
+
+    def _medians_s(
+        self, spot: Spot, samples: Mapping[Spot, Mapping[str, Sequence[FloatArray]]]
+    ) -> dict[str, float]:
+        """What a call takes there, of what was raced before or in these looks."""
+        known = {**self.times.get(spot, {}), **samples.get(spot, {})}
+        return {recipe: median_s(times) for recipe, times in known.items()}
+
+    def expected_s(self, spot: Spot, recipe: str) -> float | None:
+        """What a call takes there, as far as was raced; between two sizes on a line of logarithms."""
+        raced = sorted(
+            (other.size_bytes, median_s(times[recipe]))
+            for other, times in self.times.items()
+            if (other.row, other.members) == (spot.row, spot.members) and recipe in times
+        )
+        sizes_bytes, times_s = ([pair[k] for pair in raced] for k in (0, 1))
+        if not raced or not sizes_bytes[0] <= spot.size_bytes <= sizes_bytes[-1]:
+            return None
+        logs = np.interp(np.log1p(spot.size_bytes), np.log1p(sizes_bytes), np.log(times_s))
+        return float(np.exp(logs))
 
     def _limits(self, share: str, rounds: int) -> Limits:
         """Of one of so many rounds of a part of the budget."""

@@ -138,7 +138,11 @@ class Verification:
         draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
         told = self._told(drafted)
         cases = [
-            work_on(case, (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())))
+            work_on(
+                case,
+                (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
+                self._expected_s(spot, recipe),
+            )
             for spot, recipe in drafted.items()
             for case in spot.verified
             if recipe != NATIVE or not spot.members
@@ -158,6 +162,12 @@ class Verification:
             )
             for launch in range(count)
         ]
+
+    def _expected_s(self, spot: Spot, recipe: str) -> dict[str, float]:
+        """Of the library's own, and of the plan where that is its recipe."""
+        both = {NATIVE: NATIVE, PLAN_RECIPE: recipe}
+        found = {name: self._racing.expected_s(spot, runs) for name, runs in both.items()}
+        return {name: time_s for name, time_s in found.items() if time_s is not None}
 
     def _proven(self, drafted: Mapping[Spot, str], launches: Sequence[Bench]) -> set[Spot]:
         found = {

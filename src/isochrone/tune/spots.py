@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isochrone.files import BenchCase, Case
@@ -61,6 +61,7 @@ class Spot:
         ]
 
 
-def work_on(case: BenchCase, recipes: Sequence[str]) -> Case:
-    """Recipes to be timed against each other there."""
-    return Case(case.size_bytes, case.root, tuple(recipes), case.collective, case.members)
+def work_on(case: BenchCase, recipes: Sequence[str], expected_s: Mapping[str, float]) -> Case:
+    """Recipes to be timed against each other there; of some it is known what a call takes."""
+    known_s = {recipe: expected_s[recipe] for recipe in recipes if recipe in expected_s}
+    return Case(case.size_bytes, case.root, tuple(recipes), case.collective, case.members, expected_s=known_s)
