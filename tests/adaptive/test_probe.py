@@ -75,7 +75,7 @@ def whole(simgrid: None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[
 
 
 def pairs(measurements: Measurements) -> set[tuple[int, int]]:
-    return set(zip(*np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]))), strict=True))
+    return set(measurements.pairs)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(whole: Callab
     found = read_measurements(whole("adaptive"))
     assert len(found.alone) > 12
     for pair, alone_s in found.alone.items():
-        assert found.rtt_min_s[pair][0] == pytest.approx(alone_s[0], rel=0.01)
+        assert found.rtt_min_s[found.find(*pair), 0] == pytest.approx(alone_s[0], rel=0.01)
     assert named(replace(found, alone={}))
     assert not named(found)
 
@@ -166,11 +166,10 @@ def test_the_fast_mode_measures_all_pairs_of_a_share_of_each_host(described: Pat
         tmp_path / "m.jsonl",
         ProbeOptions((0,), mode="fast", share=0.5),
     )
-    measured = ~np.isnan(found.rtt_min_s[:, :, 0])
-    chosen = np.flatnonzero(measured.any(axis=1))
+    chosen = np.flatnonzero(found.in_pairs)
     hosts = [found.places[rank].host for rank in chosen]
     assert [hosts.count(host) for host in set(hosts)] == [3] * 6
-    assert measured.sum() == len(chosen) * (len(chosen) - 1)
+    assert 2 * found.pairs_measured == len(chosen) * (len(chosen) - 1)
     assert read_measurements(tmp_path / "m.jsonl").ended
     topology, _ = detect(found, SimTarget(load_system(str(described))).truth)
     assert len(topology.ranks) == 18

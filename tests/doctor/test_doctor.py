@@ -42,12 +42,17 @@ def slowed(
     measurements: Measurements, pairs: np.ndarray, factor: float, sizes: slice = slice(None)
 ) -> Measurements:
     rtt_s = measurements.rtt_min_s.copy()
-    rtt_s[pairs | pairs.T, sizes] *= factor
+    rtt_s[(pairs | pairs.T)[measurements.first, measurements.second], sizes] *= factor
     return dataclasses.replace(measurements, rtt_min_s=rtt_s, rtt_median_s=rtt_s)
 
 
 def noisy(measurements: Measurements, seed: int) -> Measurements:
     return disturb(measurements, Noise(0.1, 0.0, False, seed), [20])[0]
+
+
+def of_pair(measurements: Measurements, first: int, second: int) -> np.ndarray:
+    """Its least round trip of each size."""
+    return measurements.rtt_min_s[measurements.find(first, second)]
 
 
 def judged(measurements: Measurements) -> list[Finding]:
@@ -56,7 +61,7 @@ def judged(measurements: Measurements) -> list[Finding]:
 
 def only(measurements: Measurements, measured: np.ndarray) -> Measurements:
     """As if the other pairs had not been measured."""
-    return measurements.only_pairs(measured | measured.T)
+    return measurements.only_pairs([pair for pair in measurements.pairs if (measured | measured.T)[pair]])
 
 
 def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
@@ -64,13 +69,11 @@ def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
     table = Table(measurements.ranks, measurements.repetitions)
     for pairs in choose_pairs(table, [place.host for place in measurements.places], seed):
         for pair in pairs:
-            least, median = measurements.rtt_min_s[pair][0], measurements.rtt_median_s[pair][0]
-            table.add(pair, least / 2, median / 2)
-    measured = table.measured
-    told = measurements.only_pairs(measured)
-    for low, high in more_pairs(told, usual_levels(told), np.random.default_rng(seed)):
-        measured[low, high] = measured[high, low] = True
-    return measurements.only_pairs(measured)
+            at = measurements.find(*pair)
+            table.add(pair, measurements.rtt_min_s[at, 0] / 2, measurements.rtt_median_s[at, 0] / 2)
+    told = measurements.only_pairs(table.measured)
+    more = more_pairs(told, usual_levels(told), np.random.default_rng(seed))
+    return measurements.only_pairs([*table.measured, *more])
 
 
 HOST = NODE[:, None] * np.ones(64, dtype=int)
@@ -125,12 +128,7 @@ def test_against_older_measurements_only_what_changed_is_named() -> None:
     before = slowed(cluster(), *FAULTS["way"][:3])
     after = slowed(before, *FAULTS["node"][:3])
     order = np.random.default_rng(1).permutation(64)
-    moved = dataclasses.replace(
-        after,
-        places=tuple(after.places[rank] for rank in order),
-        rtt_min_s=after.rtt_min_s[np.ix_(order, order)],
-        rtt_median_s=after.rtt_median_s[np.ix_(order, order)],
-    )
+    moved = after.only(order.tolist())
     found = findings(against_older(moved, before), moved.places, with_levels=True)
     assert [each.suspect.name for each in found] == [FAULTS["node"][3]]
     assert findings(against_older(before, before), before.places, with_levels=True) == []
@@ -167,8 +165,8 @@ def test_what_is_planted_is_named_by_few_pairs_which_are_the_evidence(fault: str
     (found,) = judged(measurements)
     assert found.suspect.name == name
     assert found.factor == pytest.approx(factor, rel=0.15)
-    measured = ~np.isnan(measurements.rtt_min_s[:, :, 0])
-    assert len(found.suspect.pairs) == np.count_nonzero((pairs | pairs.T) & measured) / 2
+    slow = (pairs | pairs.T)[measurements.first, measurements.second]
+    assert len(found.suspect.pairs) == np.count_nonzero(slow)
 
 
 @pytest.mark.parametrize("node", range(8))
@@ -229,9 +227,9 @@ def test_a_pair_that_was_only_disturbed_is_repeated_alone_and_no_finding() -> No
     assert found.suspect.name == name
     (pair,) = to_repeat(slow, usual_levels(slow), np.random.default_rng(1))
     assert pair == (4, 40)
-    fast = noisy(cluster(), 2).rtt_min_s[pair]
+    fast = of_pair(noisy(cluster(), 2), *pair)
     assert judged(dataclasses.replace(slow, alone={pair: fast})) == []
-    (still,) = judged(dataclasses.replace(slow, alone={pair: slow.rtt_min_s[pair]}))
+    (still,) = judged(dataclasses.replace(slow, alone={pair: of_pair(slow, *pair)}))
     assert still.suspect.name == name
 
 
@@ -243,7 +241,7 @@ def repeated_alone(
     random = np.random.default_rng(seed)
     while pairs := to_repeat(together, levels, random):
         assert not set(pairs) & set(together.alone)
-        more = {pair: alone.rtt_min_s[pair] for pair in pairs}
+        more = {pair: of_pair(alone, *pair) for pair in pairs}
         together = dataclasses.replace(together, alone={**together.alone, **more})
     return judged(together), together
 
@@ -276,8 +274,8 @@ def test_what_was_not_looked_at_alone_is_not_named_where_other_pairs_were(
 ) -> None:
     pairs, factor, sizes, name = FAULTS["way"]
     slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
-    other = {(0, 1): slow.rtt_min_s[0, 1]}
-    between = {(8, 48): slow.rtt_min_s[8, 48]}
+    other = {(0, 1): of_pair(slow, 0, 1)}
+    between = {(8, 48): of_pair(slow, 8, 48)}
     for alone, named in (({}, [name]), (other, []), (between, [name])):
         caplog.clear()
         path = tmp_path / "m.jsonl"
@@ -292,10 +290,10 @@ def test_pairs_whose_parameters_were_measured_alone_count_as_such() -> None:
     slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
 
     def with_parameters(of: Measurements) -> Measurements:
-        rtt_s = np.repeat(of.rtt_min_s[4, 40][:, None], 4, axis=1)
+        rtt_s = np.repeat(of_pair(of, 4, 40)[:, None], 4, axis=1)
         none_s = np.zeros(len(SIZES_BYTES))
         found = PairParameters(40, 4, SIZES_BYTES, rtt_s, none_s, none_s, none_s)
-        other = {(0, 1): slow.rtt_min_s[0, 1]}
+        other = {(0, 1): of_pair(slow, 0, 1)}
         return dataclasses.replace(slow, alone=other, parameters={(40, 4): found})
 
     (finding,) = judged(with_parameters(slow))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hostile import MOST_S, all_of, read_or_refused
 from mutations import mutate_json
+from squares import of_squares
 
 from isochrone.detect import detect
 from isochrone.errors import IsochroneError
@@ -51,9 +52,7 @@ def measurements_of(hosts: str) -> Measurements:
         resolution_s=1e-9,
         overhead_s=2e-8,
         simulated=False,
-        rtt_min_s=least,
-        rtt_median_s=least * 1.1,
-        send_overhead_s=overhead,
+        **of_squares(rtt_min_s=least, rtt_median_s=least * 1.1, send_overhead_s=overhead),
         elapsed_s=1.5,
         provenance={"command": ["isochrone-probe"]},
         plogp={"max_bytes": 2, "method": "default", "both": True},

@@ -52,6 +52,7 @@ def same(one, other):
             np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
             for name in ("rtt_min_s", "rtt_median_s", "send_overhead_s")
         )
+        and one.pairs == other.pairs
         and one.elapsed_s == other.elapsed_s
         and one.ended == other.ended
         and (one.counts is None) == (other.counts is None)

@@ -107,7 +107,7 @@ def test_racks_are_found_and_impossible_times_are_refused(
     # The same as if the library had found a way around the network.
     far = next(rank for rank, host in enumerate(ranks.hosts) if host != ranks.hosts[0])
     faster = measurements.rtt_min_s.copy()
-    faster[0, far] = faster[far, 0] = 1e-5
+    faster[measurements.find(0, far)] = 1e-5
     write_measurements(path, replace(measurements, rtt_min_s=faster))
     with pytest.raises(GateError, match="goes around the lab's network"):
         check_probe(path, lab.network, ranks.hosts)
@@ -217,7 +217,7 @@ def test_measurements_that_left_a_size_out_are_read_back(
     # 100 MB take 16 s to and fro over the cables: longer than the probe's patience.
     measurements = probe(target, path, ProbeOptions((0, 100_000, 100_000_000), repetitions=3))
     assert measurements.complete
-    assert (measurements.rtt_min_s[0, 1, :2] > 0).all()
-    assert str(measurements.rtt_min_s[0, 1, 2]) == "nan"
+    assert (measurements.rtt_min_s[0, :2] > 0).all()
+    assert str(measurements.rtt_min_s[0, 2]) == "nan"
     write_measurements(path, measurements)
-    assert str(read_measurements(path).rtt_min_s[0, 1, 2]) == "nan"
+    assert str(read_measurements(path).rtt_min_s[0, 2]) == "nan"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from squares import of_squares
 
 from isochrone.cli.main import main
 from isochrone.detect import dendrogram
@@ -202,9 +203,7 @@ def _measure(
         resolution_s=1e-9,
         overhead_s=2e-8,
         simulated=True,
-        rtt_min_s=rtt_s,
-        rtt_median_s=rtt_s * 1.05,
-        send_overhead_s=rtt_s * 0.2,
+        **of_squares(rtt_min_s=rtt_s, rtt_median_s=rtt_s * 1.05, send_overhead_s=rtt_s * 0.2),
         elapsed_s=1.25,
         provenance=_provenance("probe"),
     )

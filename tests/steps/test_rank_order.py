@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from squares import square
 
 from isochrone.files import Measurements
+from isochrone.files.measurements import VALUES
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.steps.probe import ProbeOptions, Together, probe
@@ -34,7 +36,7 @@ def by_place(measurements: Measurements) -> tuple[list[tuple[str, int]], Floats]
     """The places in order, and [value, rank, rank, size] with the ranks in the order of their places."""
     places = [(place.host, int(place.cpus or "-1")) for place in measurements.places]
     order = np.array(sorted(range(len(places)), key=lambda rank: places[rank]))
-    values = np.stack([measurements.rtt_min_s, measurements.rtt_median_s, measurements.send_overhead_s])
+    values = np.stack([square(measurements, name) for name in VALUES])
     return sorted(places), values[:, order][:, :, order]
 
 

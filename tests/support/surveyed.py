@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from msgspec import structs
 from planned import EVIDENCE, LINKS
+from squares import of_squares
 
 from isochrone import _core
 from isochrone.files import (
@@ -138,9 +139,7 @@ def measurements(of: Topology, library: MpiLibrary = LIBRARY) -> Measurements:
         resolution_s=1e-9,
         overhead_s=1e-8,
         simulated=False,
-        rtt_min_s=times,
-        rtt_median_s=times,
-        send_overhead_s=times / 10,
+        **of_squares(rtt_min_s=times, rtt_median_s=times, send_overhead_s=times / 10),
         elapsed_s=1.0,
     )
 

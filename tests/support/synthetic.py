@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from squares import of_squares
 
 from isochrone.files import Measurements, MpiLibrary, Place
 
@@ -20,9 +21,11 @@ def synthetic(
         rtt_s: in seconds.
         sizes_bytes: of its last axis.
         hosts: of each rank, which has the CPU of its number; one for all unless given.
-        others: attributes of Measurements that are to be otherwise.
+        others: attributes of Measurements that are to be otherwise, times as ``rtt_s``.
     """
     hosts = hosts or ["n0"] * len(rtt_s)
+    times = {"rtt_min_s": rtt_s, "rtt_median_s": rtt_s, "send_overhead_s": rtt_s / 10}
+    times |= {name: others.pop(name) for name in tuple(others) if name in times}
     attributes = {
         "sizes_bytes": tuple(sizes_bytes),
         "repetitions": 1,
@@ -32,8 +35,6 @@ def synthetic(
         "resolution_s": 1e-9,
         "overhead_s": 0.0,
         "simulated": True,
-        "rtt_min_s": rtt_s,
-        "rtt_median_s": rtt_s,
-        "send_overhead_s": rtt_s / 10,
+        **of_squares(**times),
     }
     return Measurements(**(attributes | others))

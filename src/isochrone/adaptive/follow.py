@@ -22,7 +22,7 @@ from isochrone.adaptive.streams import (
     within_budget,
 )
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.distance import Booleans, Ints
+from isochrone.detect.distance import Ints
 from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
 from isochrone.files.measurement_lines import Collector
@@ -65,19 +65,19 @@ def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = N
         if conversation.measurements.ranks > above:
             table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
             levels = conversation.choose_pairs(choose, table)
-            measured = table.measured
-            usual = usual_levels(conversation.measurements.only_pairs(measured))
+            among = conversation.measurements.only_pairs(table.measured)
+            usual = usual_levels(among)
             if levels is not None:
-                measured = conversation.remeasure_slow(measured, usual, looking)
-            conversation.repeat_alone(measured, usual, repeating)
+                among = conversation.remeasure_slow(among, usual, looking)
+            conversation.repeat_alone(among, usual, repeating)
             if levels is not None:
                 conversation.sample_levels(levels, sampling)
         else:
             conversation.await_all()
-            measured = ~np.isnan(conversation.measurements.rtt_min_s[:, :, 0])
-            usual = usual_levels(conversation.measurements)
+            among = conversation.measurements
+            usual = usual_levels(among)
             levels = list(usual)
-            conversation.repeat_alone(measured, usual, repeating)
+            conversation.repeat_alone(among.only_pairs(among.pairs), usual, repeating)
         if levels is not None:
             conversation.measure_capacities(levels, sampling, budget_s)
         channel.send("end")
@@ -100,7 +100,7 @@ class _Conversation:
 
     @property
     def measurements(self) -> Measurements:
-        """What was measured so far; its arrays are filled while more comes."""
+        """What was measured so far."""
         return self._collector.measurements()
 
     def await_all(self) -> None:
@@ -118,37 +118,29 @@ class _Conversation:
             except StopIteration as end:
                 levels: Sequence[Ints] | None = end.value
                 return levels
-            rtt_s = self.measurements.rtt_min_s
-            self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
+            self._ask_new(pairs)
             _take(table, self.measurements, pairs)
 
-    def remeasure_slow(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> Booleans:
-        """Has more pairs measured of what looks slow in those that were, [rank, rank]; returns which pairs
-        have been measured then.
-        """
-        pairs = more_pairs(self.measurements.only_pairs(measured), usual, random)
-        rtt_s = self.measurements.rtt_min_s
-        self._ask("rtt", [pair for pair in pairs if np.isnan(rtt_s[pair][0])])
-        both = measured.copy()
-        for low, high in pairs:
-            both[low, high] = both[high, low] = True
-        return both
+    def remeasure_slow(self, among: Measurements, usual: Ints, random: np.random.Generator) -> Measurements:
+        """Has more pairs measured of what looks slow in those of `among`; returns these and those."""
+        pairs = more_pairs(among, usual, random)
+        self._ask_new(pairs)
+        return self.measurements.only_pairs([*among.pairs, *pairs])
 
-    def repeat_alone(self, measured: Booleans, usual: Ints, random: np.random.Generator) -> None:
-        """Has some of the measured pairs, [rank, rank], measured again, alone; then those that look slow,
-        until nothing does that was not.
+    def repeat_alone(self, among: Measurements, usual: Ints, random: np.random.Generator) -> None:
+        """Has some of the pairs of `among` measured again, alone; then those that look slow, until nothing
+        does that was not.
         """
-        among = self.measurements.only_pairs(measured)
         repeated: list[Pair] = []
 
         def repeat(pairs: Sequence[Pair]) -> None:
-            self._ask("alone", [pair for pair in pairs if pair not in self.measurements.alone])
+            self._ask("alone", [pair for pair in pairs if pair not in self._collector.alone])
             repeated.extend(pairs)
 
-        repeat(sample(measured, random))
+        repeat(sample(among, random))
         for _ in range(_MOST_REPEATS):
             # An earlier run may have gone further.
-            known = {pair: self.measurements.alone[pair] for pair in repeated}
+            known = {pair: self._collector.alone[pair] for pair in repeated}
             pairs = to_repeat(replace(among, alone=known), usual, random)
             if not pairs:
                 break
@@ -164,16 +156,17 @@ class _Conversation:
         self, levels: Sequence[Ints], random: np.random.Generator, budget_s: float | None
     ) -> None:
         """Has measured what several pairs get together that leave a group of each level at once."""
-        sizes = self.measurements.sizes_bytes
+        measurements = self.measurements
+        sizes = measurements.sizes_bytes
         # Large ones are left out where links are slow.
-        measured = np.count_nonzero(self.measurements.rtt_min_s > 0, axis=(0, 1))
+        measured = np.count_nonzero(measurements.rtt_min_s > 0, axis=0)
         size = stream_bytes(
             [size for size, count in zip(sizes, measured, strict=True) if 2 * count >= measured[0] > 0]
         )
         # Where ranks share processors, these would be what is short.
-        if size is None or self.measurements.oversubscribed:
+        if size is None or measurements.oversubscribed:
             return
-        message_s = float(np.nanmedian(self.measurements.rtt_min_s[:, :, sizes.index(size)])) / 2
+        message_s = float(np.nanmedian(measurements.rtt_min_s[:, sizes.index(size)])) / 2
         expected_s = streams_s(levels, message_s)
         if budget_s is not None and not within_budget(expected_s, budget_s):
             _log.warning(
@@ -186,15 +179,22 @@ class _Conversation:
         measure_streams(levels, random, lambda pairs: self._stream(pairs, size, messages))
 
     def _stream(self, pairs: Sequence[Pair], size: int, messages: int) -> Stream:
-        for stream in self.measurements.streams:
+        streams = self._collector.streams
+        for stream in streams:
             if stream.pairs == tuple(pairs):
                 return stream
         words = ",".join(f"{sender}-{receiver}" for sender, receiver in pairs)
         self._channel.send(f"stream {size} {messages} {words}")
-        before = len(self.measurements.streams)
-        while len(self.measurements.streams) == before:
+        before = len(streams)
+        while len(streams) == before:
             self._receive()
-        return self.measurements.streams[-1]
+        return streams[-1]
+
+    def _ask_new(self, pairs: Sequence[Pair]) -> None:
+        """Has those of the pairs measured that were not."""
+        if pairs:
+            known = self.measurements.find(*np.array(pairs).T) >= 0
+            self._ask("rtt", [pair for pair, there in zip(pairs, known, strict=True) if not there])
 
     def _ask(self, kind: str, pairs: Sequence[Pair]) -> None:
         """Has pairs measured, and waits for them."""
@@ -219,11 +219,13 @@ class _Conversation:
 
 
 def _take(table: Table, measurements: Measurements, pairs: Sequence[Pair]) -> None:
-    smallest, floor = measurements.smallest, measurements.least_s
-    for low, high in pairs:
-        table.add(
-            (low, high),
-            max(float(measurements.rtt_min_s[low, high, smallest]) / 2, floor),
-            max(float(measurements.rtt_median_s[low, high, smallest]) / 2, floor),
-            measurements.repetitions_of(low, high)[smallest],
-        )
+    if not pairs:
+        return
+    at, smallest = measurements.find(*np.array(pairs).T), measurements.smallest
+    least_s, median_s = (
+        np.maximum(times_s[at, smallest] / 2, measurements.least_s).tolist()
+        for times_s in (measurements.rtt_min_s, measurements.rtt_median_s)
+    )
+    counts = measurements.repetitions_of(at)[:, smallest].tolist()
+    for pair, *values in zip(pairs, least_s, median_s, counts, strict=True):
+        table.add(pair, *values)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from isochrone.adaptive.table import Pair
 from isochrone.files import Measurements
@@ -13,11 +12,11 @@ from isochrone.files import Measurements
 SAMPLE_PAIRS = 12
 
 
-def sample(measured: npt.NDArray[np.bool_], random: np.random.Generator) -> list[Pair]:
-    """Some of the pairs that were measured, [rank, rank]."""
-    i, j = np.nonzero(np.triu(measured, 1))
-    chosen = random.permutation(len(i))[:SAMPLE_PAIRS]
-    return [(int(i[k]), int(j[k])) for k in np.sort(chosen)]
+def sample(measurements: Measurements, random: np.random.Generator) -> list[Pair]:
+    """Some of the pairs that were measured."""
+    chosen = random.permutation(measurements.pairs_measured)[:SAMPLE_PAIRS]
+    pairs = measurements.pairs
+    return [pairs[k] for k in np.sort(chosen)]
 
 
 def interference(measurements: Measurements) -> tuple[float, int] | None:
@@ -29,7 +28,7 @@ def interference(measurements: Measurements) -> tuple[float, int] | None:
     i, j = np.array(list(measurements.alone)[:SAMPLE_PAIRS]).T
     alone_s = np.array(list(measurements.alone.values())[:SAMPLE_PAIRS])
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = measurements.rtt_min_s[i, j] / alone_s
+        ratios = measurements.rows(measurements.rtt_min_s, i, j) / alone_s
     found = [
         (float(np.median(column[told])), size)
         for column, size in zip(ratios.T, measurements.sizes_bytes, strict=True)

@@ -12,7 +12,6 @@ import numpy as np
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import FEW
-from isochrone.detect.partitions import meeting_level
 
 
 def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
@@ -23,20 +22,34 @@ def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[P
         levels: the group of each rank at each level, [rank], outermost first.
         random: chooses them.
     """
-    i, j = np.triu_indices(len(levels[0]), 1)
-    meets = meeting_level(levels, i, j)
+    ranks = np.arange(len(levels[0]))
     chosen: list[Pair] = []
-    used = np.zeros(len(levels[0]), dtype=bool)
-    for level, labels in enumerate(levels):
-        here = random.permutation(np.flatnonzero(meets == level))
-        seen = np.zeros(len(levels[0]), dtype=bool)  # groups
-        for _ in range(min(FEW, len(here))):
-            low, high = i[here], j[here]
-            best = int(np.argmin(1 * used[low] + used[high] + seen[labels[low]]))
-            chosen.append((int(low[best]), int(high[best])))
-            used[[low[best], high[best]]] = seen[labels[low[best]]] = True
-            here = np.delete(here, best)
+    used = np.zeros(len(ranks), dtype=bool)
+    for outer, inner in zip(levels, [*levels[1:], ranks], strict=True):
+        shuffled = random.permutation(ranks)
+        pairs = _some_pairs(outer, inner, shuffled[np.argsort(used[shuffled], kind="stable")])
+        seen = np.zeros(len(ranks), dtype=bool)  # groups
+        for _ in range(min(FEW, len(pairs))):
+            low, high = pairs.T
+            best = int(np.argmin(1 * used[low] + used[high] + seen[outer[low]]))
+            chosen.append((int(pairs[best].min()), int(pairs[best].max())))
+            used[pairs[best]] = seen[outer[pairs[best]]] = True
+            pairs = np.delete(pairs, best, axis=0)
     return chosen
+
+
+def _some_pairs(outer: Ints, inner: Ints, ranks: Ints) -> Ints:
+    """[pair, 2], enough pairs of ranks that are together at one level and not at the next, out of the first
+    of these ranks: all pairs would be too many to look at.
+    """
+    pairs: list[Pair] = []
+    groups = (ranks[outer[ranks] == group] for group in dict.fromkeys(outer[ranks].tolist()))
+    several = (group for group in groups if np.any(inner[group] != inner[group[0]]))
+    for group in itertools.islice(several, FEW):
+        parts = [group[inner[group] == part] for part in dict.fromkeys(inner[group].tolist())][: 2 * FEW]
+        for one, other in itertools.combinations([part[: 2 * FEW].tolist() for part in parts], 2):
+            pairs += itertools.product(one, other)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def share_of_groups(groups: Sequence[Hashable], share: float, seed: int) -> list[Pair]:

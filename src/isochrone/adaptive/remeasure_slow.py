@@ -35,17 +35,18 @@ def more_pairs(measurements: Measurements, levels: Ints, random: np.random.Gener
     smallest = slice(measurements.smallest, measurements.smallest + 1)
     residuals = against_their_like(measurements.only_sizes(smallest), levels)
     hosts = np.unique([place.host for place in measurements.places], return_inverse=True)[1]
-    missing = np.isnan(measurements.rtt_min_s[:, :, 0])
-    np.fill_diagonal(missing, False)
     chosen: dict[Pair, None] = {}
     for finding in findings(residuals, measurements.places)[:_MOST_FINDINGS]:
         pairs = finding.suspect.pairs
         wanted = FEW - len(pairs)
         if wanted <= 0:
             continue
-        near, far = (hosts == hosts[of[pairs[0]]] for of in (residuals.first, residuals.second))
-        i, j = np.nonzero(missing & near[:, None] & far[None, :])
-        for k in random.permutation(len(i))[:wanted].tolist():
+        near, far = (
+            np.flatnonzero(hosts == hosts[of[pairs[0]]]) for of in (residuals.first, residuals.second)
+        )
+        i, j = np.repeat(near, len(far)), np.tile(far, len(near))
+        missing = np.flatnonzero((measurements.find(i, j) < 0) & (i != j))
+        for k in random.permutation(missing)[:wanted].tolist():
             chosen[min(int(i[k]), int(j[k])), max(int(i[k]), int(j[k]))] = None
     return list(chosen)
 

@@ -52,9 +52,9 @@ class Table:
         return distances_between(first, second, log_s, self.noise, self.ranks, spread=spread)
 
     @property
-    def measured(self) -> Booleans:
-        """[rank, rank], which pairs were measured."""
-        return np.stack([self.with_rank(rank) for rank in range(self.ranks)])
+    def measured(self) -> list[Pair]:
+        """The pairs that were measured, the lesser rank first."""
+        return list(self._spreads)
 
     def log_s(self, rank: int, others: Sequence[int]) -> Floats:
         """[other], logarithms of distances in seconds; all were measured."""

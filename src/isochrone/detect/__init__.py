@@ -83,7 +83,7 @@ def detect(
     Raises:
         IsochroneError: pairs are missing, or the truth or the fabric is about others.
     """
-    chosen = np.flatnonzero(np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)).tolist()
+    chosen = np.flatnonzero(measurements.in_pairs).tolist()
     left_in: tuple[int, ...] = ()
     if measurements.ended and 0 < len(chosen) < measurements.ranks:
         LOG.warning(

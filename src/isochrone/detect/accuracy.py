@@ -27,12 +27,27 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
     """
     # Loaded here, because it takes long and most detections know no truth.
     from scipy.optimize import linear_sum_assignment
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
     row = np.unique(np.asarray(found), return_inverse=True)[1]
     column = np.unique(np.asarray(known), return_inverse=True)[1]
-    shared = np.zeros((int(row.max()) + 1, int(column.max()) + 1))
-    np.add.at(shared, (row, column), 1)
-    return float(shared[linear_sum_assignment(shared, maximize=True)].sum() / len(row))
+    ranks, groups, rows = len(row), int(row.max() + column.max()) + 2, int(row.max()) + 1
+    (row, column), shared = np.unique(np.stack([row, column]), axis=1, return_counts=True)
+    # Groups that have no ranks in common, whatever others are between them, are settled by themselves.
+    ends = (np.ones(len(row)), (row, rows + column))
+    part = connected_components(coo_array(ends, shape=(groups, groups)), directed=False)[1][row]
+    order = np.argsort(part, kind="stable")
+    right = 0
+    for here in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        if len(here) == 1:
+            right += int(shared[here[0]])
+            continue
+        i, j = (np.unique(each[here], return_inverse=True)[1] for each in (row, column))
+        table = np.zeros((int(i.max()) + 1, int(j.max()) + 1))
+        table[i, j] = shared[here]
+        right += int(table[linear_sum_assignment(table, maximize=True)].sum())
+    return right / ranks
 
 
 def accuracy(partitions: Iterable[Ints], known: npt.ArrayLike) -> float:

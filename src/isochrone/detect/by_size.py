@@ -57,6 +57,6 @@ def _largest(measurements: Measurements) -> int | None:
     """Where the arrays have the largest size that every measured pair has; None if that is the smallest."""
     known = measurements.rtt_min_s > 0
     smallest = measurements.smallest
-    every = [index for index in range(known.shape[2]) if np.all(known[:, :, index] >= known[:, :, smallest])]
+    every = [index for index in range(known.shape[1]) if np.all(known[:, index] >= known[:, smallest])]
     largest = max(every, key=lambda index: measurements.sizes_bytes[index])
     return None if largest == smallest else largest

@@ -13,7 +13,9 @@ from isochrone.detect.cuts import average_linkage
 from isochrone.detect.distance import Distances, Floats, Ints, distances
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means
+from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
+from isochrone.files.measurements import MOST_SQUARE
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Dendrogram:
 
 
 def dendrogram(measurements: Measurements) -> Dendrogram:
-    """The merge tree that ``detect`` finds. Raises IsochroneError where pairs are missing."""
+    """The merge tree that ``detect`` finds. Raises IsochroneError where pairs are missing, or one group has
+    too many parts.
+    """
     pairs = distances(measurements)
     return grow(pairs, find_levels(pairs))
 
@@ -68,16 +72,20 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
         inner = outer
     merges = _Merges(ranks)
     for inner, outer, level in steps:
-        mean = np.zeros((int(inner.max()) + 1,) * 2)
-        upper = np.triu_indices(len(mean), 1)
-        mean[upper] = _condensed_means(
-            inner[pairs.first], inner[pairs.second], pairs.log_s, len(mean), means[level]
-        )
-        mean += mean.T
+        representatives = np.unique(inner, return_index=True)[1]
+        group_of = outer[representatives]
+        first, second, mean = _means(inner[pairs.first], inner[pairs.second], pairs.log_s)
+        within = np.flatnonzero(group_of[first] == group_of[second])
+        within = within[np.argsort(group_of[first[within]], kind="stable")]
         for group in np.unique(outer):
-            items = np.unique(inner[outer == group])
-            representatives = [int(np.flatnonzero(inner == item)[0]) for item in items]
-            merges.join(representatives, mean[np.ix_(items, items)], borders[level + 1], borders[level])
+            items = np.flatnonzero(group_of == group)
+            if len(items) > MOST_SQUARE:
+                raise IsochroneError(f"{len(items):,} parts of one group are too many for a tree")
+            here = within[slice(*np.searchsorted(group_of[first[within]], [group, group + 1]))]
+            among = np.full((len(items), len(items)), means[level])
+            i, j = (np.searchsorted(items, each[here]) for each in (first, second))
+            among[i, j] = among[j, i] = mean[here]
+            merges.join(representatives[items].tolist(), among, borders[level + 1], borders[level])
     matrix = merges.matrix()
     cuts = tuple(
         LevelCut(float(np.exp(borders[k])), len(np.unique(levels[k]))) for k in range(1, len(levels))
@@ -128,12 +136,16 @@ class _Merges:
         return result
 
 
-def _condensed_means(first: Ints, second: Ints, values: Floats, items: int, usual: float) -> Floats:
-    """Mean value of the pairs between any two items, in the order of SciPy's condensed matrices; the
-    usual one where there are none.
+def _means(first: Ints, second: Ints, values: Floats) -> tuple[Ints, Ints, Floats]:
+    """[pair of items] each: two different items between which there are pairs, and the mean of their values.
+
+    Args:
+        first, second: [pair], the item of either side.
+        values: [pair].
     """
-    cell = np.minimum(first, second) * items + np.maximum(first, second)
-    count = np.bincount(cell, minlength=items * items)
-    total = np.bincount(cell, values, minlength=items * items)
-    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), usual)
-    return mean.reshape(items, items)[np.triu_indices(items, 1)]
+    ends, pair_of = np.unique(np.sort(np.stack([first, second]), axis=0), axis=1, return_inverse=True)
+    # NumPy 2.0 keeps the shape of the axis.
+    pair_of = np.ravel(pair_of)
+    mean: Floats = np.bincount(pair_of, values) / np.maximum(np.bincount(pair_of), 1)
+    apart = ends[0] != ends[1]
+    return ends[0][apart], ends[1][apart], mean[apart]

@@ -51,21 +51,31 @@ class Distances:
         return int(self.place_of.max()) + 1
 
 
-def distance_matrix_s(measurements: Measurements) -> Floats:
-    """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal, NaN for pairs that
-    were not to be measured.
-
-    Raises IsochroneError where the probe did not come to its end.
-    """
+def check_ended(measurements: Measurements) -> None:
+    """Raises IsochroneError where the probe did not come to its end."""
     if not (measurements.complete or measurements.ended):
         missing = measurements.pairs_total - measurements.pairs_measured
         raise IsochroneError(
             f"{missing} of {measurements.pairs_total} pairs are missing from the measurements",
             todo="run the same probe again: it measures what is missing",
         )
-    matrix = np.maximum(measurements.rtt_min_s[:, :, measurements.smallest] / 2, measurements.least_s)
+
+
+def distance_matrix_s(measurements: Measurements) -> Floats:
+    """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal, NaN for pairs that
+    were not to be measured.
+
+    Raises IsochroneError where the probe did not come to its end, or there are too many ranks for a matrix.
+    """
+    check_ended(measurements)
+    matrix = measurements.square(_one_way_s(measurements))
     np.fill_diagonal(matrix, 0.0)
     return matrix
+
+
+def _one_way_s(measurements: Measurements) -> Floats:
+    """[pair], of the smallest message, in seconds."""
+    return np.maximum(measurements.rtt_min_s[:, measurements.smallest] / 2, measurements.least_s)
 
 
 def distances(measurements: Measurements) -> Distances:
@@ -73,22 +83,26 @@ def distances(measurements: Measurements) -> Distances:
 
     Raises IsochroneError where the probe did not come to its end, or measured too few pairs to tell.
     """
-    matrix = distance_matrix_s(measurements)
-    for pair, alone_s in measurements.alone.items():
+    check_ended(measurements)
+    i, j, least = measurements.first, measurements.second, _one_way_s(measurements)
+    if measurements.alone:
         # What holds up a whole measurement of a pair seldom does so twice.
         # A pair that was not measured itself is left so: it has no median that this could be the least of.
-        again_s = max(alone_s[measurements.smallest] / 2, measurements.least_s)
-        matrix[pair] = matrix[pair[::-1]] = np.minimum(matrix[pair], again_s)
+        at = measurements.find(*np.array(list(measurements.alone)).T)
+        again_s = np.array([alone_s[measurements.smallest] for alone_s in measurements.alone.values()]) / 2
+        again_s = np.maximum(again_s, measurements.least_s)
+        least[at[at >= 0]] = np.minimum(least[at[at >= 0]], again_s[at >= 0])
     distinct, ranks = distinct_places(measurements.places)
     place_of = np.array(ranks, dtype=np.int64)
-    i, j = np.nonzero(np.triu(~np.isnan(matrix), 1))
+    told = np.flatnonzero(~np.isnan(least))
+    i, j, least = i[told], j[told], least[told]
     together = place_of[i] == place_of[j]
-    least = matrix[i, j]
-    spread = spread_of(least, measurements.rtt_median_s[i, j, measurements.smallest] / 2)
+    spread = spread_of(least, measurements.rtt_median_s[told, measurements.smallest] / 2)
     typical = float(np.median(spread)) if len(spread) else 0.0
     noise = scatter_of_least(measurements.usual_repetitions) * typical
     log_s = np.log(least)
-    log_s[together] = _log_s_within_places(measurements, matrix, place_of, i[together], j[together])
+    if together.any():
+        log_s[together] = _log_s_within_places(least, measurements.rtt_min_s[told] / 2, i, j, together)
     return Distances(
         place_of=place_of,
         host_of=np.unique([place.host for place in distinct], return_inverse=True)[1],
@@ -157,25 +171,34 @@ def scatter_of_least(repetitions: int) -> float:
 
 
 def _log_s_within_places(
-    measurements: Measurements, matrix: Floats, place_of: Ints, first: Ints, second: Ints
+    least_s: Floats, one_way_s: Floats, first: Ints, second: Ints, together: Booleans
 ) -> Floats:
-    """[pair], logarithm of the distance of two ranks of one place.
+    """[pair of one place], logarithm of the distance of two ranks of one place.
 
     That they are together is known. How near they are to each other is told by the size at which they are
     nearest, compared with the nearest rank elsewhere: where ranks share cores the smallest message may only
     show how long a rank takes to wake up.
+
+    Args:
+        least_s: [pair], of the smallest message.
+        one_way_s: [pair, size]; NaN for sizes that took too long between far ranks.
+        first, second: [pair], the ranks.
+        together: [pair], whether they are of one place.
     """
-    apart = place_of[:, None] != place_of[None, :]
-    found: Floats = np.log(matrix[first, second])
-    if len(first) == 0 or not apart.any():
-        return found
-    nearest = np.min(matrix, axis=1, where=apart & (matrix > 0), initial=np.inf)[first]
-    for size in range(len(measurements.sizes_bytes)):
-        one_way_s = measurements.rtt_min_s[:, :, size] / 2
-        # Sizes that took too long between far ranks are not measured there.
-        known = apart & (one_way_s > 0)
-        elsewhere = np.min(one_way_s, axis=1, where=known, initial=np.inf)[first]
-        within = one_way_s[first, second]
+
+    def to_nearest_elsewhere(times_s: Floats) -> Floats:
+        """[pair of one place], the least time from its first rank to one of another place."""
+        found = np.full(int(second.max()) + 1, np.inf)
+        known = ~together & (times_s > 0)
+        for ranks in (first[known], second[known]):
+            np.minimum.at(found, ranks, times_s[known])
+        return found[first[together]]
+
+    found: Floats = np.log(least_s[together])
+    nearest = to_nearest_elsewhere(least_s)
+    for times_s in one_way_s.T:
+        elsewhere, within = to_nearest_elsewhere(times_s), times_s[together]
         told = (within > 0) & np.isfinite(elsewhere) & np.isfinite(nearest)
-        found[told] = np.minimum(found[told], np.log((nearest * within / elsewhere)[told]))
+        by_size = nearest[told] * within[told] / elsewhere[told]
+        found[told] = np.minimum(found[told], np.log(by_size))
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from isochrone.detect.capacity import capacities_bytes_per_s
 from isochrone.detect.criterion import scatter
-from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.partitions import meeting_level
 from isochrone.files import Links, Measurements, PairParameters
 from isochrone.files.topology import Points
@@ -28,13 +28,11 @@ def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple
         measurements: of all pairs, or of some.
         partitions: group of each rank at each level, [rank], outermost first.
     """
-    i, j = np.triu_indices(measurements.ranks, 1)
-    meets = meeting_level(partitions, i, j)
+    meets = meeting_level(partitions, measurements.first, measurements.second)
     capacities = capacities_bytes_per_s(measurements.streams, partitions)
     parameters = parameters_by_level(measurements, partitions)
     return tuple(
-        _links(measurements, i[meets == k], j[meets == k], parameters[k], capacity)
-        for k, capacity in enumerate(capacities)
+        _links(measurements, meets == k, parameters[k], capacity) for k, capacity in enumerate(capacities)
     )
 
 
@@ -54,20 +52,17 @@ def parameters_by_level(
 
 def _links(
     measurements: Measurements,
-    first: Ints,
-    second: Ints,
+    here: Booleans,
     parameters: Sequence[PairParameters],
     capacity_bytes_per_s: float | None,
 ) -> Links | None:
-    """Of some pairs: medians over them; `parameters` are of those that all were measured of."""
-    rtt_s = measurements.rtt_min_s[first, second]
+    """Of some pairs, [pair]: medians over them; `parameters` are of those that all were measured of."""
+    rtt_s = measurements.rtt_min_s[here]
     told = ~np.isnan(rtt_s[:, measurements.smallest])
     if not told.any():
         return None
     latencies_s = np.maximum(rtt_s[told, measurements.smallest] / 2, measurements.least_s)
-    gap_s, overhead_s = (
-        _of_parameters(parameters) if parameters else _of_round_trips(measurements, first, second)
-    )
+    gap_s, overhead_s = _of_parameters(parameters) if parameters else _of_round_trips(measurements, here)
     latency_s = float(np.median(rtt_s[told, measurements.smallest])) / 2
     return Links(
         latency_s=latency_s,
@@ -80,13 +75,13 @@ def _links(
     )
 
 
-def _of_round_trips(measurements: Measurements, first: Ints, second: Ints) -> tuple[Points, Points]:
+def _of_round_trips(measurements: Measurements, here: Booleans) -> tuple[Points, Points]:
     """Gap and send overhead at the sizes that were measured of all pairs."""
-    rtt_s = measurements.rtt_min_s[first, second]
+    rtt_s = measurements.rtt_min_s[here]
     measured = np.any(~np.isnan(rtt_s), axis=0)
     order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
     sizes = [measurements.sizes_bytes[k] for k in order]
-    overhead_s = np.nanmedian(measurements.send_overhead_s[first, second][:, order], axis=0)
+    overhead_s = np.nanmedian(measurements.send_overhead_s[here][:, order], axis=0)
     return _gap(sizes, np.nanmedian(rtt_s[:, order], axis=0)), _points(sizes, overhead_s)
 
 

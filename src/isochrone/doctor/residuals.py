@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isochrone.detect.accuracy import matched
-from isochrone.detect.distance import Booleans, Floats, Ints, distance_matrix_s, distances
+from isochrone.detect.distance import Booleans, Floats, Ints, check_ended, distances
 from isochrone.detect.known import known_partitions
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import divided, meeting_level
@@ -63,8 +63,8 @@ def against_their_like(measurements: Measurements, levels: Ints | None = None) -
     if levels is None:
         levels = usual_levels(measurements)
     log_s = _log_s(measurements)
-    i, j, level = _pairs(levels, log_s)
-    log_s = log_s[i, j]
+    pairs, i, j, level = _told(measurements, levels, log_s)
+    log_s = log_s[pairs]
     weight = _weights(measurements, i, j, level)
     expected = np.full_like(log_s, np.nan)
     for number in np.unique(level):
@@ -99,20 +99,21 @@ def against_older(measurements: Measurements, older: Measurements) -> Residuals:
     levels = usual_levels(measurements)
     mine = np.array([measurements.sizes_bytes.index(size) for size in sizes])
     theirs = np.array([older.sizes_bytes.index(size) for size in sizes])
-    log_s = _log_s(measurements)[:, :, mine]
-    expected = _log_s(older)[same][:, same][:, :, theirs]
-    # A place that was not there then has number -1, which is some other place's.
-    expected[same < 0] = np.nan
-    expected[:, same < 0] = np.nan
+    log_s = _log_s(measurements)[:, mine]
+    i, j = same[measurements.first], same[measurements.second]
+    # A place that was not there then has number -1.
+    there = (i >= 0) & (j >= 0)
+    expected = np.full_like(log_s, np.nan)
+    expected[there] = older.rows(_log_s(older)[:, theirs], i[there], j[there])
     log_s[np.isnan(expected)] = np.nan
-    i, j, level = _pairs(levels, log_s)
-    if len(i) == 0:
+    pairs, i, j, level = _told(measurements, levels, log_s)
+    if len(pairs) == 0:
         raise IsochroneError(
             "no pair was measured both then and now",
             todo="probe all pairs (--mode all), or those that the older measurements have (--pairs)",
         )
     weight = _weights(measurements, i, j, level)
-    return _residuals(tuple(sizes), i, j, level, levels, log_s[i, j], expected[i, j], weight)
+    return _residuals(tuple(sizes), i, j, level, levels, log_s[pairs], expected[pairs], weight)
 
 
 def _residuals(
@@ -147,12 +148,14 @@ def _residuals(
 
 
 def _log_s(measurements: Measurements) -> Floats:
-    """[rank, rank, size], logarithm of half the least round trip, of those of a pair that was repeated alone
-    too; NaN where none was measured.
+    """[pair, size], logarithm of half the least round trip, of those of a pair that was repeated alone too;
+    NaN where none was measured.
     """
     least_s = measurements.rtt_min_s.copy()
-    for (i, j), alone_s in _alone_s(measurements).items():
-        least_s[i, j] = least_s[j, i] = np.fmin(least_s[i, j], alone_s)
+    if once_more := _alone_s(measurements):
+        at = measurements.find(*np.array(list(once_more)).T)
+        alone_s = np.stack(list(once_more.values()))
+        least_s[at[at >= 0]] = np.fmin(least_s[at[at >= 0]], alone_s[at >= 0])
     with np.errstate(divide="ignore"):
         log_s: Floats = np.log(least_s / 2)
     log_s[~np.isfinite(log_s)] = np.nan
@@ -172,12 +175,11 @@ def _alone_s(measurements: Measurements) -> dict[tuple[int, int], Floats]:
     return found
 
 
-def _pairs(levels: Ints, log_s: Floats) -> tuple[Ints, Ints, Ints]:
-    """The two ranks and the level of each pair that has a value: detection fills in the others, but what it
-    takes them to be is no evidence.
-    """
-    i, j = np.nonzero(np.triu(np.any(~np.isnan(log_s), axis=2), 1))
-    return i, j, meeting_level(levels, i, j)
+def _told(measurements: Measurements, levels: Ints, log_s: Floats) -> tuple[Ints, Ints, Ints, Ints]:
+    """Which pairs have a value, and their two ranks and levels."""
+    pairs = np.flatnonzero(np.any(~np.isnan(log_s), axis=1))
+    i, j = measurements.first[pairs], measurements.second[pairs]
+    return pairs, i, j, meeting_level(levels, i, j)
 
 
 def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Floats:
@@ -203,8 +205,8 @@ def usual_levels(measurements: Measurements) -> Ints:
     Raises:
         IsochroneError: the probe did not come to its end.
     """
-    distance_matrix_s(measurements)
-    seen = np.any(~np.isnan(measurements.rtt_min_s[:, :, 0]), axis=1)
+    check_ended(measurements)
+    seen = measurements.in_pairs
     if np.all(seen) or not np.any(seen):
         return _levels_of_seen(measurements)
     found = _levels_of_seen(measurements.only(np.flatnonzero(seen).tolist()))

@@ -65,16 +65,13 @@ def disturb(exact: Measurements, noise: Noise, repetitions: Sequence[int]) -> li
     Returns:
         Measurements for each number of repetitions.
     """
-    n = exact.ranks
-    i, j = np.triu_indices(n, 1)
-    # [pair, size]
-    times_s = exact.rtt_min_s[i, j]
-    found = [np.full((2, n, n, times_s.shape[1]), np.nan) for _ in repetitions]
-    bias = np.exp(np.random.default_rng(noise.seed + 1).normal(0.0, noise.bias, len(i)))
+    times_s = exact.rtt_min_s
+    found = [np.empty((2, *times_s.shape)) for _ in repetitions]
+    bias = np.exp(np.random.default_rng(noise.seed + 1).normal(0.0, noise.bias, len(times_s)))
     messages = np.random.default_rng(noise.seed)
     passing = np.random.default_rng(noise.seed + 2)
     most = max(repetitions)
-    for chunk in _chunks(len(i), most):
+    for chunk in _chunks(len(times_s), most):
         pairs = chunk.stop - chunk.start
         for size in range(times_s.shape[1]):
             factor = _messages(messages, pairs, most, noise.lognormal)
@@ -84,8 +81,7 @@ def disturb(exact: Measurements, noise: Noise, repetitions: Sequence[int]) -> li
             for count, arrays in zip(repetitions, found, strict=True):
                 first = rtt_s[:, :count]
                 for which, values in enumerate((first.min(axis=1), np.median(first, axis=1))):
-                    arrays[which, i[chunk], j[chunk], size] = values
-                    arrays[which, j[chunk], i[chunk], size] = values
+                    arrays[which, chunk, size] = values
     return [
         dataclasses.replace(
             exact, repetitions=count, rtt_min_s=arrays[0], rtt_median_s=arrays[1], counts=None, alone={}

@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from isochrone.errors import IsochroneError
-from isochrone.files.measurements import Measurements
+from isochrone.files.measurements import MOST_SQUARE, Measurements
 from isochrone.files.place import UNKNOWN_HOST, MpiLibrary, Place
 
 UNITS_S = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 SUFFIXES = (".csv", ".txt", ".dat", ".npy")
 STANDARD_INPUT = Path("-")
 
-_MOST_PLACES = 4096
 _MOST_BYTES = 1 << 29
 _MOST_SECONDS = 1e9
 
@@ -59,7 +58,8 @@ def read_matrix(path: Path, unit: str) -> Measurements:
     if np.nanmax(one_way_s, initial=0.0) > _MOST_SECONDS:
         raise IsochroneError("a latency is longer than a life", str(path), "check --unit")
     ranks = len(one_way_s)
-    rtt_s = 2 * one_way_s[:, :, None]
+    first, second = np.triu_indices(ranks, 1)
+    rtt_s = 2 * one_way_s[first, second][:, None]
     return Measurements(
         sizes_bytes=(0,),
         repetitions=1,
@@ -69,16 +69,18 @@ def read_matrix(path: Path, unit: str) -> Measurements:
         resolution_s=0.0,
         overhead_s=0.0,
         simulated=False,
+        first=first,
+        second=second,
         rtt_min_s=rtt_s,
         rtt_median_s=rtt_s,
-        send_overhead_s=np.where(np.isnan(rtt_s), np.nan, 0.0),
+        send_overhead_s=np.zeros_like(rtt_s),
     )
 
 
 def _read_npy(path: Path) -> Array:
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise IsochroneError("is too large", str(path), f"give at most {_MOST_PLACES} ranks")
+            raise IsochroneError("is too large", str(path), f"give at most {MOST_SQUARE} ranks")
         with path.open("rb") as file, warnings.catch_warnings():
             # The head is a Python expression, whose parser may warn.
             warnings.simplefilter("ignore")
@@ -126,7 +128,7 @@ def _matrix(lines: Iterable[str], where: str) -> Array:
     for number, line in enumerate(lines, 1):
         read += len(line)
         if read > _MOST_BYTES:
-            raise IsochroneError("is too large", where, f"give at most {_MOST_PLACES} ranks")
+            raise IsochroneError("is too large", where, f"give at most {MOST_SQUARE} ranks")
         if line.startswith("#"):
             continue
         if not line.strip():
@@ -212,8 +214,8 @@ def _cells(line: str, where: str) -> list[float]:
 
 
 def _check_size(ranks: int, where: str) -> None:
-    if ranks > _MOST_PLACES:
-        raise IsochroneError(f"more than {_MOST_PLACES} ranks", where, "give fewer")
+    if ranks > MOST_SQUARE:
+        raise IsochroneError(f"more than {MOST_SQUARE} ranks", where, "give fewer")
 
 
 def _symmetric(values: Array, path: Path) -> Array:

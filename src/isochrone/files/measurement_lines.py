@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.measurement_forms import FILE, Clock, End, Header, Pair, PlogpOptions
-from isochrone.files.measurements import VALUES, Array, Counts, Measurements
+from isochrone.files.measurements import VALUES, Array, Counts, Ints, Measurements, last_of_each
 from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import check_places
 from isochrone.files.schema import make_again, short
@@ -43,6 +42,8 @@ class Collector:
     Attributes:
         ranks: number of ranks.
         places: of each rank.
+        alone: what was measured while nothing else was, as `Measurements` have it.
+        streams: those that were taken in.
     """
 
     def __init__(self, header: Header | Json, where: str) -> None:
@@ -55,21 +56,14 @@ class Collector:
         check_places(self.places, where)
         if len(self.places) != self.ranks:
             raise _damaged(f"{len(self.places)} places for {self.ranks} ranks", where)
-        # The arrays are dense: a header of a megabyte may ask for gigabytes.
-        needed_bytes = len(VALUES) * 8 * self.ranks * self.ranks * self._sizes
-        if needed_bytes > _memory_bytes() / 2:
-            raise IsochroneError(
-                f"{self.ranks} ranks with {self._sizes} sizes take {needed_bytes / 1e9:.3g} GB, "
-                "more than half of this machine's memory",
-                where,
-                "probe fewer ranks or sizes, or read it on a larger machine",
-            )
-        self._values = np.full((len(VALUES), self.ranks, self.ranks, self._sizes), np.nan)
+        # Of each pair, its row in the arrays, which grow ahead of the pairs.
+        self._row: dict[tuple[int, int], int] = {}
+        self._values = np.empty((len(VALUES), 0, self._sizes))
         self._counts: Counts | None = None
         self._clock = _Elapsed()
         self._parameters: dict[tuple[int, int], PairParameters] = {}
-        self._streams: list[Stream] = []
-        self._alone: dict[tuple[int, int], Array] = {}
+        self.streams: list[Stream] = []
+        self.alone: dict[tuple[int, int], Array] = {}
         self._ended = False
 
     def add(self, line: Json, where: str) -> tuple[int, int] | None:
@@ -99,19 +93,21 @@ class Collector:
             return None
         if isinstance(line, Stream):
             check_stream(line, self.ranks, where, make_again("measurements"))
-            self._streams.append(line)
+            self.streams.append(line)
             self._clock.at(line.at_s)
             return None
         values = self._values_of(line, where)
         first, second = line.pair
         self._clock.at(line.at_s)
         if line.alone:
-            self._alone[first, second] = values[0]
+            self.alone[first, second] = values[0]
             return first, second
         # What was chosen to be measured follows from the round trips of before: parameters leave them.
-        if not line.plogp or math.isnan(self._values[0, first, second, 0]):
-            self._values[:, first, second] = self._values[:, second, first] = values
-            self._count(first, second, values[0], line.repetitions, where)
+        pair = min(line.pair), max(line.pair)
+        if not line.plogp or pair not in self._row:
+            at = self._rows([pair])
+            self._values[:, at] = values[:, None]
+            self._count(at, values[0], line.repetitions, where)
         for entry in line.plogp:
             found = read_parameters(entry, (first, second), where, make_again("measurements"))
             self._parameters[found.sender, found.receiver] = found
@@ -123,8 +119,7 @@ class Collector:
         """
         if not plain:
             return
-        pairs = np.array([line.pair for _, line in plain])
-        low, high = pairs.min(axis=1), pairs.max(axis=1)
+        pairs = np.sort([line.pair for _, line in plain], axis=1)
         times = [(line.rtt_min_s, line.rtt_median_s, line.send_overhead_s) for _, line in plain]
         try:
             values = np.array(times, dtype=np.float64).transpose(1, 0, 2)
@@ -132,8 +127,8 @@ class Collector:
             values = np.empty((3, 0, 0))
         if (
             values.shape[2] != self._sizes
-            or np.any(high >= self.ranks)
-            or np.any(low == high)
+            or np.any(pairs >= self.ranks)
+            or np.any(pairs[:, 0] == pairs[:, 1])
             or np.isnan(values[:, :, 0]).any()
             or np.any(values[0] > values[1])
         ):
@@ -142,10 +137,10 @@ class Collector:
             return
         self._ended = False
         # Of lines about one pair the last counts, as NumPy has it.
-        for cells in ((low, high), (high, low)):
-            self._values[(slice(None), *cells)] = values
-            if self._counts is not None:
-                self._counts[cells] = np.where(np.isnan(values[0]), 0, self._header.repetitions)
+        at = self._rows(list(map(tuple, pairs.tolist())))
+        self._values[:, at] = values
+        if self._counts is not None:
+            self._counts[at] = np.where(np.isnan(values[0]), 0, self._header.repetitions)
         for _, line in plain:
             self._clock.at(line.at_s)
 
@@ -164,12 +159,22 @@ class Collector:
             raise _damaged("rtt_min_s is greater than rtt_median_s", where)
         return values
 
-    def _count(self, first: int, second: int, least_s: Array, counts: Sequence[int], where: str) -> None:
+    def _rows(self, pairs: Sequence[tuple[int, int]]) -> Ints:
+        """The rows of these pairs, the lesser rank first; where they have none yet they get one."""
+        for pair in pairs:
+            self._row.setdefault(pair, len(self._row))
+        if (room := self._values.shape[1]) < len(self._row):
+            more = max(len(self._row) - room, room)
+            self._values = np.pad(self._values, ((0, 0), (0, more), (0, 0)), constant_values=np.nan)
+            if self._counts is not None:
+                self._counts = np.pad(self._counts, ((0, more), (0, 0)))
+        return np.array([self._row[pair] for pair in pairs])
+
+    def _count(self, at: Ints, least_s: Array, counts: Sequence[int], where: str) -> None:
         measured = ~np.isnan(least_s)
         if not counts:
             if self._counts is not None:
-                usual = np.where(measured, self._header.repetitions, 0)
-                self._counts[first, second] = self._counts[second, first] = usual
+                self._counts[at] = np.where(measured, self._header.repetitions, 0)
             return
         if [count > 0 for count in counts] != measured.tolist():
             raise _damaged(
@@ -179,11 +184,13 @@ class Collector:
             # All lines before had as many as the header says.
             known = ~np.isnan(self._values[0])
             self._counts = np.where(known, np.int32(self._header.repetitions), np.int32(0))
-        self._counts[first, second] = self._counts[second, first] = counts
+        self._counts[at] = counts
 
     def measurements(self) -> Measurements:
-        """What has been taken in; its arrays are not copied."""
+        """What has been taken in so far."""
         header = self._header
+        first, second = np.array(list(self._row), dtype=np.int64).reshape(-1, 2).T
+        order = last_of_each(first, second, self.ranks)
         return Measurements(
             sizes_bytes=header.sizes_bytes,
             repetitions=header.repetitions,
@@ -193,15 +200,17 @@ class Collector:
             resolution_s=header.clock.resolution_s,
             overhead_s=header.clock.overhead_s,
             simulated=header.simulated,
-            **dict(zip(VALUES, self._values, strict=True)),
+            first=first[order],
+            second=second[order],
+            **dict(zip(VALUES, self._values[:, order], strict=True)),
             elapsed_s=self._clock.total_s(),
             ended=self._ended,
             provenance=header.provenance,
             plogp=None if header.plogp is None else header.plogp.document(),
             parameters=self._parameters,
-            streams=self._streams,
-            alone=self._alone,
-            counts=self._counts,
+            streams=self.streams,
+            alone=self.alone,
+            counts=None if self._counts is None else self._counts[order],
         )
 
 
@@ -226,17 +235,14 @@ def write_measurements(path: Path | str, measurements: Measurements) -> None:
 
 def _lines(measurements: Measurements) -> Iterator[Pair | Stream | End]:
     at_s = measurements.elapsed_s
-    first, second = np.nonzero(np.triu(~np.isnan(measurements.rtt_min_s[:, :, 0]), 1))
-    for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        counts = measurements.repetitions_of(i, j)
+    counts = measurements.repetitions_of(np.arange(measurements.pairs_measured)).tolist()
+    for k, (i, j) in enumerate(measurements.pairs):
         directions = [measurements.parameters.get(each) for each in ((i, j), (j, i))]
         yield Pair(
             pair=(i, j),
-            rtt_min_s=_or_none(measurements.rtt_min_s[i, j]),
-            rtt_median_s=_or_none(measurements.rtt_median_s[i, j]),
-            send_overhead_s=_or_none(measurements.send_overhead_s[i, j]),
+            **{name: _or_none(getattr(measurements, name)[k]) for name in VALUES},
             at_s=at_s,
-            repetitions=() if set(counts) == {measurements.repetitions} else counts,
+            repetitions=() if set(counts[k]) == {measurements.repetitions} else tuple(counts[k]),
             plogp=tuple(each.direction for each in directions if each is not None),
         )
     for pair, least_s in measurements.alone.items():
@@ -247,7 +253,7 @@ def _lines(measurements: Measurements) -> Iterator[Pair | Stream | End]:
     for stream in measurements.streams:
         yield replace(stream, at_s=at_s)
     if measurements.ended:
-        yield End(end=True, elapsed_s=at_s, pairs=len(first))
+        yield End(end=True, elapsed_s=at_s, pairs=measurements.pairs_measured)
 
 
 def _or_none(times_s: Array) -> tuple[float | None, ...]:
@@ -256,10 +262,6 @@ def _or_none(times_s: Array) -> tuple[float | None, ...]:
 
 def _damaged(what: str, where: str) -> IsochroneError:
     return IsochroneError(what, where, make_again("measurements"))
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class _Elapsed:

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from isochrone.errors import IsochroneError
 from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place
 from isochrone.files.stream import Stream
@@ -17,14 +19,19 @@ from isochrone.files.text import Json
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Pair = tuple[int, int]
 
 VALUES = ("rtt_min_s", "rtt_median_s", "send_overhead_s")
-"""The arrays, in the order in which files have them."""
+"""The arrays of times, in the order in which files have them."""
+
+MOST_SQUARE = 4096
+"""Ranks that there may be where all pairs are wanted as a matrix: 128 MB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Round trips between all pairs of ranks.
+    """Round trips between pairs of ranks: of all pairs, or of some. Memory grows with the pairs.
 
     Attributes:
         sizes_bytes: message sizes, in the order of the last axis of the arrays.
@@ -32,9 +39,10 @@ class Measurements:
         seed: of the order in which the pairs were measured.
         places: of each rank.
         resolution_s, overhead_s: of the probe's clock.
-        rtt_min_s, rtt_median_s, send_overhead_s: [rank, rank, size] in seconds, symmetric; NaN for a pair
-            that is not measured, on the diagonal, and for sizes that would have taken too long; never those
-            for the first size.
+        first, second: [pair], the two ranks of each pair that was measured, ``first < second``, ascending by
+            the first, then by the second; no pair is there twice.
+        rtt_min_s, rtt_median_s, send_overhead_s: [pair, size] in seconds; NaN for sizes that would have taken
+            too long; never those for the first size.
         elapsed_s: time that the probe took, all its runs together.
         ended: whether the probe measured all that it was to measure.
         plogp: how the parameters were measured; None if they were not.
@@ -42,8 +50,8 @@ class Measurements:
         streams: messages of several pairs at once.
         alone: of some pairs that were measured again while no other was, the least round trips, [size] in
             seconds.
-        counts: [rank, rank, size], round trips of each pair, symmetric, 0 where there are none; None if all
-            have as many as `repetitions`.
+        counts: [pair, size], round trips of each, 0 where there are none; None if all have as many as
+            `repetitions`.
     """
 
     sizes_bytes: tuple[int, ...]
@@ -54,6 +62,8 @@ class Measurements:
     resolution_s: float
     overhead_s: float
     simulated: bool
+    first: Ints
+    second: Ints
     rtt_min_s: Array
     rtt_median_s: Array
     send_overhead_s: Array
@@ -81,14 +91,8 @@ class Measurements:
         """Round trips of the smallest size that half of the pairs have at least."""
         if self.counts is None:
             return self.repetitions
-        counts = self.counts[:, :, self.smallest]
+        counts = self.counts[:, self.smallest]
         return int(np.median(counts[counts > 0])) if counts.any() else self.repetitions
-
-    def repetitions_of(self, first: int, second: int) -> tuple[int, ...]:
-        """Round trips of a pair, for each size."""
-        if self.counts is None:
-            return (self.repetitions,) * len(self.sizes_bytes)
-        return tuple(self.counts[first, second].tolist())
 
     @property
     def ranks(self) -> int:
@@ -98,40 +102,90 @@ class Measurements:
     @property
     def pairs_measured(self) -> int:
         """Number of pairs that have been measured."""
-        return int(np.count_nonzero(~np.isnan(self.rtt_min_s[:, :, 0]))) // 2
+        return len(self.first)
 
     @property
     def pairs_total(self) -> int:
         """Number of pairs that there are."""
         return self.ranks * (self.ranks - 1) // 2
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """The pairs that have been measured, in their order."""
+        return list(zip(self.first.tolist(), self.second.tolist(), strict=True))
+
+    @property
+    def in_pairs(self) -> npt.NDArray[np.bool_]:
+        """[rank], which ranks are in a pair that has been measured."""
+        found = np.zeros(self.ranks, dtype=bool)
+        found[self.first] = found[self.second] = True
+        return found
+
+    def find(self, first: npt.ArrayLike, second: npt.ArrayLike) -> Ints:
+        """[pair], where the arrays have some pairs, whichever rank is named first; -1 where they have not."""
+        cell = _cells(first, second, self.ranks)
+        at = np.searchsorted(self._cells, cell)
+        found: Ints = np.where(np.append(self._cells, -1)[at] == cell, at, -1)
+        return found
+
+    def rows(self, values: Array, first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
+        """[pair, size] of some pairs, from one of the arrays; NaN for those that were not measured."""
+        return np.append(values, np.full((1, values.shape[1]), np.nan), axis=0)[self.find(first, second)]
+
+    def square(self, values: Array) -> Array:
+        """[rank, rank], symmetric, from one value for each pair; NaN for pairs that were not measured, and on
+        the diagonal.
+
+        Raises IsochroneError where there are too many ranks for that.
+        """
+        if self.ranks > MOST_SQUARE:
+            raise IsochroneError(
+                f"{self.ranks:,} ranks are too many for a matrix of all pairs, {MOST_SQUARE:,} at most"
+            )
+        found = np.full((self.ranks, self.ranks), np.nan)
+        found[self.first, self.second] = found[self.second, self.first] = values
+        return found
+
+    def repetitions_of(self, pairs: Ints) -> Counts:
+        """[pair, size], round trips of some pairs, which are given by where the arrays have them."""
+        if self.counts is None:
+            return np.full((len(pairs), len(self.sizes_bytes)), self.repetitions, dtype=np.int32)
+        return self.counts[pairs]
+
     def only(self, ranks: Sequence[int]) -> Measurements:
         """What was measured among some of the ranks, which are numbered anew in their order."""
-        cells = np.ix_(list(ranks), list(ranks))
-        number = {rank: k for k, rank in enumerate(ranks)}
+        number = np.full(self.ranks, -1)
+        number[list(ranks)] = np.arange(len(ranks))
+        first, second = number[self.first], number[self.second]
+        within = np.flatnonzero((first >= 0) & (second >= 0))
+        chosen = within[last_of_each(first[within], second[within], len(ranks))]
+        first, second = first[chosen], second[chosen]
         return replace(
-            self,
+            self._chosen(chosen),
             places=tuple(self.places[rank] for rank in ranks),
-            **self._arrays(lambda array: array[cells]),
+            first=np.minimum(first, second),
+            second=np.maximum(first, second),
             parameters={
-                (number[a], number[b]): replace(each, sender=number[a], receiver=number[b])
+                (int(number[a]), int(number[b])): replace(
+                    each, sender=int(number[a]), receiver=int(number[b])
+                )
                 for (a, b), each in self.parameters.items()
-                if a in number and b in number
+                if number[a] >= 0 and number[b] >= 0
             },
             streams=(),
             alone={},
         )
 
-    def only_pairs(self, chosen: npt.NDArray[np.bool_]) -> Measurements:
-        """As if the probe had ended with some of the pairs, [rank, rank], symmetric."""
+    def only_pairs(self, pairs: Sequence[Pair]) -> Measurements:
+        """As if the probe had ended with some of the pairs; those that were not measured are passed over."""
+        at = np.unique(self.find(*np.array(pairs, dtype=np.int64).reshape(-1, 2).T))
+        kept = self._chosen(at[at >= 0])
+        known = set(kept.pairs)
         return replace(
-            self,
-            **self._arrays(
-                lambda array: np.where(
-                    chosen[:, :, None], array, np.nan if array.dtype == np.float64 else array.dtype.type(0)
-                )
-            ),
-            parameters={pair: each for pair, each in self.parameters.items() if chosen[pair]},
+            kept,
+            parameters={
+                (a, b): each for (a, b), each in self.parameters.items() if (min(a, b), max(a, b)) in known
+            },
             streams=(),
             alone={},
             ended=True,
@@ -139,10 +193,11 @@ class Measurements:
 
     def only_sizes(self, chosen: slice) -> Measurements:
         """As if only some of the message sizes had been measured, and no parameters."""
+        kept = self._chosen(np.flatnonzero(~np.isnan(self.rtt_min_s[:, chosen][:, 0])))
         return replace(
-            self,
+            kept,
             sizes_bytes=self.sizes_bytes[chosen],
-            **self._arrays(lambda array: array[:, :, chosen]),
+            **kept._arrays(lambda array: array[:, chosen]),
             parameters={},
             alone={pair: least_s[chosen] for pair, least_s in self.alone.items()},
         )
@@ -157,7 +212,32 @@ class Measurements:
         """Whether ranks had to share CPUs, as far as the probe could tell."""
         return bool(self.provenance.get("oversubscribed"))
 
+    @cached_property
+    def _cells(self) -> Ints:
+        return _cells(self.first, self.second, self.ranks)
+
+    def _chosen(self, pairs: Ints) -> Measurements:
+        """With some pairs only, which are given by where the arrays have them."""
+        arrays = self._arrays(lambda array: array[pairs])
+        return replace(self, first=self.first[pairs], second=self.second[pairs], **arrays)
+
     def _arrays(self, of: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> dict[str, Any]:
-        """What `of` makes of each of the arrays, by their names."""
+        """What `of` makes of each of the arrays that have sizes, by their names."""
         arrays = {name: of(getattr(self, name)) for name in VALUES}
         return arrays if self.counts is None else {**arrays, "counts": of(self.counts)}
+
+
+def last_of_each(first: Ints, second: Ints, ranks: int) -> Ints:
+    """Where some pairs have the last of each, whichever rank is named first, in the order in which
+    `Measurements` have them.
+    """
+    _, at = np.unique(_cells(first, second, ranks)[::-1], return_index=True)
+    last: Ints = len(first) - 1 - at
+    return last
+
+
+def _cells(first: npt.ArrayLike, second: npt.ArrayLike, ranks: int) -> Ints:
+    """[pair], a number for each two ranks, which rises in the order of the pairs."""
+    low: Ints = np.minimum(first, second).astype(np.int64)
+    high: Ints = np.maximum(first, second)
+    return low * ranks + high

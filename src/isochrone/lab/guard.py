@@ -25,17 +25,14 @@ def check_probe(path: Path, network: Network, hosts: Sequence[int]) -> None:
         GateError: a pair on two hosts took less than the delay between them.
     """
     measurements = read_measurements(path)
-    for a, host_a in enumerate(hosts):
-        for b, host_b in enumerate(hosts[:a]):
-            least_s = network.delay_s(host_a, host_b)
-            # Not measured is NaN, which is not less.
-            latency_s = float(measurements.rtt_min_s[a, b, 0]) / 2
-            if latency_s < least_s:
-                raise GateError(
-                    f"ranks {b} and {a} are {least_s * 1e6:g} µs apart, and a message took "
-                    f"{latency_s * 1e6:.3g} µs: {_ADVICE}",
-                    str(path),
-                )
+    for (a, b), rtt_s in zip(measurements.pairs, measurements.rtt_min_s[:, 0].tolist(), strict=True):
+        least_s = network.delay_s(hosts[a], hosts[b])
+        if rtt_s / 2 < least_s:
+            raise GateError(
+                f"ranks {a} and {b} are {least_s * 1e6:g} µs apart, and a message took "
+                f"{rtt_s / 2 * 1e6:.3g} µs: {_ADVICE}",
+                str(path),
+            )
 
 
 def check_bench(path: Path, network: Network, hosts: Sequence[int]) -> None:

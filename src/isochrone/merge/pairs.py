@@ -11,7 +11,7 @@ import numpy as np
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, Place, provenance
-from isochrone.files.measurements import VALUES
+from isochrone.files.measurements import VALUES, last_of_each
 
 
 def merged_measurements(
@@ -32,23 +32,18 @@ def merged_measurements(
         raise IsochroneError(
             "no message size was measured in all surveys", None, "probe with the same --sizes"
         )
-    ranks = len(places)
-    arrays: dict[str, Any] = {name: np.full((ranks, ranks, len(sizes)), np.nan) for name in VALUES}
-    counts = np.zeros((ranks, ranks, len(sizes)), dtype=np.int32)
+    pairs = []
+    arrays: dict[str, Any] = {name: [] for name in (*VALUES, "counts")}
     parameters = {}
     streams = []
     alone = {}
     for each, number in zip(found, rank_of, strict=True):
         columns = [each.sizes_bytes.index(size) for size in sizes]
-        own, own_other = np.nonzero(~np.isnan(each.rtt_min_s[:, :, each.smallest]))
-        to = np.asarray(number)
-        cells = to[own], to[own_other]
-        for name, array in arrays.items():
-            array[cells] = getattr(each, name)[own, own_other][:, columns]
-        if each.counts is None:
-            counts[cells] = each.repetitions
-        else:
-            counts[cells] = each.counts[own, own_other][:, columns]
+        told = np.flatnonzero(~np.isnan(each.rtt_min_s[:, columns[0]]))
+        pairs.append(np.asarray(number)[np.stack([each.first[told], each.second[told]])])
+        for name in VALUES:
+            arrays[name].append(getattr(each, name)[told][:, columns])
+        arrays["counts"].append(each.repetitions_of(told)[:, columns])
         for (a, b), one in each.parameters.items():
             parameters[number[a], number[b]] = replace(one, sender=number[a], receiver=number[b])
         for stream in each.streams:
@@ -58,6 +53,9 @@ def merged_measurements(
             low, high = sorted((number[a], number[b]))
             alone[low, high] = least_s[columns]
     last = found[-1]
+    first, second = np.concatenate(pairs, axis=1)
+    chosen = last_of_each(first, second, len(places))
+    first, second = first[chosen], second[chosen]
     return replace(
         last,
         sizes_bytes=tuple(sizes),
@@ -65,8 +63,9 @@ def merged_measurements(
         places=tuple(places),
         resolution_s=max(each.resolution_s for each in found),
         overhead_s=max(each.overhead_s for each in found),
-        **arrays,
-        counts=counts,
+        first=np.minimum(first, second),
+        second=np.maximum(first, second),
+        **{name: np.concatenate(parts)[chosen] for name, parts in arrays.items()},
         parameters=parameters,
         streams=tuple(streams),
         alone=alone,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -42,10 +43,11 @@ def distance_matrix_s(measurements: Measurements, size_bytes: float, fit: Fit = 
     Raises:
         IsochroneError: a pair has no parameters.
     """
+    _check_all(measurements)
     found = np.full((measurements.ranks,) * 2, np.nan)
     for (sender, receiver), parameters in measurements.parameters.items():
         found[sender, receiver] = time_s(parameters, size_bytes, fit)
-    return _both(found[:, :, None], measurements)[:, :, 0]
+    return _both(found[:, :, None])[:, :, 0]
 
 
 def vectors(measurements: Measurements, size_bytes: float, fit: Fit = "piecewise") -> Floats:
@@ -55,6 +57,7 @@ def vectors(measurements: Measurements, size_bytes: float, fit: Fit = "piecewise
     Raises:
         IsochroneError: a pair has no parameters.
     """
+    _check_all(measurements)
     found = np.full((measurements.ranks, measurements.ranks, 4), np.nan)
     for (sender, receiver), parameters in measurements.parameters.items():
         found[sender, receiver] = [
@@ -64,7 +67,7 @@ def vectors(measurements: Measurements, size_bytes: float, fit: Fit = "piecewise
                 for values in (parameters.send_overhead_s, parameters.receive_overhead_s, parameters.gap_s)
             ),
         ]
-    found = _both(found, measurements)
+    found = _both(found)
     greatest = np.abs(found).max(axis=(0, 1))
     return (found / np.where(greatest > 0, greatest, 1.0)).reshape(measurements.ranks, -1)
 
@@ -87,30 +90,37 @@ def seen_by(measurements: Measurements, distance: Distance, size_bytes: int) -> 
         matrix = similarity(vectors(measurements, size_bytes))
     else:
         matrix = distance_matrix_s(measurements, size_bytes, distance)
-    matrix[np.arange(len(matrix)), np.arange(len(matrix))] = np.nan
-    rtt_s = 2 * matrix[:, :, None]
+    first, second = np.triu_indices(measurements.ranks, 1)
+    rtt_s = 2 * matrix[first, second][:, None]
     return replace(
         measurements,
         sizes_bytes=(size_bytes,),
+        first=first,
+        second=second,
         rtt_min_s=rtt_s,
         rtt_median_s=rtt_s,
-        send_overhead_s=np.where(np.isnan(rtt_s), np.nan, 0.0),
+        send_overhead_s=np.zeros_like(rtt_s),
+        counts=None if measurements.counts is None else measurements.counts[:, :1],
         parameters={},
         alone={},
     )
 
 
-def _both(found: Floats, measurements: Measurements) -> Floats:
+def _check_all(measurements: Measurements) -> None:
+    """Raises IsochroneError where a pair has no parameters."""
+    known = {(min(pair), max(pair)) for pair in measurements.parameters}
+    if len(known) < measurements.pairs_total:
+        i, j = next(p for p in itertools.combinations(range(measurements.ranks), 2) if p not in known)
+        raise IsochroneError(
+            f"ranks {i} and {j} have no PLogP parameters", todo="measure all pairs: isochrone probe --plogp"
+        )
+
+
+def _both(found: Floats) -> Floats:
     """Both directions from one or both, 0 on the diagonal."""
     other = found.transpose(1, 0, 2)
     both = np.where(np.isnan(found), other, np.where(np.isnan(other), found, (found + other) / 2))
     both[np.arange(len(both)), np.arange(len(both))] = 0.0
-    missing = np.argwhere(np.isnan(both[:, :, 0]))
-    if len(missing):
-        i, j = missing[0].tolist()
-        raise IsochroneError(
-            f"ranks {i} and {j} have no PLogP parameters", todo="measure all pairs: isochrone probe --plogp"
-        )
     return both
 
 

@@ -44,7 +44,7 @@ def chart_data(facts: Facts) -> dict[str, object]:
             }
             for index, level in enumerate(facts.levels)
         ],
-        "latency_us": _upper_triangle_us(facts.one_way_s),
+        "latency_us": None if facts.matrix_s is None else _upper_triangle_us(facts.matrix_s),
     }
     pairs = latencies(facts)
     data["scale"] = None if pairs is None else _scale(pairs)
@@ -131,9 +131,9 @@ def _logarithms(matrix: FloatArray) -> list[float | None]:
     return [round(float(np.log10(value)), 3) if value > 0 else None for value in matrix.reshape(-1)]
 
 
-def _upper_triangle_us(one_way_s: FloatArray) -> list[float | None]:
-    rows, columns = np.triu_indices(len(one_way_s), k=1)
-    values = one_way_s[rows, columns] * 1e6
+def _upper_triangle_us(matrix_s: FloatArray) -> list[float | None]:
+    rows, columns = np.triu_indices(len(matrix_s), k=1)
+    values = matrix_s[rows, columns] * 1e6
     return [_three_digits(float(value)) if np.isfinite(value) else None for value in values]
 
 

@@ -22,6 +22,9 @@ from isochrone.statistics import FloatArray
 
 _TRUTH = "truth"
 
+MOST_IN_MATRIX = 2048
+"""Ranks: the latencies of more pairs would make a page of more than ten megabytes."""
+
 Findings = tuple[Finding | Asymmetry, ...]
 """What is slower than its like, then which pairs have one slow direction, both worst first."""
 
@@ -136,11 +139,16 @@ class Facts:
 
     @cached_property
     def one_way_s(self) -> FloatArray:
-        """Half of the least round trip of the smallest message, shape `[rank, rank]`, NaN where not
-        measured.
+        """Half of the least round trip of the smallest message, shape `[pair]`, of those that were measured;
+        NaN for one that was not with that size.
         """
-        half: FloatArray = self.measurements.rtt_min_s[:, :, self.measurements.smallest] / 2
+        half: FloatArray = self.measurements.rtt_min_s[:, self.measurements.smallest] / 2
         return half
+
+    @cached_property
+    def matrix_s(self) -> FloatArray | None:
+        """The same as shape `[rank, rank]`, NaN where not measured; None of too many ranks to be drawn."""
+        return self.measurements.square(self.one_way_s) if self.rank_count <= MOST_IN_MATRIX else None
 
     @cached_property
     def protocol_steps(self) -> tuple[ProtocolStep | None, ...]:

@@ -41,9 +41,9 @@ class Latencies:
 
 
 def latencies(facts: Facts) -> Latencies | None:
-    """What there is to draw; None where no pair was measured."""
-    scale = colour_range_s(facts.one_way_s)
-    if scale is None:
+    """What there is to draw; None where no pair was measured, or there are too many ranks."""
+    scale, matrix_s = colour_range_s(facts.one_way_s), facts.matrix_s
+    if scale is None or matrix_s is None:
         return None
     ranks = facts.rank_count
     outlines = tuple(
@@ -51,7 +51,7 @@ def latencies(facts: Facts) -> Latencies | None:
         for level in range(len(facts.levels))
     )
     return Latencies(
-        facts.one_way_s,
+        matrix_s,
         facts.tree_order,
         *scale,
         time_ticks(*scale),

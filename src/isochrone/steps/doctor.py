@@ -60,7 +60,9 @@ def examine(found: Measurements, where: Path) -> list[Finding | Asymmetry]:
 
 def _connected(measurements: Measurements) -> bool:
     # Loaded here, because few measurements need it and it takes long to load.
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    measured = ~np.isnan(measurements.rtt_min_s[:, :, 0])
+    pairs = (measurements.first, measurements.second)
+    measured = coo_array((np.ones(measurements.pairs_measured), pairs), shape=(measurements.ranks,) * 2)
     return int(connected_components(measured, directed=False, return_labels=False)) == 1

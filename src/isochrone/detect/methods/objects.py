@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isochrone.detect.distance import distance_matrix_s
+from isochrone.detect.distance import check_ended, distance_matrix_s
 from isochrone.detect.methods.method import Objects
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
@@ -16,7 +16,7 @@ def objects_of(measurements: Measurements) -> Objects:
 
     Raises IsochroneError where pairs are missing: other methods than Isochrone's own need all.
     """
-    distance_s = distance_matrix_s(measurements)
+    check_ended(measurements)
     if not measurements.complete:
         missing = measurements.pairs_total - measurements.pairs_measured
         raise IsochroneError(
@@ -24,8 +24,8 @@ def objects_of(measurements: Measurements) -> Objects:
             "method can do without",
             todo="measure them with probe --mode all",
         )
-    rows = [
-        np.nan_to_num(measurements.rtt_min_s[:, :, size]) for size in range(len(measurements.sizes_bytes))
-    ]
+    rows = [np.nan_to_num(measurements.square(times_s)) for times_s in measurements.rtt_min_s.T]
     # Each size counts alike.
-    return Objects(distance_s, np.concatenate([row / (row.max() or 1.0) for row in rows], axis=1))
+    return Objects(
+        distance_matrix_s(measurements), np.concatenate([row / (row.max() or 1.0) for row in rows], axis=1)
+    )

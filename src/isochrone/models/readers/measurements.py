@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from isochrone.detect.distance import Floats
+from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.partitions import meeting_level
 from isochrone.files import Measurements, PairParameters, Topology
 from isochrone.models.observation import MESSAGE, Cost, CostKind, Found, Observation
@@ -26,20 +26,17 @@ def of_measurements(measurements: Measurements, topology: Topology) -> Found:
     """
     partitions = [np.array(topology.labels(level)) for level in topology.levels]
     ranks = np.array(topology.job_ranks)
-    first, second = np.triu_indices(len(ranks), 1)
-    told = ~np.isnan(measurements.rtt_median_s[ranks[first], ranks[second], measurements.smallest])
-    first, second = first[told], second[told]
-    meets = meeting_level(partitions, first, second)
+    among = measurements.only(ranks.tolist())
+    meets = meeting_level(partitions, among.first, among.second)
+    meets[np.isnan(among.rtt_median_s[:, among.smallest])] = -1
     observations: list[Observation] = []
     costs: list[Cost] = []
     for number, level in enumerate(topology.levels):
-        here = [
-            (int(ranks[a]), int(ranks[b]))
-            for a, b in zip(first[meets == number], second[meets == number], strict=True)
-        ]
+        here = np.flatnonzero(meets == number)
+        pairs = list(zip(ranks[among.first[here]].tolist(), ranks[among.second[here]].tolist(), strict=True))
         with_parameters = [
             measurements.parameters[pair]
-            for a, b in here
+            for a, b in pairs
             for pair in ((a, b), (b, a))
             if pair in measurements.parameters
         ]
@@ -50,11 +47,9 @@ def of_measurements(measurements: Measurements, topology: Topology) -> Found:
                 )
             costs += _costs(level.name, with_parameters)
         else:
-            for pair in _some(here):
-                observations += _times(
-                    level.name, measurements.sizes_bytes, measurements.rtt_median_s[pair] / 2, pair
-                )
-            costs += _overheads(level.name, measurements, here)
+            for k, pair in _some(list(zip(here, pairs, strict=True))):
+                observations += _times(level.name, among.sizes_bytes, among.rtt_median_s[k] / 2, pair)
+            costs += _overheads(level.name, among, here)
     return Found(tuple(observations), tuple(costs))
 
 
@@ -71,12 +66,9 @@ def _times(level: str, sizes: Sequence[int], times_s: Floats, pair: tuple[int, i
     ]
 
 
-def _overheads(level: str, measurements: Measurements, pairs: Sequence[tuple[int, int]]) -> list[Cost]:
-    """Of the sender, the median over pairs."""
-    if not pairs:
-        return []
-    a, b = np.array(pairs).T
-    values_s = measurements.send_overhead_s[a, b]
+def _overheads(level: str, measurements: Measurements, pairs: Ints) -> list[Cost]:
+    """Of the sender, the median over some pairs."""
+    values_s = measurements.send_overhead_s[pairs]
     return [
         Cost("send_overhead", size, float(np.nanmedian(column)), level)
         for size, column in zip(measurements.sizes_bytes, values_s.T, strict=True)

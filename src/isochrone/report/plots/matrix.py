@@ -14,7 +14,7 @@ from isochrone.report.plots.style import LINE, MISSING, SOFT, new_figure, set_ti
 
 
 def matrix(facts: Facts) -> Figure | None:
-    """Two heat maps beside each other; None where no pair was measured."""
+    """Two heat maps beside each other; None where no pair was measured, or there are too many ranks."""
     found = latencies(facts)
     if found is None:
         return None
@@ -23,9 +23,7 @@ def matrix(facts: Facts) -> Figure | None:
     natural = np.arange(facts.rank_count)
     orders = ((left, natural, "As found"), (right, found.order, "In the order of the tree"))
     for axes, ranks, title in orders:
-        values = np.ma.masked_invalid(
-            np.where(np.eye(len(ranks), dtype=bool), np.nan, found.one_way_s[np.ix_(ranks, ranks)])
-        )
+        values = np.ma.masked_invalid(found.one_way_s[np.ix_(ranks, ranks)])
         image = axes.imshow(
             values, norm=LogNorm(found.low_s, found.high_s), cmap="viridis", interpolation="nearest"
         )

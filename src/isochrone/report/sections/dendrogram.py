@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from isochrone.files.measurements import MOST_SQUARE
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html
 from isochrone.report.sections.parts import absent, chart, figure, section
@@ -19,7 +20,8 @@ def dendrogram(facts: Facts) -> Html:
             if facts.measurements.ended
             else "pairs are missing: the probe has not ended"
         )
-        return section("tree", title, absent(f"There is no second rank to merge with, or {why}."))
+        many = f"one group has more than {MOST_SQUARE:,} parts, which are not drawn"
+        return section("tree", title, absent(f"There is no second rank to merge with, or {why}, or {many}."))
     cuts = [
         f"{level_noun(facts.levels[cut.level].name, 2)} below {format_time(cut.height_s)}"
         for cut in facts.tree.cuts
@@ -27,8 +29,8 @@ def dendrogram(facts: Facts) -> Html:
     height = "Ranks merge, nearest first. The height of a join is the mean latency between its two branches."
     if not facts.measurements.complete:
         height += (
-            " A pair that was not measured counts with what the measured pairs of its two ranks say: "
-            "the farther of their distances from a third rank that is near to one of them."
+            " Between two branches of which no pair was measured it is the mean of the pairs that meet at "
+            "their level."
         )
     if cuts:
         where = f"It is cut into {join_words(cuts)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isochrone.report.facts import Facts
+from isochrone.report.facts import MOST_IN_MATRIX, Facts
 from isochrone.report.headline import unmeasured_words
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
@@ -37,6 +37,12 @@ def latency(facts: Facts) -> Html:
     )
     without = "" if unmeasured is None else f" {unmeasured} were not measured."
     span = f"from {format_time(float(known.min()))} to {format_time(float(known.max()))}"
+    if facts.matrix_s is None:
+        text = (
+            f"One-way times of an empty message {which} are {span}.{without} "
+            f"A matrix of more than {MOST_IN_MATRIX:,} ranks is not drawn."
+        )
+        return section("latency", title, absent(text))
     found = chart(
         "matrix-found",
         f"Matrix of the latency of {facts.rank_count} ranks in rank order, {span}.{without}",
