@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bench_script import load
 
+from isochrone.detect import dendrogram, detect
 from isochrone.detect.distance import Distances, Ints, distances_between, distances_of
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import meeting_level, same
 from isochrone.errors import IsochroneError
+from isochrone.files import Measurements, MpiLibrary, Place, read_measurements, write_measurements
+from isochrone.steps.doctor import examine
 
 STEPS = (1.8e-6, 1.2e-6, 0.6e-6, 0.3e-6)
 
@@ -70,9 +76,53 @@ def test_ranks_of_which_no_pair_was_measured_are_refused(ranks: int) -> None:
 
 
 @pytest.mark.long
-def test_ten_thousand_ranks_take_no_table_of_all_pairs() -> None:
-    row = load("sparse_detect").measure((10, 25, 4, 10))
+def test_ten_thousand_ranks_take_no_table_of_all_pairs(tmp_path: Path) -> None:
+    bench = load("sparse_detect")
+    row = bench.measure((10, 25, 4, 10), tmp_path)
     assert row["ranks"] == 10_000
     assert row["exact"]
     assert row["share"] < 0.01
     assert row["most_bytes"] < 2e9
+    command = bench.run(bench.truth_of((10, 25, 4, 10)), tmp_path)
+    assert command["command_exact"]
+    assert command["command_most_bytes"] < 2e9
+
+
+def test_from_the_file_to_the_tree_nothing_is_of_all_pairs(tmp_path: Path) -> None:
+    pairs, truth = machine((4, 10, 2, 25), 0.02, 1, pivots=3)
+    ranks, sizes = 2000, (0, 1024, 65536, 1 << 20)
+    rtt_s = 2 * (np.exp(pairs.log_s)[:, None] + np.array(sizes) / 1e10)
+    path = tmp_path / "measurements.jsonl"
+    write_measurements(
+        path,
+        Measurements(
+            sizes_bytes=sizes,
+            repetitions=5,
+            seed=1,
+            places=tuple(Place(f"n{node}", str(rank), "made") for rank, node in enumerate(truth[1])),
+            mpi=MpiLibrary("none", "none", "none"),
+            resolution_s=1e-9,
+            overhead_s=0.0,
+            simulated=True,
+            first=pairs.first,
+            second=pairs.second,
+            rtt_min_s=rtt_s,
+            rtt_median_s=1.02 * rtt_s,
+            send_overhead_s=np.full_like(rtt_s, 1e-7),
+        ),
+    )
+    tracemalloc.start()
+    try:
+        measurements = read_measurements(path)
+        topology, _ = detect(measurements)
+        found = examine(measurements, path)
+        tree = dendrogram(measurements)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # One number for each two ranks; four sizes of three kinds are twelve.
+    assert most_bytes < 0.8 * 8 * ranks**2
+    assert [level.name for level in topology.levels][:3:2] == ["machine", "node"]
+    assert len(topology.levels) == len(truth) + 1
+    assert len(tree.leaf_order) == ranks
+    assert not found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -205,12 +206,36 @@ def test_a_header_that_cannot_be_is_refused_in_one_line(write, change, message):
     assert "\n" not in str(caught.value)
 
 
-def test_more_ranks_than_fit_into_memory_are_refused_before_memory_is_asked_for(write, monkeypatch):
-    monkeypatch.setattr("isochrone.files.measurement_lines._memory_bytes", lambda: 4 << 30)
+def test_what_few_pairs_of_many_ranks_take_grows_with_the_pairs_and_no_matrix_is_made_of_them(write):
     ranks = 12_000
     header = {**HEADER, "ranks": ranks, "places": [HEADER["places"][0]] * ranks}
-    with pytest.raises(IsochroneError, match="more than half of this machine's memory"):
-        read_measurements(write(header))
+    path = write(header, pair(11_999, 3), pair(0, 11_999, 2e-6), END)
+    tracemalloc.start()
+    try:
+        measurements = read_measurements(path)
+        with pytest.raises(IsochroneError, match="12,000 ranks are too many for a matrix"):
+            measurements.square(measurements.rtt_min_s[:, 0])
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert measurements.pairs == [(0, 11_999), (3, 11_999)]
+    assert most_bytes < 0.05 * 8 * ranks**2
+
+
+def test_some_of_the_ranks_pairs_and_sizes_are_as_if_only_these_had_been_measured(write):
+    lines = [pair(0, 1, repetitions=[9, 4]), pair(0, 2, 2e-6), pair(1, 2, 3e-6)]
+    lines[2]["rtt_min_s"][1] = lines[2]["rtt_median_s"][1] = lines[2]["send_overhead_s"][1] = None
+    whole = read_measurements(write(HEADER, *lines, END))
+    turned = whole.only([2, 0])
+    assert (turned.pairs, turned.rtt_min_s.tolist()) == ([(0, 1)], [[2e-6, 4e-6]])
+    assert [place.cpus for place in turned.places] == ["2", "0"]
+    some = whole.only_pairs([(2, 1), (1, 0), (1, 1)])
+    assert (some.pairs, some.counts.tolist()) == ([(0, 1), (1, 2)], [[9, 4], [10, 0]])
+    large = whole.only_sizes(slice(1, 2))
+    assert (large.pairs, large.rtt_min_s.tolist()) == ([(0, 1), (0, 2)], [[2e-6], [4e-6]])
+    rows = whole.rows(whole.rtt_min_s, [2, 1], [0, 1])
+    assert rows[0].tolist() == [2e-6, 4e-6]
+    assert np.isnan(rows[1]).all()
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "{", "[]", "null", '{"isochrone":', "[" * 100_000])

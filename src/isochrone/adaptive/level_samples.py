@@ -43,11 +43,13 @@ def _some_pairs(outer: Ints, inner: Ints, ranks: Ints) -> Ints:
     of these ranks: all pairs would be too many to look at.
     """
     pairs: list[Pair] = []
+    most = 2 * FEW
     groups = (ranks[outer[ranks] == group] for group in dict.fromkeys(outer[ranks].tolist()))
     several = (group for group in groups if np.any(inner[group] != inner[group[0]]))
-    for group in itertools.islice(several, FEW):
-        parts = [group[inner[group] == part] for part in dict.fromkeys(inner[group].tolist())][: 2 * FEW]
-        for one, other in itertools.combinations([part[: 2 * FEW].tolist() for part in parts], 2):
+    for group in itertools.islice(several, most):
+        parts = itertools.islice(dict.fromkeys(inner[group].tolist()), most)
+        members_of = [group[inner[group] == part][:most].tolist() for part in parts]
+        for one, other in itertools.combinations(members_of, 2):
             pairs += itertools.product(one, other)
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 

@@ -30,19 +30,20 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    row = np.unique(np.asarray(found), return_inverse=True)[1]
-    column = np.unique(np.asarray(known), return_inverse=True)[1]
-    ranks, groups, rows = len(row), int(row.max() + column.max()) + 2, int(row.max()) + 1
-    (row, column), shared = np.unique(np.stack([row, column]), axis=1, return_counts=True)
-    # Groups that have no ranks in common, whatever others are between them, are settled by themselves.
-    ends = (np.ones(len(row)), (row, rows + column))
-    part = connected_components(coo_array(ends, shape=(groups, groups)), directed=False)[1][row]
-    order = np.argsort(part, kind="stable")
-    right = 0
-    for here in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        if len(here) == 1:
-            right += int(shared[here[0]])
-            continue
+    row, column = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (found, known))
+    ranks, rows, columns = len(row), int(row.max()) + 1, int(column.max()) + 1
+    cell, shared = np.unique(row * columns + column, return_counts=True)
+    row, column = np.divmod(cell, columns)
+    # Groups that no ranks connect are settled by themselves: a table of all may be of as many as there are
+    # ranks, twice. Of nested groups one on one side stands against several, and the largest part counts.
+    ends = coo_array((shared, (row, rows + column)), shape=(rows + columns,) * 2)
+    count, part = connected_components(ends, directed=False)
+    largest = np.zeros(count, dtype=np.int64)
+    np.maximum.at(largest, part[row], shared)
+    nested = (np.bincount(part[:rows]) == 1) | (np.bincount(part[rows:]) == 1)
+    right = int(largest[nested].sum())
+    for number in np.flatnonzero(~nested):
+        here = part[row] == number
         i, j = (np.unique(each[here], return_inverse=True)[1] for each in (row, column))
         table = np.zeros((int(i.max()) + 1, int(j.max()) + 1))
         table[i, j] = shared[here]
