@@ -240,7 +240,9 @@ def _lines(measurements: Measurements) -> Iterator[Pair | Stream | End]:
         directions = [measurements.parameters.get(each) for each in ((i, j), (j, i))]
         yield Pair(
             pair=(i, j),
-            **{name: _or_none(getattr(measurements, name)[k]) for name in VALUES},
+            rtt_min_s=_or_none(measurements.rtt_min_s[k]),
+            rtt_median_s=_or_none(measurements.rtt_median_s[k]),
+            send_overhead_s=_or_none(measurements.send_overhead_s[k]),
             at_s=at_s,
             repetitions=() if set(counts[k]) == {measurements.repetitions} else tuple(counts[k]),
             plogp=tuple(each.direction for each in directions if each is not None),

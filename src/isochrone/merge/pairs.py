@@ -32,7 +32,7 @@ def merged_measurements(
         raise IsochroneError(
             "no message size was measured in all surveys", None, "probe with the same --sizes"
         )
-    pairs = []
+    ends = []
     arrays: dict[str, Any] = {name: [] for name in (*VALUES, "counts")}
     parameters = {}
     streams = []
@@ -40,7 +40,7 @@ def merged_measurements(
     for each, number in zip(found, rank_of, strict=True):
         columns = [each.sizes_bytes.index(size) for size in sizes]
         told = np.flatnonzero(~np.isnan(each.rtt_min_s[:, columns[0]]))
-        pairs.append(np.asarray(number)[np.stack([each.first[told], each.second[told]])])
+        ends.append(np.asarray(number)[np.stack([each.first[told], each.second[told]])])
         for name in VALUES:
             arrays[name].append(getattr(each, name)[told][:, columns])
         arrays["counts"].append(each.repetitions_of(told)[:, columns])
@@ -53,9 +53,10 @@ def merged_measurements(
             low, high = sorted((number[a], number[b]))
             alone[low, high] = least_s[columns]
     last = found[-1]
-    first, second = np.concatenate(pairs, axis=1)
+    first, second = np.concatenate(ends, axis=1)
     chosen = last_of_each(first, second, len(places))
     first, second = first[chosen], second[chosen]
+    arrays = {name: np.concatenate(parts)[chosen] for name, parts in arrays.items()}
     return replace(
         last,
         sizes_bytes=tuple(sizes),
@@ -65,7 +66,7 @@ def merged_measurements(
         overhead_s=max(each.overhead_s for each in found),
         first=np.minimum(first, second),
         second=np.maximum(first, second),
-        **{name: np.concatenate(parts)[chosen] for name, parts in arrays.items()},
+        **arrays,
         parameters=parameters,
         streams=tuple(streams),
         alone=alone,
