@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from isochrone.detect.distance import Ints
 
@@ -25,11 +27,6 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
         found: label of the group of each rank.
         known: likewise.
     """
-    # Loaded here, because it takes long and most detections know no truth.
-    from scipy.optimize import linear_sum_assignment
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     row, column = (np.unique(np.asarray(each), return_inverse=True)[1] for each in (found, known))
     ranks, rows, columns = len(row), int(row.max()) + 1, int(column.max()) + 1
     cell, shared = np.unique(row * columns + column, return_counts=True)
@@ -43,6 +40,9 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
     nested = (np.bincount(part[:rows]) == 1) | (np.bincount(part[rows:]) == 1)
     right = int(largest[nested].sum())
     for number in np.flatnonzero(~nested):
+        # Loaded here, because it takes long and most partitions are nested.
+        from scipy.optimize import linear_sum_assignment
+
         here = part[row] == number
         i, j = (np.unique(each[here], return_inverse=True)[1] for each in (row, column))
         table = np.zeros((int(i.max()) + 1, int(j.max()) + 1))

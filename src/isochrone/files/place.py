@@ -95,10 +95,11 @@ def distinct_places(places: Iterable[Place]) -> tuple[tuple[Place, ...], tuple[i
     distinct: list[Place] = []
     index: list[int] = []
     for place in places:
-        if place.key not in numbers:
-            numbers[place.key] = len(distinct)
+        key = place.key
+        if key not in numbers:
+            numbers[key] = len(distinct)
             distinct.append(place)
-        index.append(numbers[place.key])
+        index.append(numbers[key])
     return tuple(distinct), tuple(index)
 
 
