@@ -93,16 +93,19 @@ def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = 
     every = [each for each in suspects(residuals, places, with_levels) if len(each.pairs) >= _LEAST_PAIRS]
     excess = residuals.excess.copy()
     found: list[Finding] = []
-    while every and len(found) < MOST:
-        judged = [finding for each in every if (finding := _judge(residuals, excess, each)) is not None]
-        if not judged:
-            break
-        worst = max(judged, key=lambda finding: finding.weight)
-        found.append(worst)
-        here = worst.suspect.pairs
+    judged = {k: _judge(residuals, excess, each) for k, each in enumerate(every)}
+    while len(found) < MOST and (slow := {k: each for k, each in judged.items() if each is not None}):
+        worst = max(slow, key=lambda k: slow[k].weight)
+        found.append(slow[worst])
+        here = every[worst].pairs
         excess[here] -= median_by_size(excess[here])
-        # What takes no part any more need not be judged again.
-        every = [each for each in every if each is not worst.suspect]
+        # What takes no part any more need not be judged again, nor what has no part in that.
+        del judged[worst]
+        changed = np.zeros(len(excess), dtype=np.bool_)
+        changed[here] = True
+        for k in judged:
+            if changed[every[k].pairs].any():
+                judged[k] = _judge(residuals, excess, every[k])
     single = np.flatnonzero(_beyond(residuals, excess))
     for index in single[:MOST].tolist():
         finding = _judge(residuals, excess, pair(residuals, places, index))
