@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage, leaves_list
 from squares import without
 
 from isochrone.detect import dendrogram, detect
@@ -248,12 +248,12 @@ def test_the_dendrogram_is_cut_into_the_levels(noise, nodes, make_measurements, 
     measurements = make_measurements(nodes, noise=noise)
     topology, _ = detect(measurements)
     tree = dendrogram(measurements)
-    assert is_valid_linkage(tree.linkage)
-    assert [cut.groups for cut in tree.cuts] == [len(level.groups) for level in topology.levels[1:]]
-    for cut, level in zip(tree.cuts, topology.levels[1:], strict=True):
-        labels = fcluster(tree.linkage, cut.height_s, "distance").tolist()
+    assert is_valid_linkage(tree)
+    for level in topology.levels[1:]:
+        at = len(tree) - len(level.groups)
+        labels = fcluster(tree, tree[at : at + 2, 2].mean(), "distance").tolist()
         assert same(labels, topology.labels(level))
-        ordered = [labels[rank] for rank in tree.leaf_order]
+        ordered = [labels[rank] for rank in leaves_list(tree)]
         assert sum(a != b for a, b in pairwise(ordered)) == len(level.groups) - 1
 
 
@@ -261,16 +261,15 @@ def test_the_dendrogram_of_unbound_ranks_keeps_those_of_a_host_together(make_reg
     cluster = make_regular([3, 4], [2 * US, 0.5 * US]).shuffled(1)
     hosts = [f"n{label}" for label in cluster.paths[1]]
     tree = dendrogram(make_measurements(cluster, noise=0.1, hosts=hosts, cpus=[None] * 12))
-    ordered = [hosts[rank] for rank in tree.leaf_order]
+    ordered = [hosts[rank] for rank in leaves_list(tree)]
     assert sum(a != b for a, b in pairwise(ordered)) == 2
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_the_dendrogram_of_one_or_two_ranks_is_a_tree(ranks, make_regular, make_measurements):
     tree = dendrogram(make_measurements(make_regular([ranks], [US])))
-    assert tree.linkage.shape == (ranks - 1, 4)
-    assert sorted(tree.leaf_order) == list(range(ranks))
-    assert tree.cuts == ()
+    assert tree.shape == (ranks - 1, 4)
+    assert sorted(tree[:, :2].ravel()) == list(range(2 * (ranks - 1)))
 
 
 def fabric_of(hosts: list[str], leaves: list[int], spines: list[int]) -> Switches:

@@ -125,7 +125,7 @@ class Made:
             folder=Path("survey"),
             measurements=self.measurements,
             topology=self.topology,
-            tree=merge_tree(dendrogram(self.measurements).linkage, self.topology),
+            tree=merge_tree(dendrogram(self.measurements), self.topology),
             plan=self.plan,
             bench=self.bench,
             comparisons=compare_all(self.bench),

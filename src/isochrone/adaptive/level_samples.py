@@ -44,13 +44,11 @@ def _some_pairs(outer: Ints, inner: Ints, ranks: Ints) -> Ints:
     """
     pairs: list[Pair] = []
     most = 2 * FEW
-    groups = (ranks[outer[ranks] == group] for group in dict.fromkeys(outer[ranks].tolist()))
+    groups = (ranks[each] for each in members(outer[ranks].tolist()))
     several = (group for group in groups if np.any(inner[group] != inner[group[0]]))
     for group in itertools.islice(several, most):
-        parts = itertools.islice(dict.fromkeys(inner[group].tolist()), most)
-        members_of = [group[inner[group] == part][:most].tolist() for part in parts]
-        for one, other in itertools.combinations(members_of, 2):
-            pairs += itertools.product(one, other)
+        parts = [group[each[:most]].tolist() for each in members(inner[group].tolist())[:most]]
+        pairs += (pair for two in itertools.combinations(parts, 2) for pair in itertools.product(*two))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 

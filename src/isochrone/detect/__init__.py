@@ -16,7 +16,7 @@ import numpy as np
 from isochrone.detect.accuracy import accuracy
 from isochrone.detect.by_size import with_levels_by_size
 from isochrone.detect.criterion import Verdict
-from isochrone.detect.dendrogram import Dendrogram, LevelCut, dendrogram
+from isochrone.detect.dendrogram import dendrogram
 from isochrone.detect.distance import Ints, distance_matrix_s, distances
 from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
 from isochrone.detect.labels import accuracies, agreement, level_names
@@ -30,9 +30,7 @@ from isochrone.files.place import UNKNOWN_HOST
 
 __all__ = [
     "Clustering",
-    "Dendrogram",
     "DetectReport",
-    "LevelCut",
     "accuracy",
     "dendrogram",
     "detect",

@@ -4,52 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list
 
 from isochrone.detect.cuts import average_linkage
 from isochrone.detect.distance import Distances, Floats, Ints, distances
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means
+from isochrone.detect.place_pairs import PlacePairs
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 from isochrone.files.measurements import MOST_SQUARE
 
 
-@dataclass(frozen=True)
-class LevelCut:
-    """Where the levels cut the tree: below ``height_s`` there are ``groups`` groups of ranks."""
+def dendrogram(measurements: Measurements) -> Floats:
+    """The merge tree that ``detect`` finds, [rank - 1, 4]: SciPy's linkage matrix, heights in seconds. The
+    members of a group are merged first, at every level.
 
-    height_s: float
-    groups: int
-
-
-@dataclass(frozen=True, eq=False)
-class Dendrogram:
-    """The merge tree.
-
-    Attributes:
-        linkage: [rank - 1, 4], SciPy's linkage matrix, heights in seconds.
-        leaf_order: ranks from left to right: members of a group are side by side, at every level.
-        cuts: of ``topology.levels[1:]``, in their order.
-    """
-
-    linkage: Floats
-    leaf_order: tuple[int, ...]
-    cuts: tuple[LevelCut, ...]
-
-
-def dendrogram(measurements: Measurements) -> Dendrogram:
-    """The merge tree that ``detect`` finds. Raises IsochroneError where pairs are missing, or one group has
-    too many parts.
+    Raises IsochroneError where pairs are missing, or one group has too many parts.
     """
     pairs = distances(measurements)
     return grow(pairs, find_levels(pairs))
 
 
-def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
+def grow(pairs: Distances, levels: Sequence[Ints]) -> Floats:
     """The merge tree of all ranks: first those of one place, then by average linkage within each group.
 
     Heights are kept on their side of the cuts, where noise would have a merge of one group above another
@@ -60,8 +39,6 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
         levels: partitions of the places, [place], outermost first.
     """
     ranks = len(pairs.place_of)
-    if ranks == 1:
-        return Dendrogram(np.zeros((0, 4)), (0,), ())
     means = level_means(pairs, levels)
     borders = np.concatenate([[np.inf], (means[:-1] + means[1:]) / 2, [-np.inf]])
     steps = [(np.arange(ranks), pairs.place_of, len(levels) - 1)]
@@ -74,8 +51,9 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
     for inner, outer, level in steps:
         representatives = np.unique(inner, return_index=True)[1]
         group_of = outer[representatives]
-        first, second, mean = _means(inner[pairs.first], inner[pairs.second], pairs.log_s)
-        within = np.flatnonzero(group_of[first] == group_of[second])
+        known = PlacePairs.of(replace(pairs, place_of=inner))
+        first, second = known.first, known.second
+        within = np.flatnonzero(known.apart & (group_of[first] == group_of[second]))
         within = within[np.argsort(group_of[first[within]], kind="stable")]
         for group in np.unique(outer):
             items = np.flatnonzero(group_of == group)
@@ -84,13 +62,9 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Dendrogram:
             here = within[slice(*np.searchsorted(group_of[first[within]], [group, group + 1]))]
             among = np.full((len(items), len(items)), means[level])
             i, j = (np.searchsorted(items, each[here]) for each in (first, second))
-            among[i, j] = among[j, i] = mean[here]
+            among[i, j] = among[j, i] = known.log_s[here]
             merges.join(representatives[items].tolist(), among, borders[level + 1], borders[level])
-    matrix = merges.matrix()
-    cuts = tuple(
-        LevelCut(float(np.exp(borders[k])), len(np.unique(levels[k]))) for k in range(1, len(levels))
-    )
-    return Dendrogram(matrix, tuple(leaves_list(matrix).tolist()), cuts)
+    return merges.matrix()
 
 
 class _Merges:
@@ -134,18 +108,3 @@ class _Merges:
             size = len(self._members[self._ranks + merge])
             result[row] = number[a], number[b], np.exp(heights[merge]), size
         return result
-
-
-def _means(first: Ints, second: Ints, values: Floats) -> tuple[Ints, Ints, Floats]:
-    """[pair of items] each: two different items between which there are pairs, and the mean of their values.
-
-    Args:
-        first, second: [pair], the item of either side.
-        values: [pair].
-    """
-    ends, pair_of = np.unique(np.sort(np.stack([first, second]), axis=0), axis=1, return_inverse=True)
-    # NumPy 2.0 keeps the shape of the axis.
-    pair_of = np.ravel(pair_of)
-    mean: Floats = np.bincount(pair_of, values) / np.maximum(np.bincount(pair_of), 1)
-    apart = ends[0] != ends[1]
-    return ends[0][apart], ends[1][apart], mean[apart]

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, distinct_places
 
 Floats = npt.NDArray[np.float64]
@@ -51,23 +50,13 @@ class Distances:
         return int(self.place_of.max()) + 1
 
 
-def check_ended(measurements: Measurements) -> None:
-    """Raises IsochroneError where the probe did not come to its end."""
-    if not (measurements.complete or measurements.ended):
-        missing = measurements.pairs_total - measurements.pairs_measured
-        raise IsochroneError(
-            f"{missing} of {measurements.pairs_total} pairs are missing from the measurements",
-            todo="run the same probe again: it measures what is missing",
-        )
-
-
 def distance_matrix_s(measurements: Measurements) -> Floats:
     """One-way time of the smallest message, [rank, rank] in seconds; 0 on the diagonal, NaN for pairs that
     were not to be measured.
 
     Raises IsochroneError where the probe did not come to its end, or there are too many ranks for a matrix.
     """
-    check_ended(measurements)
+    measurements.check_ended()
     matrix = measurements.square(_one_way_s(measurements))
     np.fill_diagonal(matrix, 0.0)
     return matrix
@@ -83,7 +72,7 @@ def distances(measurements: Measurements) -> Distances:
 
     Raises IsochroneError where the probe did not come to its end, or measured too few pairs to tell.
     """
-    check_ended(measurements)
+    measurements.check_ended()
     i, j, least = measurements.first, measurements.second, _one_way_s(measurements)
     if measurements.alone:
         # What holds up a whole measurement of a pair seldom does so twice.
@@ -173,32 +162,18 @@ def scatter_of_least(repetitions: int) -> float:
 def _log_s_within_places(
     least_s: Floats, one_way_s: Floats, first: Ints, second: Ints, together: Booleans
 ) -> Floats:
-    """[pair of one place], logarithm of the distance of two ranks of one place.
+    """[pair of one place], logarithm of the distance of two ranks of one place, told by `together`.
 
     That they are together is known. How near they are to each other is told by the size at which they are
     nearest, compared with the nearest rank elsewhere: where ranks share cores the smallest message may only
-    show how long a rank takes to wake up.
-
-    Args:
-        least_s: [pair], of the smallest message.
-        one_way_s: [pair, size]; NaN for sizes that took too long between far ranks.
-        first, second: [pair], the ranks.
-        together: [pair], whether they are of one place.
+    show how long a rank takes to wake up. Sizes that took too long between far ranks are not measured there.
     """
-
-    def to_nearest_elsewhere(times_s: Floats) -> Floats:
-        """[pair of one place], the least time from its first rank to one of another place."""
-        found = np.full(int(second.max()) + 1, np.inf)
-        known = ~together & (times_s > 0)
-        for ranks in (first[known], second[known]):
-            np.minimum.at(found, ranks, times_s[known])
-        return found[first[together]]
-
-    found: Floats = np.log(least_s[together])
-    nearest = to_nearest_elsewhere(least_s)
-    for times_s in one_way_s.T:
-        elsewhere, within = to_nearest_elsewhere(times_s), times_s[together]
-        told = (within > 0) & np.isfinite(elsewhere) & np.isfinite(nearest)
-        by_size = nearest[told] * within[told] / elsewhere[told]
-        found[told] = np.minimum(found[told], np.log(by_size))
-    return found
+    times_s = np.column_stack([least_s, one_way_s])[~together]
+    nearest_s = np.full((int(second.max()) + 1, times_s.shape[1]), np.inf)
+    for ranks in (first[~together], second[~together]):
+        np.minimum.at(nearest_s, ranks, np.where(times_s > 0, times_s, np.inf))
+    nearest_s = nearest_s[first[together]]
+    with np.errstate(invalid="ignore"):
+        by_size = nearest_s[:, :1] * one_way_s[together] / nearest_s[:, 1:]
+    found: Floats = np.minimum(least_s[together], np.where(by_size > 0, by_size, np.inf).min(axis=1))
+    return np.log(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from isochrone.detect.accuracy import matched
-from isochrone.detect.distance import Booleans, Floats, Ints, check_ended, distances
+from isochrone.detect.distance import Booleans, Floats, Ints, distances
 from isochrone.detect.known import known_partitions
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import divided, meeting_level
@@ -205,7 +205,7 @@ def usual_levels(measurements: Measurements) -> Ints:
     Raises:
         IsochroneError: the probe did not come to its end.
     """
-    check_ended(measurements)
+    measurements.check_ended()
     seen = measurements.in_pairs
     if np.all(seen) or not np.any(seen):
         return _levels_of_seen(measurements)

@@ -207,6 +207,15 @@ class Measurements:
         """Whether every pair has been measured."""
         return self.pairs_measured == self.pairs_total
 
+    def check_ended(self) -> None:
+        """Raises IsochroneError where the probe did not come to its end."""
+        if not (self.complete or self.ended):
+            raise IsochroneError(
+                f"{self.pairs_total - self.pairs_measured} of {self.pairs_total} pairs are missing from the "
+                "measurements",
+                todo="run the same probe again: it measures what is missing",
+            )
+
     @property
     def oversubscribed(self) -> bool:
         """Whether ranks had to share CPUs, as far as the probe could tell."""

@@ -84,7 +84,7 @@ def _tree(measurements: Measurements, topology: Topology) -> MergeTree | None:
     different hosts.
     """
     try:
-        return merge_tree(dendrogram(measurements).linkage, topology)
+        return merge_tree(dendrogram(measurements), topology)
     except IsochroneError:
         return None
 

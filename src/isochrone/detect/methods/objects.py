@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isochrone.detect.distance import check_ended, distance_matrix_s
+from isochrone.detect.distance import distance_matrix_s
 from isochrone.detect.methods.method import Objects
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
@@ -16,7 +16,7 @@ def objects_of(measurements: Measurements) -> Objects:
 
     Raises IsochroneError where pairs are missing: other methods than Isochrone's own need all.
     """
-    check_ended(measurements)
+    measurements.check_ended()
     if not measurements.complete:
         missing = measurements.pairs_total - measurements.pairs_measured
         raise IsochroneError(
