@@ -39,7 +39,7 @@ def latency(facts: Facts) -> Html:
     span = f"from {format_time(float(known.min()))} to {format_time(float(known.max()))}"
     if facts.matrix_s is None:
         text = (
-            f"One-way times of an empty message {which} are {span}.{without} "
+            f"One-way times of an empty message {which} are {span}. "
             f"A matrix of more than {MOST_IN_MATRIX:,} ranks is not drawn."
         )
         return section("latency", title, absent(text))
