@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.measurement_forms import FILE, Clock, End, Header, Pair, PlogpOptions
-from isochrone.files.measurements import VALUES, Array, Counts, Ints, Measurements, last_of_each
+from isochrone.files.measurements import VALUES, Array, Counts, Ints, Measurements
 from isochrone.files.parameters import PairParameters, read_parameters
 from isochrone.files.place import check_places
 from isochrone.files.schema import make_again, short
@@ -56,8 +56,8 @@ class Collector:
         check_places(self.places, where)
         if len(self.places) != self.ranks:
             raise _damaged(f"{len(self.places)} places for {self.ranks} ranks", where)
-        # Of each pair, its row in the arrays, which grow ahead of the pairs.
-        self._row: dict[tuple[int, int], int] = {}
+        # Of each pair, as a number, its row in the arrays, which grow ahead of the pairs.
+        self._row: dict[int, int] = {}
         self._values = np.empty((len(VALUES), 0, self._sizes))
         self._counts: Counts | None = None
         self._clock = _Elapsed()
@@ -103,9 +103,9 @@ class Collector:
             self.alone[first, second] = values[0]
             return first, second
         # What was chosen to be measured follows from the round trips of before: parameters leave them.
-        pair = min(line.pair), max(line.pair)
-        if not line.plogp or pair not in self._row:
-            at = self._rows([pair])
+        cell = min(line.pair) * self.ranks + max(line.pair)
+        if not line.plogp or cell not in self._row:
+            at = self._rows([cell])
             self._values[:, at] = values[:, None]
             self._count(at, values[0], line.repetitions, where)
         for entry in line.plogp:
@@ -137,7 +137,7 @@ class Collector:
             return
         self._ended = False
         # Of lines about one pair the last counts, as NumPy has it.
-        at = self._rows(list(map(tuple, pairs.tolist())))
+        at = self._rows((pairs[:, 0] * self.ranks + pairs[:, 1]).tolist())
         self._values[:, at] = values
         if self._counts is not None:
             self._counts[at] = np.where(np.isnan(values[0]), 0, self._header.repetitions)
@@ -159,16 +159,15 @@ class Collector:
             raise _damaged("rtt_min_s is greater than rtt_median_s", where)
         return values
 
-    def _rows(self, pairs: Sequence[tuple[int, int]]) -> Ints:
-        """The rows of these pairs, the lesser rank first; where they have none yet they get one."""
-        for pair in pairs:
-            self._row.setdefault(pair, len(self._row))
+    def _rows(self, cells: Sequence[int]) -> Ints:
+        """The rows of pairs with these numbers; where they have none yet they get one."""
+        rows = [self._row.setdefault(cell, len(self._row)) for cell in cells]
         if (room := self._values.shape[1]) < len(self._row):
             more = max(len(self._row) - room, room)
             self._values = np.pad(self._values, ((0, 0), (0, more), (0, 0)), constant_values=np.nan)
             if self._counts is not None:
                 self._counts = np.pad(self._counts, ((0, more), (0, 0)))
-        return np.array([self._row[pair] for pair in pairs])
+        return np.array(rows)
 
     def _count(self, at: Ints, least_s: Array, counts: Sequence[int], where: str) -> None:
         measured = ~np.isnan(least_s)
@@ -189,8 +188,9 @@ class Collector:
     def measurements(self) -> Measurements:
         """What has been taken in so far."""
         header = self._header
-        first, second = np.array(list(self._row), dtype=np.int64).reshape(-1, 2).T
-        order = last_of_each(first, second, self.ranks)
+        cells = np.fromiter(self._row, dtype=np.int64, count=len(self._row))
+        order = np.argsort(cells)
+        first, second = np.divmod(cells[order], self.ranks)
         return Measurements(
             sizes_bytes=header.sizes_bytes,
             repetitions=header.repetitions,
@@ -200,8 +200,8 @@ class Collector:
             resolution_s=header.clock.resolution_s,
             overhead_s=header.clock.overhead_s,
             simulated=header.simulated,
-            first=first[order],
-            second=second[order],
+            first=first,
+            second=second,
             **dict(zip(VALUES, self._values[:, order], strict=True)),
             elapsed_s=self._clock.total_s(),
             ended=self._ended,
