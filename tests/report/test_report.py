@@ -230,6 +230,22 @@ def test_the_matrix_shows_measured_pairs_only(sparse: Path) -> None:
     assert len(values) - values.count(None) == facts.measurements.pairs_measured
 
 
+def test_of_too_many_ranks_no_matrix_is_drawn_and_the_page_says_so(
+    survey_of: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = survey_of("laptop").write(tmp_path)
+    write_page(read_facts(folder))
+    assert (folder / "figures" / "latency-matrix.svg").exists()
+    for module in ("facts", "sections.latency"):
+        monkeypatch.setattr(f"isochrone.report.{module}.MOST_IN_MATRIX", 3)
+    reader = Reader(write_page(read_facts(folder)).read_text())
+    assert reader.closed()
+    assert "A matrix of more than 3 ranks is not drawn." in reader.text
+    assert json.loads(reader.scripts[0][1])["latency_us"] is None
+    assert not any(a.get("id") == "matrix-found" for _, a in reader.elements)
+    assert not (folder / "figures" / "latency-matrix.svg").exists()
+
+
 def test_a_survey_of_all_pairs_does_not_speak_of_others(cluster: Path) -> None:
     text = Reader((cluster / "report.html").read_text()).text
     assert "Latency of every pair" in text
