@@ -9,7 +9,6 @@ some members of each group that they could be in.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator, Sequence
 
 import numpy as np
@@ -35,13 +34,11 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     asked: set[int] = set()
     for _ in range(MOST_ROUNDS):
         levels, means = _levels(table)
-        odd = _of_odd_size(levels, random)
-        doubtful = _misfits(table, levels, means) - asked
-        if not odd:
-            doubtful |= _left_over(levels) - asked
+        doubtful = (_misfits(table, levels, means) | _of_odd_size(levels)) - asked
         asked |= doubtful
-        pairs = odd + [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
-        missing = table.missing(pairs)
+        missing = table.missing(
+            [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
+        )
         if not missing:
             break
         yield missing
@@ -72,32 +69,18 @@ def _sample(levels: Sequence[Ints], table: Table, random: np.random.Generator) -
     return pairs
 
 
-def _of_odd_size(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
-    """Pairs of ranks in groups that differ in size from nearly all groups of their level, with members of
-    each other's groups.
+def _of_odd_size(levels: Sequence[Ints]) -> set[int]:
+    """Ranks in groups that differ in size from nearly all groups of their level, or, where sizes differ, are
+    at most half as large as is usual.
     """
-    pairs = []
-    for outer, labels in itertools.pairwise(levels):
-        sizes = np.bincount(labels)[labels]
-        usual = int(np.argmax(np.bincount(sizes)))
-        odd = np.flatnonzero(sizes != usual)
-        # So few may have another size than all others by mishap.
-        if len(odd) > LEAST_SHARE * len(labels):
-            continue
-        for rank in odd.tolist():
-            around = odd[outer[odd] == outer[rank]]
-            for group in np.unique(labels[around]):
-                pairs += _with_members(rank, np.flatnonzero(labels == group), random)
-    return pairs
-
-
-def _left_over(levels: Sequence[Ints]) -> set[int]:
-    """Ranks in groups that are at most half as large as the others of their level."""
     found: set[int] = set()
     for labels in levels[1:]:
-        sizes = np.bincount(labels)
-        usual = float(np.median(sizes[labels]))
-        found.update(np.flatnonzero(2 * sizes[labels] <= usual).tolist())
+        sizes = np.bincount(labels)[labels]
+        odd = sizes != np.argmax(np.bincount(sizes))
+        # So few may have another size than all others by mishap.
+        if np.count_nonzero(odd) > LEAST_SHARE * len(labels):
+            odd = 2 * sizes <= np.median(sizes)
+        found.update(np.flatnonzero(odd).tolist())
     return found
 
 
@@ -124,11 +107,7 @@ def _candidates(levels: Sequence[Ints], rank: int, random: np.random.Generator) 
     around = np.full(len(levels[0]), True)
     for labels in levels:
         for group in np.unique(labels[around]):
-            pairs += _with_members(rank, np.flatnonzero(labels == group), random)
+            others = random.permutation(np.setdiff1d(np.flatnonzero(labels == group), rank))[:FEW]
+            pairs += [(rank, int(other)) for other in others]
         around = labels == labels[rank]
     return pairs
-
-
-def _with_members(rank: int, members: Ints, random: np.random.Generator) -> list[Pair]:
-    others = random.permutation(members[members != rank])[:FEW]
-    return [(rank, int(other)) for other in others]

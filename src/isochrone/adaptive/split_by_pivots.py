@@ -24,14 +24,7 @@ import numpy as np
 from isochrone.adaptive.distance_steps import Step, distance_steps
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
-from isochrone.detect.evidence import EVIDENCE
-
-_WITNESSES = 8
-"""Pairs on each side that confirm a step; and ranks that tell on which side another one is, at most."""
-
-_FLAT = math.ceil(EVIDENCE / math.log(2))
-"""Pivots in a row that see no step in a group without groups: of a level that sets half of the ranks apart
-each of these would see one."""
+from isochrone.detect.evidence import ENOUGH, EVIDENCE
 
 Parts = Generator[Sequence[Pair], None, list[list[int]]]
 
@@ -68,7 +61,8 @@ def split_by_pivots(table: Table, tasks: Tasks, group: Sequence[int], random: np
                         tasks.add(split_by_pivots(table, tasks, inner, random))
                 rest = parts[-1]
                 flat = 0
-            if flat >= _FLAT:
+            # Of a level that sets half of the ranks apart each of these would have seen a step.
+            if flat >= ENOUGH:
                 return
 
 
@@ -107,11 +101,9 @@ def _confirmed(
         return True
     within = [
         (near[a], near[b])
-        for a, b in random.permutation(np.stack(np.triu_indices(len(near), 1), axis=1))[:_WITNESSES].tolist()
+        for a, b in random.permutation(np.stack(np.triu_indices(len(near), 1), axis=1))[:ENOUGH].tolist()
     ]
-    across = list(
-        zip(random.choice(near, _WITNESSES).tolist(), random.choice(far, _WITNESSES).tolist(), strict=True)
-    )
+    across = list(zip(random.choice(near, ENOUGH).tolist(), random.choice(far, ENOUGH).tolist(), strict=True))
     yield [*within, *across]
     return _median(table, across) - _median(table, within) >= (step.far - step.near) / 2
 
@@ -133,7 +125,7 @@ def _decided(
         for rank, value in zip(ranks, table.log_s(pivot, ranks).tolist(), strict=True)
     }
     core = sorted(rank for rank in ranks[:at] if evidence[rank] <= -EVIDENCE)
-    for partner in core[:_WITNESSES]:
+    for partner in core[:ENOUGH]:
         doubtful = [rank for rank in ranks if abs(evidence[rank]) < EVIDENCE]
         if not doubtful:
             break

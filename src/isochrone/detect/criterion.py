@@ -22,32 +22,21 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.effects import rank_effects, row_medians
-from isochrone.detect.evidence import FEW, LEAST_STEP, SLOWER
+from isochrone.detect.effects import group_medians, rank_effects, row_medians
+from isochrone.detect.evidence import ERROR, FEW, LEAST_STEP, NEARLY_EVERY, SLOWER
 from isochrone.detect.place_pairs import PlacePairs
-
-NEARLY_EVERY = 0.9
-"""So many of the ranks must be nearer: the others may be slow, or misled by an odd message."""
 
 LEAST_SHARE = 0.2
 """So many of all ranks must be in groups that the level sets apart: less is a spot of it, and no level."""
-
-BEYOND_SCATTER = 2.0
-"""Times the scatter that is no noise: as far as neighbours of a ring are from those across a border."""
 
 USUALLY = 0.5
 """So much of the step must be there in the medians of the repetitions. Where few messages are faster than all
 others, whether a pair had one among its least is chance."""
 
-_MOST_LOG = float(np.log(np.finfo(np.float64).max))
-"""Beyond it a ratio is no number: of damaged files only."""
-
 SLOW_OR_FAR = "one is apart from all others, slow or far: times cannot tell which"
 
 MOST_RANKS = 256
 """That one verdict looks at: whole groups of them, or some ranks of each, say the same as all."""
-MOST_OF_A_GROUP = math.isqrt(MOST_RANKS)
-MOST_SIBLINGS = MOST_OF_A_GROUP // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +133,8 @@ class Criterion:
         error = sigma * np.sqrt(
             1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
         )
-        # Of a scatter that few pairs tell, more is needed (Student's t).
-        beyonds = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
-        needed = np.maximum(max(LEAST_STEP, beyonds * beyond), error)
+        # As far beyond scatter that is no noise as it reaches by chance; of few pairs, farther (Student's t).
+        needed = np.maximum(max(LEAST_STEP, float(stdtrit(free, 1 - ERROR)) * beyond), error)
         margins, to_groups = judge.margins(alike)
         # What counts is the lesser of the two margins, each over what it needs.
         scaled = raw * needed / np.maximum(LEAST_STEP, error)
@@ -190,9 +178,10 @@ class Criterion:
         fits = pairs >= FEW * len(log_s)
         effects = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
         alike = log_s - effects[:, None] - effects[None, :]
+        within, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
-        free = max(pairs - 2 - fits * (len(log_s) - 1), 1)
-        within, between = scatter(alike[own]) ** 2, scatter(alike[across]) ** 2
+        free = max(pairs - 1 - middles - fits * (len(log_s) - 1), 1)
+        within, between = scatter(within) ** 2, scatter(alike[across]) ** 2
         if judge.pairs_own > 2:
             between = (judge.pairs_own * within + judge.pairs_across * between) / pairs
         return alike, max(float(np.sqrt(between * pairs / free)), self.pairs.noise), free
@@ -221,14 +210,8 @@ class _Judge:
         log_s: Floats,
         usual: Floats,
     ) -> None:
-        """
-        Args:
-            labels: of all places.
-            at: see above.
-            outside, groups: [rank], at the level outside, and in the partition.
-            own, across: see above.
-            known: [rank, rank], which pairs are.
-            log_s, usual: see above.
+        """``labels`` is of all places; ``outside`` and ``groups``, [rank], say where ranks are at the level
+        outside, and in the partition; ``known``, [rank, rank], which pairs are.
         """
         self.log_s, self.usual = log_s, usual
         self._labels, self._groups, self._known = labels, groups, known
@@ -244,6 +227,17 @@ class _Judge:
         self._siblings: Booleans = beside & (self.counts > 0)
         upper = np.triu_indices(len(at))
         self.pairs_own, self.pairs_across = int(own[upper].sum()), int(across[upper].sum())
+
+    def within(self, log_s: Floats) -> tuple[Floats, int]:
+        """[pair], how far the distances within groups are from what is usual in their group: a part may be
+        slower or less deep than others; and how many usual ones there are. Groups of too few pairs to tell
+        share theirs.
+        """
+        first, second = np.nonzero(np.triu(self.own))
+        group, values = self._groups[first], log_s[first, second]
+        count = np.bincount(group, minlength=len(self._sizes))
+        group = np.where(count[group] >= FEW, group, len(count))
+        return values - group_medians(group, values, len(count) + 1)[group], len(np.unique(group))
 
     def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:
         """[rank], which ranks by themselves are as near to a group as others are to their own, so that they
@@ -304,10 +298,16 @@ class _Judge:
             round((2 * nearer - len(judged)) * share),
             round(len(judged) * share),
             round(nearer * share),
-            float(np.exp(min(margin, _MOST_LOG))),
-            float(np.exp(min(need, _MOST_LOG))),
+            _ratio(margin),
+            _ratio(need),
             float(ndtr(margin / max(error, 1e-12))),
         )
+
+
+def _ratio(log: float) -> float:
+    """Of damaged files it may be beyond all numbers."""
+    with np.errstate(over="ignore"):
+        return float(np.nan_to_num(np.exp(log)))
 
 
 def scatter(values: Floats) -> float:
@@ -323,12 +323,13 @@ def _sample(outer: Ints, labels: Ints, known_of: Ints) -> Ints:
     if len(labels) <= MOST_RANKS:
         return np.arange(len(labels))
     random = np.random.default_rng(1)
-    most = max(MOST_OF_A_GROUP, MOST_RANKS // len(np.unique(labels)))
+    few = math.isqrt(MOST_RANKS)
+    most = max(few, MOST_RANKS // len(np.unique(labels)))
     chosen: list[Ints] = []
     count = 0
     for parent in random.permutation(np.unique(outer)):
         here = np.flatnonzero(outer == parent)
-        for group in random.permutation(np.unique(labels[here]))[:MOST_SIBLINGS]:
+        for group in random.permutation(np.unique(labels[here]))[: few // 2]:
             members = random.permutation(here[labels[here] == group])
             chosen.append(members[np.argsort(-known_of[members], kind="stable")[:most]])
             count += len(chosen[-1])

@@ -15,13 +15,10 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from isochrone.detect.distance import Floats, Ints
-from isochrone.detect.evidence import LEAST_STEP
+from isochrone.detect.evidence import LEAST_STEP, NEARLY_EVERY
 
 MOST_CUTS = 24
 """Of the widest gaps between merges: a machine has fewer levels by far, and noise makes narrow ones."""
-
-_NARROW = 0.1 * LEAST_STEP
-"""Gaps below this are noise: a useful step between medians is a tenth of one between merges at least."""
 
 
 def average_linkage(condensed: Floats) -> tuple[Floats, float]:
@@ -52,5 +49,6 @@ def cuts(tree: Floats) -> tuple[list[Ints], Floats]:
     """
     gaps = np.diff(tree[:, 2])
     widest = np.argsort(-gaps, kind="stable")[:MOST_CUTS]
-    at = np.sort(widest[gaps[widest] > _NARROW])[::-1]
+    # Narrower ones are noise: of the merges on both sides of a step nearly all may be within it.
+    at = np.sort(widest[gaps[widest] > (1 - NEARLY_EVERY) * LEAST_STEP])[::-1]
     return cut_above(tree, at), gaps[at]

@@ -6,17 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.evidence import MOST_ROUNDS
-
-_ROUNDS = 10
-"""Of reweighting: least absolute values are reached to within a per cent."""
-
-_PULL = 1e-3
-"""Towards no effect, in pairs of a rank: where an effect and a step cannot be told apart it decides, and
-nowhere else."""
-
-_SMALL = 0.2
-"""Residuals below this share of their median weigh alike: else a pair that fits by chance outweighs all."""
+from isochrone.detect.evidence import ENOUGH, MOST_ROUNDS, NEARLY_EVERY
 
 
 def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
@@ -24,8 +14,9 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
     pair is within a group or across.
 
     Of four ranks, two in each of two groups, the sum of two distances within less that of two across has no
-    effect in it: that tells a step (the four-point condition; Buneman 1971). The fit is by least absolute
-    values, so that odd pairs have no say, as reweighted least squares.
+    effect in it: that tells a step (the four-point condition; Buneman 1971). Beyond their median, residuals
+    count as they are and not as their squares (Huber 1964), so that odd pairs have no say; the fit is by
+    reweighted least squares.
 
     Args:
         log_s: [rank, rank], logarithms of distances.
@@ -36,22 +27,24 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
     values, kind = log_s[first, second], across[first, second].astype(np.int64)
     weight = np.ones(len(values))
     found: Floats = np.zeros(n + 2)
-    for _ in range(_ROUNDS):
+    # Where an effect and a step cannot be told apart the pull of one pair towards no effects decides.
+    pull = 1 / len(values)
+    for _ in range(ENOUGH):
         of_kind = sum(np.bincount(2 * each + kind, weight, minlength=2 * n) for each in (first, second))
         of_kind = np.reshape(of_kind, (n, 2))
         system = np.zeros((n + 2, n + 2))
         system[first, second] = weight
         system[:n, n:] = of_kind
         system += system.T
-        ranks, kinds = of_kind.sum(axis=1) + _PULL, of_kind.sum(axis=0) / 2 + 1e-12
+        ranks, kinds = of_kind.sum(axis=1) + pull, of_kind.sum(axis=0) / 2 + 1e-12
         np.fill_diagonal(system, np.concatenate([ranks, kinds]))
         of_pair = weight * values
         ends = sum(np.bincount(each, of_pair, minlength=n) for each in (first, second))
         right = np.concatenate([ends, np.bincount(kind, of_pair, minlength=2)])
         before, found = found, np.asarray(np.linalg.solve(system, right), dtype=np.float64)
         left = np.abs(values - found[n + kind] - found[first] - found[second])
-        least = max(_SMALL * float(np.median(left)), 1e-6)
-        if np.abs(found - before).max() < _SMALL * least:
+        least = max(float(np.median(left)), 1e-6)
+        if np.abs(found - before).max() < (1 - NEARLY_EVERY) * least:
             break
         weight = 1 / np.maximum(left, least)
         weight /= weight.mean()
@@ -68,47 +61,29 @@ def effects_around(first: Ints, second: Ints, log_s: Floats, meets: Ints, ranks:
         meets: [pair], the level at which the two meet.
         ranks: how many there are.
     """
-    medians = np.zeros(int(meets.max(initial=0)) + 1)
     effects = np.zeros(ranks)
-    of_rank = GroupMedians(np.concatenate([first, second]), ranks)
+    ends = np.concatenate([first, second])
     for _ in range(MOST_ROUNDS if len(log_s) else 0):
-        left = log_s - effects[first] - effects[second]
-        for level in range(len(medians)):
-            if (here := meets == level).any():
-                medians[level] = np.median(left[here])
+        medians = group_medians(meets, log_s - effects[first] - effects[second], meets.max() + 1)
         of_pair = log_s - medians[meets]
-        effects = of_rank(np.concatenate([of_pair - effects[second], of_pair - effects[first]]))
-        effects[of_rank.has_any] -= np.median(effects[of_rank.has_any])
+        effects = group_medians(
+            ends, np.concatenate([of_pair - effects[second], of_pair - effects[first]]), ranks
+        )
+        seen = np.bincount(ends, minlength=ranks) > 0
+        effects[seen] -= np.median(effects[seen])
     return effects
 
 
-class GroupMedians:
-    """Medians of values by the group that each is of.
-
-    Attributes:
-        has_any: [group], whether it has a value.
-    """
-
-    def __init__(self, group: Ints, groups: int) -> None:
-        """``group`` is that of each value, [value], of so many."""
-        self._order = np.argsort(group, kind="stable")
-        self._count = np.bincount(group, minlength=groups)
-        self._start = np.cumsum(self._count) - self._count
-        self.has_any: Booleans = self._count > 0
-        # Rows as long as the longest of like length, for few groups may have nearly all values.
-        self._alike = np.frexp(self._count)[1]
-
-    def __call__(self, values: Floats) -> Floats:
-        """[group], the medians; 0 of a group that has no value."""
-        found: Floats = np.zeros(len(self._count))
-        ordered = np.append(values[self._order], np.inf)
-        for length in np.unique(self._alike[self.has_any]):
-            rows = np.flatnonzero(self._alike == length)
-            count = self._count[rows][:, None]
-            column = np.arange(count.max())[None, :]
-            cells = np.where(column < count, self._start[rows][:, None] + column, len(values))
-            found[rows] = row_medians(ordered[cells], column < count)
-        return found
+def group_medians(group: Ints, values: Floats, groups: int) -> Floats:
+    """[group], the median of the values of each, [value], of so many groups; 0 of one that has none."""
+    # Sorted group by group: these are set apart by more than all values.
+    low, span = float(values.min()), float(np.ptp(values)) + 1.0
+    ordered = np.sort(values - low + group * span)
+    count = np.bincount(group, minlength=groups)
+    start = np.cumsum(count) - count
+    middle = ordered[np.minimum(start + np.maximum(count - 1, 0) // 2, len(values) - 1)]
+    middle += ordered[np.minimum(start + count // 2, len(values) - 1)]
+    return np.where(count > 0, middle / 2 - np.arange(groups) * span + low, 0.0)
 
 
 def row_medians(values: Floats, known: Booleans) -> Floats:

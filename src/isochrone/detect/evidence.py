@@ -23,6 +23,13 @@ ERROR = 1e-3
 EVIDENCE = -math.log(ERROR)
 """The logarithm of how much likelier one of two cases must be to be taken as true."""
 
+ENOUGH = math.ceil(EVIDENCE / math.log(2))
+"""Tosses of a coin that by chance all come out alike less often than that. So many witnesses that agree, or
+steps that halve what is wrong, are enough."""
+
+NEARLY_EVERY = 0.9
+"""So many of the ranks must bear a level out: the others may be slow, or misled by an odd message."""
+
 SLOWER = 1.2
 """So many times slower, and no more, may be slow and not far: parts of one host (the core that the system
 runs on itself), or pairs that others have disturbed."""

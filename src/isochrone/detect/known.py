@@ -19,9 +19,6 @@ from isochrone.files.place import UNKNOWN_HOST
 
 TRUTH, HOST_NAMES, HARDWARE, FABRIC = "truth", "host names", "hwloc", "fabric"
 
-MOST_TIERS = 9
-"""Of switches that have a name of their own."""
-
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -68,7 +65,7 @@ def known_partitions(
     known.extend(each for each in remembered if each.source == FABRIC and fabric is None)
     if fabric is not None:
         tiers = fabric.tiers([place.host for place in measurements.places])
-        for tier, switches in enumerate(tiers[:MOST_TIERS], start=1):
+        for tier, switches in enumerate(tiers, start=1):
             known.append(Known(tier_name(tier), numbered(switches), FABRIC))
     return tuple(known)
 

@@ -8,17 +8,14 @@ from collections.abc import Sequence
 
 from isochrone.detect.accuracy import accuracy, matched
 from isochrone.detect.distance import Ints
-from isochrone.detect.known import MOST_TIERS, TRUTH, Known
+from isochrone.detect.evidence import NEARLY_EVERY
+from isochrone.detect.known import TRUTH, Known
 from isochrone.files.text import Json
 
 LOG = logging.getLogger("isochrone.detect")
 
 # Where several known partitions are one and the same, the level has the first of these names.
-_TIERS = tuple(f"switch-{tier}" for tier in range(2, MOST_TIERS + 1))
-_CONVENTION = ("node", "socket", "numa", "l3", "core", "l2", "switch", *_TIERS, "rack", "machine", "site")
-
-# A level that noise kept from matching wholly still is called by the name of what it nearly matches.
-_NEARLY = 0.95
+_CONVENTION = ("node", "socket", "numa", "l3", "core", "l2", "switch", "rack", "machine", "site")
 
 
 def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) -> tuple[str, ...]:
@@ -30,11 +27,13 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
         hosts: number of hosts; 0 where it is not known.
     """
     names: dict[int, str] = {}
+    # A tier of switches is switch-2 and so on.
     candidates = sorted(
-        (part for part in known if part.name in _CONVENTION and part.labels.max() > 0),
-        key=lambda part: _CONVENTION.index(part.name),
+        (part for part in known if _kind(part) in _CONVENTION and part.labels.max() > 0),
+        key=lambda part: (_CONVENTION.index(_kind(part)), part.name),
     )
-    for least in (1.0, _NEARLY):
+    # A level that noise kept from matching wholly still is called by the name of what it nearly matches.
+    for least in (1.0, NEARLY_EVERY):
         for part in candidates:
             scores = {
                 k: matched(partitions[k], part.labels) for k in range(1, len(partitions)) if k not in names
@@ -44,6 +43,10 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
                 names[best] = part.name
     names[0] = "node" if hosts == 1 else "site" if "machine" in names.values() else "machine"
     return tuple(names.get(k, f"group-{k}") for k in range(len(partitions)))
+
+
+def _kind(part: Known) -> str:
+    return part.name.partition("-")[0]
 
 
 def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, float]:

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from isochrone.detect.criterion import Criterion, Verdict
+from isochrone.detect.criterion import LEAST_SHARE, Criterion, Verdict
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
@@ -86,15 +86,16 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
         around = everything if outer < 0 else some[outer]
         return criterion.verdict(around, some[at], some[inner] if inner < inside else None)
 
-    def rank_of(outer: int, at: int, inner: int) -> tuple[int, float]:
-        found = verdict(outer, at, inner)
-        return (found.support, float(gaps[at])) if found.holds else (0, 0.0)
+    def best(outer: int, inner: int) -> int | None:
+        found = {at: verdict(outer, at, inner) for at in range(outer + 1, inner)}
+        support = {at: found[at].support for at in found if found[at].holds and found[at].support > 0}
+        # A spot more of support is no reason: of such, the wider gap counts.
+        enough = max(support.values(), default=0) - LEAST_SHARE * pairs.places
+        return max((at for at in support if support[at] > enough), key=lambda at: gaps[at], default=None)
 
     def between(outer: int, inner: int) -> list[int]:
-        best = max(range(outer + 1, inner), key=lambda at: rank_of(outer, at, inner), default=None)
-        if best is None or rank_of(outer, best, inner)[0] <= 0:
-            return []
-        return [*between(outer, best), best, *between(best, inner)]
+        at = best(outer, inner)
+        return [] if at is None else [*between(outer, at), at, *between(at, inner)]
 
     # Levels that are not chosen yet look like scatter: so first all cuts are, and the weakest go.
     chosen = list(range(inside))
@@ -113,11 +114,9 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
         at = 0
         while at < len(chosen):
             outer, inner = ([-1, *chosen, inside][at + by] for by in (0, 2))
-            chosen[at] = max(range(outer + 1, inner), key=lambda cut: rank_of(outer, cut, inner))
-            if rank_of(outer, chosen[at], inner)[0] > 0:
-                at += 1
-            else:
-                del chosen[at]
+            found = best(outer, inner)
+            chosen[at : at + 1] = [] if found is None else [found]
+            at += found is not None
         if chosen == before:
             break
 

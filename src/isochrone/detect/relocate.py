@@ -11,9 +11,6 @@ from isochrone.detect.distance import Floats, Ints
 from isochrone.detect.partitions import meeting_level
 from isochrone.detect.place_pairs import PlacePairs
 
-# Gains below this share of the cost are rounding.
-_LEAST_GAIN = float(np.sqrt(np.finfo(np.float64).eps))
-
 
 def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
     """The levels after every place has moved to the innermost group, and so to all around it, that it fits
@@ -55,9 +52,10 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints:
         cost += change.reshape(n, count)[:, labels[members]]
     best = np.argmin(cost, axis=1)
     everyone = np.arange(n)
-    gain = cost[everyone, group] - cost[everyone, best]
     whole = np.bincount(row, np.tile(off[0], 2), minlength=n)
-    gaining = np.flatnonzero(gain > _LEAST_GAIN * whole)
+    own, better = whole + cost[everyone, group], whole + cost[everyone, best]
+    gain = own - better
+    gaining = np.flatnonzero(~np.isclose(own, better))
     # Partners that move at once may swap places for ever: one move for each group that is touched.
     touched: set[int] = set()
     result = path.copy()
