@@ -15,7 +15,7 @@ import numpy as np
 
 from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.criterion import LEAST_SHARE, scatter
-from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import EVIDENCE, FEW, LEAST_STEP, MOST_ROUNDS
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
@@ -28,13 +28,14 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     Returns:
         The group of each rank at each level, [rank], outermost first.
     """
-    levels, _ = _levels(table, filled=True)
+    # Before each rank has pairs at each level, these alone would say too little.
+    levels = list(find_levels(table.distances, filled=True))
     if sample := table.missing(_sample(levels, table, random)):
         yield sample
     asked: set[int] = set()
     for _ in range(MOST_ROUNDS):
-        levels, means = _levels(table)
-        doubtful = (_misfits(table, levels, means) | _of_odd_size(levels)) - asked
+        levels = list(find_levels(table.distances))
+        doubtful = (_misfits(table, levels) | _of_odd_size(levels)) - asked
         asked |= doubtful
         missing = table.missing(
             [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
@@ -43,16 +44,6 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
             break
         yield missing
     return levels
-
-
-def _levels(table: Table, filled: bool = False) -> tuple[list[Ints], Floats]:
-    """The group of each rank at each level, outermost first, and the mean logarithm of each level. If
-    `filled`, what follows from the measured distances counts as they do: before each rank has pairs at
-    each level, these alone would say too little.
-    """
-    found = table.distances
-    levels = list(find_levels(found, filled))
-    return levels, level_means(found, levels)
 
 
 def _sample(levels: Sequence[Ints], table: Table, random: np.random.Generator) -> list[Pair]:
@@ -84,11 +75,12 @@ def _of_odd_size(levels: Sequence[Ints]) -> set[int]:
     return found
 
 
-def _misfits(table: Table, levels: Sequence[Ints], means: Floats) -> set[int]:
+def _misfits(table: Table, levels: Sequence[Ints]) -> set[int]:
     """Ranks with pairs that are much likelier of another level than of their own: for each pair the one that
     has more of them.
     """
     found = table.distances
+    means = level_means(found, levels)
     i, j = found.first, found.second
     meets = meeting_level(levels, i, j)
     off = np.abs(found.log_s[:, None] - means[None, :])

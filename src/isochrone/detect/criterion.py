@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import chdtri, ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.effects import group_medians, rank_effects, row_medians
@@ -28,6 +28,9 @@ from isochrone.detect.place_pairs import PlacePairs
 
 LEAST_SHARE = 0.2
 """So many of all ranks must be in groups that the level sets apart: less is a spot of it, and no level."""
+
+BEYOND_SCATTER = 2.0
+"""Times the scatter that is no noise: as far as neighbours of a ring are from those across a border."""
 
 USUALLY = 0.5
 """So much of the step must be there in the medians of the repetitions. Where few messages are faster than all
@@ -129,13 +132,18 @@ class Criterion:
         if not seen.holds:
             return seen
         alike, sigma, free = self._fit(judge, log_s)
-        beyond = float(np.sqrt(max(sigma**2 - self.pairs.noise**2, 0.0)))
+        beyond, shared = (
+            float(np.sqrt(max(sigma**2 - max(self.pairs.noise, own) ** 2, 0.0)))
+            for own in (0.0, judge.scatter_of_pairs(alike))
+        )
         error = sigma * np.sqrt(
             1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
         )
-        # As far beyond scatter that is no noise as it reaches by chance; of few pairs, farther (Student's t).
-        needed = np.maximum(max(LEAST_STEP, float(stdtrit(free, 1 - ERROR)) * beyond), error)
         margins, to_groups = judge.margins(alike)
+        # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance. Where
+        # few pairs tell it, more is needed (Student's t).
+        usually, seldom = (float(stdtrit(free, chance)) for chance in (ndtr(BEYOND_SCATTER), 1 - ERROR))
+        needed = np.maximum(max(LEAST_STEP, usually * beyond, seldom * shared), error)
         # What counts is the lesser of the two margins, each over what it needs.
         scaled = raw * needed / np.maximum(LEAST_STEP, error)
         left_out = judge.left_out(alike, to_groups)
@@ -238,6 +246,26 @@ class _Judge:
         count = np.bincount(group, minlength=len(self._sizes))
         group = np.where(count[group] >= FEW, group, len(count))
         return values - group_medians(group, values, len(count) + 1)[group], len(np.unique(group))
+
+    def scatter_of_pairs(self, log_s: Floats) -> float:
+        """How far distances across scatter at least, but for the chance of an error, for reasons that no
+        other pair shares: what neither of the two ranks tells by its distances to the group of the other. On
+        a ring, a mesh or a plane it is less than the scatter by far.
+        """
+        member = np.equal.outer(self._groups, np.arange(len(self._sizes))).astype(np.float64)
+        whole = member @ (member.T @ self.across @ member) @ member.T
+        several = (self._sizes > 1)[self._groups]
+        sizes = self._sizes[self._groups].astype(np.float64)
+        told = (
+            self.across & np.logical_and.outer(several, several) & (whole == np.multiply.outer(sizes, sizes))
+        )
+        rows = log_s @ member / self._sizes @ member.T
+        blocks = member @ (member.T @ rows) / sizes[:, None]
+        own = (log_s - rows - rows.T + blocks)[told]
+        free = float(np.sum(np.multiply.outer(1 - 1 / sizes, 1 - 1 / sizes)[told])) / 2
+        if free < 1:
+            return 0.0
+        return scatter(own) * float(np.sqrt(len(own) / 2 / chdtri(free, ERROR)))
 
     def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:
         """[rank], which ranks by themselves are as near to a group as others are to their own, so that they

@@ -61,7 +61,9 @@ def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Ver
         alike = criterion.without(effects)
         found, _ = _chosen(alike, everything)
         found = _holding(criterion, relocate(alike.pairs, [everything, *found])[1:])
-        if _support(criterion, found) < _support(criterion, levels) or _alike(found, levels):
+        # A spot less of support may be chance's.
+        fewer = _support(criterion, levels) - _support(criterion, found)
+        if len(found) < len(levels) or fewer >= LEAST_SHARE * pairs.places or _alike(found, levels):
             break
         levels = found
     # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
@@ -89,9 +91,7 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
     def best(outer: int, inner: int) -> int | None:
         found = {at: verdict(outer, at, inner) for at in range(outer + 1, inner)}
         support = {at: found[at].support for at in found if found[at].holds and found[at].support > 0}
-        # A spot more of support is no reason: of such, the wider gap counts.
-        enough = max(support.values(), default=0) - LEAST_SHARE * pairs.places
-        return max((at for at in support if support[at] > enough), key=lambda at: gaps[at], default=None)
+        return max(support, key=lambda at: (support[at], gaps[at]), default=None)
 
     def between(outer: int, inner: int) -> list[int]:
         at = best(outer, inner)

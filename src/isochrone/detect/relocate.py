@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.effects import group_medians
 from isochrone.detect.partitions import meeting_level
 from isochrone.detect.place_pairs import PlacePairs
 
@@ -67,20 +68,17 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints:
     return result
 
 
-def _level_medians(meets: Ints, log_s: Floats, levels: int) -> list[float] | None:
+def _level_medians(meets: Ints, log_s: Floats, levels: int) -> Floats | None:
     """Median logarithm of the distances at each level; None where there are no two levels to choose
     between.
     """
-    medians: list[float] = []
-    filled = 0
-    for level in range(levels):
-        here = log_s[meets == level]
-        filled += len(here) > 0
-        # A level whose groups are single places has no distances; it is as near as the one around it.
-        medians.append(
-            float(np.median(here)) if len(here) else medians[-1] if medians else float(log_s.max(initial=0.0))
-        )
-    return medians if filled > 1 else None
+    filled = np.bincount(meets, minlength=levels) > 0
+    if np.count_nonzero(filled) < 2:
+        return None
+    medians = group_medians(meets, log_s, levels)
+    # A level whose groups are single places has no distances; it is as near as the one around it.
+    around = np.maximum.accumulate(np.where(filled, np.arange(levels), 0))
+    return np.where(filled.cumsum() > 0, medians[around], log_s.max())
 
 
 def _distinct(path: Ints) -> list[Ints]:
