@@ -186,10 +186,10 @@ class Criterion:
         fits = pairs >= FEW * len(log_s)
         effects = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
         alike = log_s - effects[:, None] - effects[None, :]
-        within, middles = judge.within(alike)
+        off, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
         free = max(pairs - 1 - middles - fits * (len(log_s) - 1), 1)
-        within, between = scatter(within) ** 2, scatter(alike[across]) ** 2
+        within, between = scatter(off) ** 2, scatter(alike[across]) ** 2
         if judge.pairs_own > 2:
             between = (judge.pairs_own * within + judge.pairs_across * between) / pairs
         return alike, max(float(np.sqrt(between * pairs / free)), self.pairs.noise), free

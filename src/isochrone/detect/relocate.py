@@ -83,9 +83,9 @@ def _level_medians(meets: Ints, log_s: Floats, levels: int) -> Floats | None:
 
 def _distinct(path: Ints) -> list[Ints]:
     """The partitions with groups numbered from 0, without those that are the same as the one before."""
-    result: list[Ints] = []
-    for labels in path:
-        numbered = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-        if not result or numbered.max() > result[-1].max():
-            result.append(numbered)
-    return result
+    numbered = [np.unique(labels, return_inverse=True)[1].astype(np.int64) for labels in path]
+    return [
+        now
+        for now, before in zip(numbered, [None, *numbered], strict=False)
+        if before is None or now.max() > before.max()
+    ]

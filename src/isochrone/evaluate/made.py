@@ -180,7 +180,65 @@ def _singles(random: Random, share: float) -> Made:
     return _tree([[3], [4, 4, 4], sizes], [2.0, 3.0], 0.02, random)
 
 
+def _core_kinds(random: Random) -> Made:
+    """A hybrid processor: fast cores of two threads, and clusters of four slow cores, which are farther from
+    each other than the fast ones are.
+    """
+    fast, clusters = int(random.integers(2, 9)), int(random.integers(2, 5))
+    core = np.concatenate([np.repeat(np.arange(fast), 2), fast + np.arange(4 * clusters)])
+    part = np.concatenate([np.zeros(2 * fast, dtype=np.int64), 1 + np.arange(4 * clusters) // 4])
+    apart = part[:, None] != part[None, :]
+    both_slow = np.logical_and.outer(part > 0, part > 0)
+    ns = np.where(apart, np.where(both_slow, 48.0, 40.0), np.where(both_slow, 22.0, 30.0))
+    ns[core[:, None] == core[None, :]] = 5.0
+    return _told([part, core], np.log(ns * 1e-9), float(random.choice([0.02, 0.05])), random)
+
+
+def _sub_numa(random: Random) -> Made:
+    """Two sockets, in each two or four parts 10 % apart, of cores of two threads; of the noise nothing is
+    known.
+    """
+    parts, cores = int(random.choice([2, 4])), int(random.integers(4, 9))
+    sizes = [[2], [parts] * 2, [cores] * (2 * parts), [2] * (2 * parts * cores)]
+    found = _tree(sizes, [1.8, 1.1, 4.0], 0.03, random)
+    return Made(found.levels, found.log_s, 0.0)
+
+
+def _shared_host(random: Random) -> Made:
+    """Virtual processors: some are bound to cores of two threads, others go about, and their distances
+    scatter by 20 %.
+    """
+    cores, free = int(random.integers(3, 9)), int(random.integers(2, 9))
+    found = _tree([[cores + free], [2] * cores + [1] * free], [5.0], 0.02, random)
+    about = np.arange(len(found.log_s)) >= 2 * cores
+    scatter = np.abs(scattered(np.zeros_like(found.log_s), 0.2, random))
+    return Made(found.levels, found.log_s + scatter * np.logical_or.outer(about, about), 0.0)
+
+
+def _rounded(random: Random) -> Made:
+    """Four levels, in whole nanoseconds, or in tens of them."""
+    counts = [2, int(random.integers(2, 5)), int(random.integers(2, 5)), 2]
+    unit, nearest = (1.0, 4.0) if random.random() < 0.5 else (10.0, 20.0)
+    sizes = [[counts[0]]]
+    for count in counts[1:]:
+        sizes.append([count] * sum(sizes[-1]))
+    found = _tree(sizes, [2.0, 1.6, 2.5], 0.04, random)
+    units = np.maximum(np.round(np.exp(found.log_s) / NEAREST_S * nearest / unit), 1.0)
+    return Made(found.levels, np.log(units * unit * 1e-9), 0.0)
+
+
 # What is odd
+
+
+def _slow_part(random: Random) -> Made:
+    """Racks of nodes; the pairs inside one rack are slower, and all messages of another one's ranks."""
+    racks, nodes, ranks = (int(random.integers(*ends)) for ends in ((3, 6), (2, 5), (2, 5)))
+    levels = nested([[racks], [nodes] * racks, [ranks] * (racks * nodes)])
+    log_s = ultrametric(levels, [1.6, 3.0], racks * nodes * ranks)
+    inside = np.logical_and.outer(levels[0] == 0, levels[0] == 0)
+    log_s = log_s + np.log(random.uniform(1.1, 1.35)) * inside
+    log_s = slowed(log_s, np.where(levels[0] == 1, np.log(random.uniform(1.05, 1.2)), 0.0))
+    return _told(levels, log_s, 0.02, random)
 
 
 def _odd_pair_near(random: Random) -> Made:
@@ -384,6 +442,11 @@ KINDS: dict[str, Callable[[Random], Made]] = {
     "left-over": _left_over,
     "singles-20": lambda random: _singles(random, 0.2),
     "singles-50": lambda random: _singles(random, 0.5),
+    "core-kinds": _core_kinds,
+    "sub-numa": _sub_numa,
+    "shared-host": _shared_host,
+    "rounded": _rounded,
+    "slow-part": _slow_part,
     "odd-pair-near": _odd_pair_near,
     "odd-pair-slow": _odd_pair_slow,
     "odd-pair-across": _odd_pair_across,
