@@ -21,6 +21,7 @@ NOT_ALL = {
     "geometric": 20,
     "odd-pair-slow": 20,
     "singles-50": 20,
+    "sub-numa": 20,
 }
 
 

@@ -63,7 +63,8 @@ def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Ver
         found = _holding(criterion, relocate(alike.pairs, [everything, *found])[1:])
         # A spot less of support may be chance's.
         fewer = _support(criterion, levels) - _support(criterion, found)
-        if len(found) < len(levels) or fewer >= LEAST_SHARE * pairs.places or _alike(found, levels):
+        most = 1 if len(found) < len(levels) else max(LEAST_SHARE * pairs.places, 1)
+        if fewer >= most or _alike(found, levels):
             break
         levels = found
     # Numbers by what came first, so that the same groups have the same numbers whatever the noise.

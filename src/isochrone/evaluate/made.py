@@ -180,20 +180,6 @@ def _singles(random: Random, share: float) -> Made:
     return _tree([[3], [4, 4, 4], sizes], [2.0, 3.0], 0.02, random)
 
 
-def _core_kinds(random: Random) -> Made:
-    """A hybrid processor: fast cores of two threads, and clusters of four slow cores, which are farther from
-    each other than the fast ones are.
-    """
-    fast, clusters = int(random.integers(2, 9)), int(random.integers(2, 5))
-    core = np.concatenate([np.repeat(np.arange(fast), 2), fast + np.arange(4 * clusters)])
-    part = np.concatenate([np.zeros(2 * fast, dtype=np.int64), 1 + np.arange(4 * clusters) // 4])
-    apart = part[:, None] != part[None, :]
-    both_slow = np.logical_and.outer(part > 0, part > 0)
-    ns = np.where(apart, np.where(both_slow, 48.0, 40.0), np.where(both_slow, 22.0, 30.0))
-    ns[core[:, None] == core[None, :]] = 5.0
-    return _told([part, core], np.log(ns * 1e-9), float(random.choice([0.02, 0.05])), random)
-
-
 def _sub_numa(random: Random) -> Made:
     """Two sockets, in each two or four parts 10 % apart, of cores of two threads; of the noise nothing is
     known.
@@ -228,17 +214,6 @@ def _rounded(random: Random) -> Made:
 
 
 # What is odd
-
-
-def _slow_part(random: Random) -> Made:
-    """Racks of nodes; the pairs inside one rack are slower, and all messages of another one's ranks."""
-    racks, nodes, ranks = (int(random.integers(*ends)) for ends in ((3, 6), (2, 5), (2, 5)))
-    levels = nested([[racks], [nodes] * racks, [ranks] * (racks * nodes)])
-    log_s = ultrametric(levels, [1.6, 3.0], racks * nodes * ranks)
-    inside = np.logical_and.outer(levels[0] == 0, levels[0] == 0)
-    log_s = log_s + np.log(random.uniform(1.1, 1.35)) * inside
-    log_s = slowed(log_s, np.where(levels[0] == 1, np.log(random.uniform(1.05, 1.2)), 0.0))
-    return _told(levels, log_s, 0.02, random)
 
 
 def _odd_pair_near(random: Random) -> Made:
@@ -442,11 +417,9 @@ KINDS: dict[str, Callable[[Random], Made]] = {
     "left-over": _left_over,
     "singles-20": lambda random: _singles(random, 0.2),
     "singles-50": lambda random: _singles(random, 0.5),
-    "core-kinds": _core_kinds,
     "sub-numa": _sub_numa,
     "shared-host": _shared_host,
     "rounded": _rounded,
-    "slow-part": _slow_part,
     "odd-pair-near": _odd_pair_near,
     "odd-pair-slow": _odd_pair_slow,
     "odd-pair-across": _odd_pair_across,
