@@ -29,8 +29,8 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
     names: dict[int, str] = {}
     # A tier of switches is switch-2 and so on.
     candidates = sorted(
-        (part for part in known if _kind(part) in _CONVENTION and part.labels.max() > 0),
-        key=lambda part: (_CONVENTION.index(_kind(part)), part.name),
+        (part for part in known if part.name.partition("-")[0] in _CONVENTION and part.labels.max() > 0),
+        key=lambda part: (_CONVENTION.index(part.name.partition("-")[0]), part.name),
     )
     # A level that noise kept from matching wholly still is called by the name of what it nearly matches.
     for least in (1.0, NEARLY_EVERY):
@@ -43,10 +43,6 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
                 names[best] = part.name
     names[0] = "node" if hosts == 1 else "site" if "machine" in names.values() else "machine"
     return tuple(names.get(k, f"group-{k}") for k in range(len(partitions)))
-
-
-def _kind(part: Known) -> str:
-    return part.name.partition("-")[0]
 
 
 def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, float]:

@@ -64,7 +64,7 @@ def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Ver
         # A spot less of support may be chance's.
         fewer = _support(criterion, levels) - _support(criterion, found)
         most = 1 if len(found) < len(levels) else max(LEAST_SHARE * pairs.places, 1)
-        if fewer >= most or _alike(found, levels):
+        if fewer >= most or (len(found) == len(levels) and all(map(same, found, levels))):
             break
         levels = found
     # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
@@ -145,10 +145,6 @@ def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
 def _support(criterion: Criterion, levels: Sequence[Ints]) -> int:
     """How many ranks are nearer to their own group, of all levels."""
     return sum(verdict.support for verdict in _verdicts(criterion, levels))
-
-
-def _alike(some: Sequence[Ints], others: Sequence[Ints]) -> bool:
-    return len(some) == len(others) and all(map(same, some, others))
 
 
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
