@@ -10,7 +10,8 @@ import pytest
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Case, read_topology
-from isochrone.launch.process import Channel, next_object
+from isochrone.launch.answers import next_object
+from isochrone.launch.process import Channel
 from isochrone.launch.target import LocalTarget
 from isochrone.steps.bench import PROGRAM, StandingBench, run_bench, with_standing_bench, work_for
 from isochrone.steps.detect import detect

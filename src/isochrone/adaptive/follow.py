@@ -28,7 +28,8 @@ from isochrone.files import Measurements
 from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
 from isochrone.files.text import Json, read_lines
-from isochrone.launch.process import Channel, Talk, next_object
+from isochrone.launch.answers import next_object
+from isochrone.launch.process import Channel, Talk
 from isochrone.units import format_time
 
 _log = logging.getLogger(__name__)

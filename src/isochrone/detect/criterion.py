@@ -250,21 +250,22 @@ class _Judge:
     def scatter_of_pairs(self, log_s: Floats) -> float:
         """How far distances across scatter at least, but for the chance of an error, for reasons that no
         other pair shares: what neither of the two ranks tells by its distances to the group of the other. On
-        a ring, a mesh or a plane it is less than the scatter by far.
+        a ring, a mesh or a plane it is less than the scatter by far. Infinite where the known pairs do not
+        tell.
         """
         member = np.equal.outer(self._groups, np.arange(len(self._sizes))).astype(np.float64)
         whole = member @ (member.T @ self.across @ member) @ member.T
         several = (self._sizes > 1)[self._groups]
         sizes = self._sizes[self._groups].astype(np.float64)
-        told = (
-            self.across & np.logical_and.outer(several, several) & (whole == np.multiply.outer(sizes, sizes))
-        )
+        wanted = self.across & np.logical_and.outer(several, several)
+        told = wanted & (whole == np.multiply.outer(sizes, sizes))
         rows = log_s @ member / self._sizes @ member.T
         blocks = member @ (member.T @ rows) / sizes[:, None]
         own = (log_s - rows - rows.T + blocks)[told]
         free = float(np.sum(np.multiply.outer(1 - 1 / sizes, 1 - 1 / sizes)[told])) / 2
-        if free < 1:
-            return 0.0
+        # Where few pairs are known, those of whole blocks were asked for a reason, and are not like others.
+        if free < 1 or np.count_nonzero(told) < NEARLY_EVERY * np.count_nonzero(wanted):
+            return math.inf
         return scatter(own) * float(np.sqrt(len(own) / 2 / chdtri(free, ERROR)))
 
     def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from isochrone.errors import IsochroneError
-from isochrone.files.text import Json, parse_object
 from isochrone.progress import Advance, part
 
 
@@ -55,13 +54,6 @@ class Channel:
         if not line.endswith("\n"):
             raise EndedError
         return line
-
-
-def next_object(channel: Channel) -> Json:
-    """The next line that is a JSON object; launchers say things too. Raises EndedError if there is none."""
-    while not (line := channel.receive()).startswith("{"):
-        pass
-    return parse_object(line, "standard output of the program")
 
 
 class EndedError(Exception):

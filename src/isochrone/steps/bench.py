@@ -12,7 +12,8 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import Bench, Case, Work, read_bench, write_work
-from isochrone.launch.process import Channel, next_object
+from isochrone.launch.answers import next_object
+from isochrone.launch.process import Channel
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, guideline_cases, totals_for

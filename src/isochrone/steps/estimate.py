@@ -16,7 +16,8 @@ from isochrone.adaptive.level_samples import share_of_groups
 from isochrone.adaptive.streams import stream_bytes, streams_s, within_budget
 from isochrone.errors import IsochroneError
 from isochrone.files.measurement_lines import Collector
-from isochrone.launch.process import Channel, next_object
+from isochrone.launch.answers import next_object
+from isochrone.launch.process import Channel
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.probe import ProbeOptions
