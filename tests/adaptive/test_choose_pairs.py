@@ -26,6 +26,8 @@ SHAPES = {
     "8 nodes of 2 x 16": ((8, 2, 16), (1.2 * US, 0.6 * US, 0.3 * US), 0),
     "2 islands of 5 nodes of 3 x 9": ((2, 5, 3, 9), (1.8 * US, 1.2 * US, 0.6 * US, 0.3 * US), 1),
     "64 nodes of 4": ((64, 4), (1.5 * US, 0.6 * US), 0),
+    # More ranks in a node than a verdict looks at of one group.
+    "12 nodes of 2 x 24 x 2": ((12, 2, 24, 2), (1.8 * US, 0.8 * US, 0.6 * US, 0.3 * US), 0),
     "2 nodes of 2 x 16 x 4": ((2, 2, 16, 4), (1.8 * US, 0.8 * US, 0.6 * US, 0.5 * US), 0),
 }
 

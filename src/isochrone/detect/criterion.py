@@ -23,7 +23,7 @@ from scipy.special import chdtri, ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.effects import group_medians, rank_effects, row_medians
-from isochrone.detect.evidence import ERROR, FEW, LEAST_STEP, NEARLY_EVERY, SLOWER
+from isochrone.detect.evidence import ERROR, FEW, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY, SLOWER
 from isochrone.detect.place_pairs import PlacePairs
 
 LEAST_SHARE = 0.2
@@ -151,11 +151,11 @@ class Criterion:
 
     def _judge(self, outer: Ints, labels: Ints, inner: Ints | None) -> _Judge | str:
         """Which ranks and pairs tell of a partition; or why none do."""
-        at = _sample(outer, labels, self.pairs.known_of)
+        units = np.arange(len(outer)) if inner is None else inner
+        at = self._sample(outer, labels, units)
         outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
         together = groups[:, None] == groups[None, :]
         log_s, usual, known = self.pairs.block(at)
-        units = np.arange(len(outer)) if inner is None else inner
         own = known & together
         if inner is not None:
             own &= inner[at][:, None] != inner[at][None, :]
@@ -175,6 +175,39 @@ class Criterion:
         if judge.formed.sum() < LEAST_SHARE * len(at):
             return "too few ranks are in groups that it sets apart"
         return judge
+
+    def _sample(self, outer: Ints, labels: Ints, units: Ints) -> Ints:
+        """Places that a verdict looks at: of each group of ``outer`` some groups of ``labels``, and of each
+        those that have most pairs, within the group and across, with others that are looked at: where few
+        pairs were measured, others would have none.
+        """
+        if len(labels) <= MOST_RANKS:
+            return np.arange(len(labels))
+        random = np.random.default_rng(1)
+        few = math.isqrt(MOST_RANKS)
+        most = max(few, MOST_RANKS // len(np.unique(labels)))
+        groups: list[Ints] = []
+        for parent in random.permutation(np.unique(outer)):
+            here = np.flatnonzero(outer == parent)
+            for group in random.permutation(np.unique(labels[here]))[: few // 2]:
+                groups.append(random.permutation(here[labels[here] == group]))
+            if sum(min(len(group), most) for group in groups) >= MOST_RANKS:
+                break
+        first, second = self.pairs.first, self.pairs.second
+        beside = (labels[first] != labels[second]) & (outer[first] == outer[second])
+        inside = (labels[first] == labels[second]) & (units[first] != units[second])
+        chosen = groups
+        for _ in range(MOST_ROUNDS):
+            looked_at = np.zeros(len(labels), dtype=bool)
+            looked_at[np.concatenate(chosen)] = True
+            pairs = [
+                np.bincount(first[kind], looked_at[second[kind]], minlength=len(labels))
+                + np.bincount(second[kind], looked_at[first[kind]], minlength=len(labels))
+                for kind in (inside, beside)
+            ]
+            least = np.minimum(*pairs)
+            chosen = [group[np.argsort(-least[group], kind="stable")[:most]] for group in groups]
+        return np.sort(np.concatenate(chosen))
 
     def _fit(self, judge: _Judge, log_s: Floats) -> tuple[Floats, float, int]:
         """[rank, rank], the distances without what ranks add; how far those of a kind scatter; and how many
@@ -343,25 +376,3 @@ def scatter(values: Floats) -> float:
     """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
     low, high = np.percentile(values, [15.87, 84.13])
     return float(high - low) / 2
-
-
-def _sample(outer: Ints, labels: Ints, known_of: Ints) -> Ints:
-    """Places that a verdict looks at: of each group of ``outer`` some groups of ``labels``, and of each those
-    of which most is known: where few pairs were measured, others would have none with each other.
-    """
-    if len(labels) <= MOST_RANKS:
-        return np.arange(len(labels))
-    random = np.random.default_rng(1)
-    few = math.isqrt(MOST_RANKS)
-    most = max(few, MOST_RANKS // len(np.unique(labels)))
-    chosen: list[Ints] = []
-    count = 0
-    for parent in random.permutation(np.unique(outer)):
-        here = np.flatnonzero(outer == parent)
-        for group in random.permutation(np.unique(labels[here]))[: few // 2]:
-            members = random.permutation(here[labels[here] == group])
-            chosen.append(members[np.argsort(-known_of[members], kind="stable")[:most]])
-            count += len(chosen[-1])
-        if count >= MOST_RANKS:
-            break
-    return np.sort(np.concatenate(chosen))

@@ -69,12 +69,6 @@ class PlacePairs:
         return apart
 
     @cached_property
-    def known_of(self) -> Ints:
-        """[place], how many distances are known of it."""
-        ends = np.concatenate([self.first, self.second[self.apart]])
-        return np.bincount(ends, minlength=self.places)
-
-    @cached_property
     def linkage(self) -> tuple[Floats, float]:
         """The tree of all places by average linkage, and what its heights are above."""
         first, second, log_s = self.first[self.apart], self.second[self.apart], self.log_s[self.apart]
