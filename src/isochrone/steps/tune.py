@@ -77,7 +77,7 @@ def tune(
     topology.check_whole(str(topology_file))
     check_ranks(target, topology, topology_file)
     if options.budget_s is not None and not target.simulated:
-        _log.info("tuning takes about %s", format_time(options.budget_s))
+        _log.info("tuning takes about %s, or what a proof needs at the least", format_time(options.budget_s))
     folder = plan_file.with_name(TUNING)
     if options.at_its_best and target.library is not None:
         options = _library_first(target, topology_file, plan_file.with_name(LIBRARY), options)
