@@ -205,7 +205,10 @@ class Criterion:
                 + np.bincount(second[kind], looked_at[first[kind]], minlength=len(labels))
                 for kind in (inside, beside)
             ]
-            least = np.minimum(*pairs)
+            # As many as are looked at of a group are enough.
+            least = np.minimum(np.minimum(*pairs), most)
+            if chosen is not groups and least[looked_at].all():
+                break
             chosen = [group[np.argsort(-least[group], kind="stable")[:most]] for group in groups]
         return np.sort(np.concatenate(chosen))
 
