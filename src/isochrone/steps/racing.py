@@ -184,10 +184,11 @@ class Racing:
         with part(f"tuning: {title}", share_left(share) / rounds):
             for look, repetitions in enumerate(looks):
                 cases = [
-                    work_on(case, few, self._medians_s(spot, samples))
+                    work_on(case, few, known_s)
                     for spot, few in racing.items()
-                    for case in spot.tuned
                     if len(few) > 1
+                    for known_s in [self._medians_s(spot, samples)]
+                    for case in spot.tuned
                 ]
                 if not cases:
                     break

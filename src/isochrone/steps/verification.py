@@ -141,11 +141,12 @@ class Verification:
             work_on(
                 case,
                 (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
-                self._expected_s(spot, recipe),
+                expected_s,
             )
             for spot, recipe in drafted.items()
-            for case in spot.verified
             if recipe != NATIVE or not spot.members
+            for expected_s in [self._expected_s(spot, recipe)]
+            for case in spot.verified
         ]
         count = self._racing.effort.launches
         limits = Limits(part_of(self._racing.budget_s, "verify", count), self._racing.effort.least_verify)
