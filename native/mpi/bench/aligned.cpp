@@ -17,9 +17,13 @@ constexpr double longest_lead_s = 5e-3;
 /// What it takes to come back from one call and to wait for the next, without an error of the clocks.
 constexpr double shortest_gap_s = 5e-6;
 
-/// How long a window is, in times of what its call should take: most calls take hardly longer than the one
-/// before, and those that do are made again.
-constexpr double window = 1.3;
+/// How long a window is, in times of what its call should take, at first, at least and at most: most calls
+/// take hardly longer than the one before, and those that do are made again. Where few do, windows become
+/// shorter.
+constexpr double first_window = 1.3;
+constexpr double least_window = 1.1;
+constexpr double most_window = 1.6;
+constexpr double few_collisions = 0.1;
 
 /// How often a call is made again whose start was missed. Each time windows are twice as long.
 constexpr int most_tries = 5;
@@ -81,7 +85,8 @@ AlignedTimer::AlignedTimer(MPI_Comm comm)
     : comm_(comm),
       occupancy_(clock::occupancy(comm)),
       oversubscribed_(clock::oversubscribed_anywhere(comm, occupancy_)),
-      clock_(clock::synchronise(comm)) {
+      clock_(clock::synchronise(comm)),
+      window_(first_window) {
     // The lead must cover what the slowest rank takes to learn of the start: a few times the allreduce that
     // tells it.
     std::array<double, 1> fastest = {std::numeric_limits<double>::max()};
@@ -120,13 +125,16 @@ std::vector<double> AlignedTimer::time(std::span<const TimedCall> calls) {
         const auto outcomes = run(again, slack);
         std::vector<std::size_t> missed;
         bool was_late = false;
+        std::size_t collisions = 0;
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
             taken[missing[i]] = outcomes[i].taken_s;
             // Where ranks wait for a processor, some are late however often one tries.
             const bool late = outcomes[i].late && !oversubscribed_;
             if (i > 0) was_late = was_late || late;
+            if (outcomes[i].collided) ++collisions;
             if (late || outcomes[i].collided) missed.push_back(missing[i]);
         }
+        if (attempt == 1) adapt_window(collisions, outcomes.size());
         lead_s_ = adapted(lead_s_, least_lead_s_, outcomes.front().late);
         gap_s_ = adapted(gap_s_, least_gap_s_, was_late);
         if (attempt == most_tries) break;
@@ -136,20 +144,26 @@ std::vector<double> AlignedTimer::time(std::span<const TimedCall> calls) {
     return taken;
 }
 
+void AlignedTimer::adapt_window(std::size_t collisions, std::size_t calls) {
+    constexpr double longer = 1.1;
+    constexpr double shorter = 0.97;
+    const bool has_many = static_cast<double>(collisions) > few_collisions * static_cast<double>(calls);
+    window_ = std::clamp(window_ * (has_many ? longer : shorter), least_window, most_window);
+}
+
 std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> calls, double slack) {
     const std::size_t count = calls.size();
-    double start = agreed_now() + lead_s_;
+    double start = 0;
     std::vector<double> starts(count);
+    std::vector<double> times(2 * count);  // when each began, and when it ended
     for (std::size_t i = 0; i < count; ++i) {
+        if (i == 0 || is_agreed_after(calls[i - 1], slack)) start = agreed_now() + lead_s_;
         starts[i] = start;
 #ifdef ISOCHRONE_SMPI
         start += simulated_window_s * slack;
 #else
-        start += window * slack * calls[i].expected_s + gap_s_;
+        start += window_ * slack * calls[i].expected_s + gap_s_;
 #endif
-    }
-    std::vector<double> times(2 * count);  // when each began, and when it ended
-    for (std::size_t i = 0; i < count; ++i) {
         clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
         times[i] = global_now();
         calls[i].operation();
@@ -165,6 +179,16 @@ std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> 
         outcomes[i] = {taken, collided, late && !collided};
     }
     return outcomes;
+}
+
+bool AlignedTimer::is_agreed_after(const TimedCall& call, double slack) const {
+#ifdef ISOCHRONE_SMPI
+    static_cast<void>(call);
+    static_cast<void>(slack);
+    return false;
+#else
+    return (window_ * slack - 1) * call.expected_s > agreement_s_ / 2 + lead_s_;
+#endif
 }
 
 void AlignedTimer::keep_synchronised() {

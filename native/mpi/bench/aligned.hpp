@@ -26,7 +26,8 @@ struct TimedCall {
 /// (Hunold and Carpen-Amarie, "Reproducible MPI benchmarking is still not as easy as you think", IEEE TPDS
 /// 27(12), 2016). They are agreed for a block of calls at once, a window of time for each, as SKaMPI's are
 /// (Worsch, Reussner and Augustin, "On benchmarking collective MPI operations", EuroPVM/MPI 2002). A block
-/// needs two allreduces: one agrees on its start, one brings the results of all of its calls.
+/// needs two allreduces: one agrees on its start, one brings the results of all of its calls. After a call
+/// so long that what its window has to spare takes longer than to agree anew, the next start is agreed anew.
 class AlignedTimer {
   public:
     /// Collective over `comm`, which must outlive this.
@@ -46,6 +47,8 @@ class AlignedTimer {
     [[nodiscard]] double last_start_s() const { return last_start_s_; }
     /// What the two allreduces of a block take, in seconds, as far as known; equal on all ranks.
     [[nodiscard]] double agreement_s() const { return agreement_s_; }
+    /// ... and with them the wait for its first start: what a block takes beside its calls.
+    [[nodiscard]] double block_s() const { return agreement_s_ + lead_s_; }
     [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }
     /// How this rank waits where it stands.
     [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
@@ -66,11 +69,16 @@ class AlignedTimer {
         bool late = false;      ///< some rank began it late for another reason
     };
     std::vector<Outcome> run(std::span<const TimedCall> calls, double slack);
+    /// After a block of so many calls, of which so many ran into the window of the next.
+    void adapt_window(std::size_t collisions, std::size_t calls);
+    /// Whether the start of what comes after a call is agreed by all ranks then, not before; equal on all.
+    [[nodiscard]] bool is_agreed_after(const TimedCall& call, double slack) const;
 
     MPI_Comm comm_;
     clock::Occupancy occupancy_;
     bool oversubscribed_;
     clock::SyncedClock clock_;
+    double window_ = 0;  // of a call, in times of what it should take
     double agreement_s_ = 0;
     double last_start_s_ = 0;
     double least_lead_s_ = 0;

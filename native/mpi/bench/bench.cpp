@@ -33,6 +33,10 @@ namespace {
 
 constexpr std::string_view all_native = "native:*";
 
+/// Of a block; and what agreeing on one may take of its time.
+constexpr std::size_t most_calls = 64;
+constexpr double block_share = 0.1;
+
 /// What a fabric's server tells rank 0 of the hosts, on all ranks. Collective. Throws comm::Failure on all
 /// ranks.
 std::string ask_fabric(MPI_Comm comm, const std::string& address, const std::vector<std::string>& hosts) {
@@ -60,9 +64,17 @@ struct Running {
     const Party* party = nullptr;
     std::vector<Candidate> candidates = {};  ///< made when its turn comes first, and gone when it is done
     std::vector<double> expected_s = {};     ///< of a call, beside the candidates; equal on all ranks
-    int repetitions = 0;                     ///< so far
-    double spent_s = 0;                      ///< in calls, equal on all ranks
+    int repetitions = 0;                     ///< so far, with those of the block to come
+    double spent_s = 0;  ///< in their calls, equal on all ranks; of those to come what is expected
     bool is_done = false;
+};
+
+/// A call of a block.
+struct Turn {
+    Running* running = nullptr;
+    int repetition = 0;
+    std::size_t which = 0;  ///< of the candidates
+    double expected_s = 0;
 };
 
 class Bench {
@@ -118,26 +130,29 @@ class Bench {
         for (Running& one : running_) {
             if (!one.one->recipes.empty()) left.push_back(&one);
         }
+        std::vector<Turn> block;
+        const auto time_block = [&] {
+            time(block, record);
+            done += block.size();
+            if (rank_ == 0) progress.show(done);
+            for (const Turn& turn : block) {
+                if (turn.running->is_done) turn.running->candidates.clear();
+            }
+            block.clear();
+        };
         while (!left.empty()) {
             std::shuffle(left.begin(), left.end(), random);
             for (Running* const one : left) {
-                timer_.keep_synchronised();
                 if (one->candidates.empty()) open(*one);
-                const int before = one->repetitions;
-                block(*one, random, record);
-                for (const Candidate& candidate : one->candidates) {
-                    const int counted = most(candidate.name());
-                    done += static_cast<std::size_t>(std::min(one->repetitions, counted) -
-                                                     std::min(before, counted));
-                }
+                add_turns(*one, random, block);
                 const bool is_long = one->spent_s > work_.patience_s || is_late();
                 one->is_done = one->repetitions >= work_.repetitions ||
                                (is_long && one->repetitions >= work_.least_repetitions);
-                if (one->is_done) one->candidates.clear();
-                if (rank_ == 0) progress.show(done);
+                if (is_whole(block)) time_block();
             }
             std::erase_if(left, [](const Running* one) { return one->is_done; });
         }
+        if (!block.empty()) time_block();
         if (rank_ == 0) progress.show(total);
     }
 
@@ -267,55 +282,72 @@ class Bench {
         }
     }
 
-    /// Times some repetitions of a case, those of one repetition after each other in random order.
-    template <class Record>
-    void block(Running& running, std::mt19937_64& random, Record& record) {
+    /// Adds some repetitions of a case to a block, the candidates of each in random order.
+    void add_turns(Running& running, std::mt19937_64& random, std::vector<Turn>& block) const {
         const auto& candidates = running.candidates;
-        const int count = repetitions_of_block(running);
-        std::vector<std::pair<int, std::size_t>> order;  // repetition, and which candidate
-        std::vector<std::size_t> turn(candidates.size());
-        std::iota(turn.begin(), turn.end(), 0);
-        for (int i = 0; i < count; ++i) {
-            const int repetition = running.repetitions + i;
-            std::shuffle(turn.begin(), turn.end(), random);
-            for (const std::size_t which : turn) {
-                if (repetition < most(candidates[which].name())) order.emplace_back(repetition, which);
+        std::vector<std::size_t> order(candidates.size());
+        std::iota(order.begin(), order.end(), 0);
+        for (int left = repetitions_of_visit(running); left > 0; --left) {
+            const int repetition = running.repetitions++;
+            std::shuffle(order.begin(), order.end(), random);
+            for (const std::size_t which : order) {
+                if (repetition >= most(candidates[which].name())) continue;
+                const double expected_s = running.expected_s[which];
+                block.push_back({&running, repetition, which, expected_s});
+                running.spent_s += expected_s;
             }
         }
-        std::vector<TimedCall> timed;
-        for (const auto& [repetition, which] : order) {
-            timed.push_back({[this, &running, which = which] {
-                                 if (running.party->takes_part()) call(running.candidates[which]);
+    }
+
+    /// Whether agreeing on a block takes no more than a tenth of its time, or whether it has enough calls.
+    /// Where times are simulated a case is done as soon as it can be: what it holds may be much, and nothing
+    /// disturbs for a while.
+    [[nodiscard]] bool is_whole(const std::vector<Turn>& block) const {
+        if (!Buffer::holds_contents() || block.size() >= most_calls) return true;
+        double calls_s = 0;
+        for (const Turn& turn : block) calls_s += turn.expected_s;
+        return calls_s * block_share > timer_.block_s();
+    }
+
+    /// Times the calls of a block.
+    template <class Record>
+    void time(const std::vector<Turn>& block, Record& record) {
+        timer_.keep_synchronised();
+        std::vector<TimedCall> calls;
+        for (const Turn& turn : block) {
+            calls.push_back({[this, &turn] {
+                                 const Running& running = *turn.running;
+                                 if (running.party->takes_part()) call(running.candidates[turn.which]);
                              },
-                             running.expected_s[which]});
+                             turn.expected_s});
         }
-        const auto taken = timer_.time(timed);
-        for (std::size_t i = 0; i < order.size(); ++i) {
-            const auto& [repetition, which] = order[i];
-            running.spent_s += taken[i];
+        const auto taken = timer_.time(calls);
+        for (std::size_t i = 0; i < block.size(); ++i) {
+            const Turn& turn = block[i];
+            Running& running = *turn.running;
+            running.spent_s += taken[i] - turn.expected_s;
             // Of a first call, which sets things up, one knows little; a median of two is their mean.
-            double& expected = running.expected_s[which];
-            expected = repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
-            const Candidate& candidate = candidates[which];
-            if (rank_ == 0) record(*running.one, candidate.name(), repetition, taken[i] / candidate.parts());
+            double& expected = running.expected_s[turn.which];
+            expected = turn.repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
+            const Candidate& candidate = running.candidates[turn.which];
+            if (rank_ == 0)
+                record(*running.one, candidate.name(), turn.repetition, taken[i] / candidate.parts());
         }
-        running.repetitions += count;
     }
 
     /// Whether the time for all cases is over; equal on all ranks.
     [[nodiscard]] bool is_late() const { return timer_.last_start_s() > deadline_s_; }
 
-    /// So many that agreeing on them takes a tenth of the time at most, and so few that they are not done
-    /// before what disturbs has passed.
-    [[nodiscard]] int repetitions_of_block(const Running& running) const {
-        constexpr double share = 0.1;
-        constexpr int most_calls = 64;
+    /// How many repetitions of a case come after each other: so many that agreeing on them takes a fifth of
+    /// the time at most, and so few that they are not done before what disturbs has passed.
+    [[nodiscard]] int repetitions_of_visit(const Running& running) const {
+        constexpr double share = 0.2;
         const int left = work_.repetitions - running.repetitions;
-        const int most = std::max(1, most_calls / static_cast<int>(running.candidates.size()));
+        const int most = std::max(1, static_cast<int>(most_calls / running.candidates.size()));
         if (!Buffer::holds_contents()) return std::min(left, most);
         double once = 1e-9;
         for (const double expected : running.expected_s) once += expected;
-        const double wanted = timer_.agreement_s() / share / (2 * once);
+        const double wanted = timer_.agreement_s() / share / once;
         const double patient = is_late() ? 0 : (work_.patience_s - running.spent_s) / once;
         const auto whole = [](double many) { return static_cast<int>(std::clamp(many, 0.0, 1e6)); };
         const int allowed = std::max(work_.least_repetitions - running.repetitions, whole(patient));

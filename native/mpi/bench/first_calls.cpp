@@ -18,8 +18,7 @@ constexpr double none = std::numeric_limits<double>::lowest();
 FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& candidates,
                        const Memory* memory, unsigned check) {
     const std::size_t count = candidates.size();
-    // Whether each is wrong, when its last rank came back, and minus when its first one began: ranks that
-    // need not wait for others are several calls ahead of them.
+    // Whether each is wrong, when its last rank came back, and minus when its first one began.
     std::vector<double> found(3 * count, none);
     const std::span<double> ended = std::span(found).subspan(count, count);
     const std::span<double> began = std::span(found).subspan(2 * count);
@@ -40,7 +39,11 @@ FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& 
     FirstCalls result;
     for (std::size_t i = 0; i < count; ++i) {
         result.wrong.push_back(found[i] > 0);
-        result.taken_s.push_back(ended[i] + began[i]);
+        // Ranks that need not wait for others are several calls ahead of them. So a call alone would take no
+        // longer than from when its first rank began, and hardly less than since the one before was done.
+        const double first_began = -began[i];
+        const double before_ended = i == 0 ? first_began : std::max(first_began, ended[i - 1]);
+        result.taken_s.push_back(ended[i] - (first_began + before_ended) / 2);
     }
     return result;
 }

@@ -41,6 +41,7 @@ from isochrone.tune.rules import (
     confirmed,
     evidence_of,
     native_evidence,
+    never_slower,
     rules_for,
     tied,
 )
@@ -100,7 +101,7 @@ class Verification:
         if beside:
             # What was taken back beside them was no border when borders were chosen.
             more = self._verifying(beside, "tuning: verifying borders")
-            launches = [merged(pair) for pair in zip(launches, more, strict=True)]
+            launches = [merged(pair) for pair in zip(launches, more, strict=False)] + launches[len(more) :]
             drafted |= beside
             proven = self._proven(drafted, launches)
         self._say_what_is_taken_back(drafted, proven)
@@ -134,35 +135,45 @@ class Verification:
         return plan, self._bench_of(plan, bench, ruled)
 
     def _verifying(self, drafted: Mapping[Spot, str], title: str = "tuning: verifying") -> list[Bench]:
-        """Times of what is drafted, beside the library's own, in each launch."""
+        """Times of what is drafted, beside the library's own, in each launch. What was slower in one is not
+        proven by others, and where nothing is drafted the own is only shown: neither is timed again.
+        """
         draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
         told = self._told(drafted)
-        cases = [
-            work_on(
-                case,
-                (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
-                expected_s,
-            )
-            for spot, recipe in drafted.items()
-            if recipe != NATIVE or not spot.members
-            for expected_s in [self._expected_s(spot, recipe)]
-            for case in spot.verified
-        ]
         count = self._racing.effort.launches
         limits = Limits(part_of(self._racing.budget_s, "verify", count), self._racing.effort.least_verify)
-        return [
-            self._racing.rounds.measure(
-                title,
-                cases,
-                self._racing.effort.verify,
-                self._seed + 100 + launch,
-                1 / (count - launch),
-                draft,
-                limits,
-                launch,
+        launches: list[Bench] = []
+        wanted = {spot: recipe for spot, recipe in drafted.items() if recipe != NATIVE or not spot.members}
+        while len(launches) < count and (wanted or not launches):
+            cases = [
+                work_on(
+                    case,
+                    (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
+                    expected_s,
+                )
+                for spot, recipe in wanted.items()
+                for expected_s in [self._expected_s(spot, recipe)]
+                for case in spot.verified
+            ]
+            launch = len(launches)
+            launches.append(
+                self._racing.rounds.measure(
+                    title,
+                    cases,
+                    self._racing.effort.verify,
+                    self._seed + 100 + launch,
+                    1 / (count - launch),
+                    draft,
+                    limits,
+                    launch,
+                )
             )
-            for launch in range(count)
-        ]
+            wanted = {
+                spot: recipe
+                for spot, recipe in wanted.items()
+                if recipe != NATIVE and never_slower(_verified_cases(spot, launches))
+            }
+        return launches
 
     def _expected_s(self, spot: Spot, recipe: str) -> dict[str, float]:
         """Of the library's own, and of the plan where that is its recipe."""
@@ -265,11 +276,14 @@ class Verification:
 
 
 def _verified_cases(spot: Spot, launches: Sequence[Bench]) -> list[Verified]:
-    """What the launches measured of the rule for a spot, at each of its sizes and roots."""
-    return [
-        Verified(
-            [launch.slowest_s[case.key(NATIVE)] for launch in launches],
-            [launch.slowest_s[case.key(PLAN_RECIPE)] for launch in launches],
+    """What the launches in which a rule was timed measured of it, at each of its sizes and roots."""
+    found = []
+    for case in spot.verified:
+        timed = [launch.slowest_s for launch in launches if case.key(PLAN_RECIPE) in launch.slowest_s]
+        found.append(
+            Verified(
+                [times[case.key(NATIVE)] for times in timed],
+                [times[case.key(PLAN_RECIPE)] for times in timed],
+            )
         )
-        for case in spot.verified
-    ]
+    return found
