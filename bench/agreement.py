@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import write_rows
+from result_rows import write_rows
 
 from isochrone.files import Case, provenance
 from isochrone.lab.target import LabTarget, Ranks, open_lab

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 
 from isochrone.files import provenance
 from isochrone.studies.setup import THEIRS_MS, first_call_s, measured

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import Chosen, choose, read_rows, write_rows
+from collectives_cases import Chosen, choose
+from result_rows import read_rows, write_rows
 
 from isochrone.files import Bench, BenchKey, Case, provenance
 from isochrone.lab.launch import PLACEMENTS

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import write_rows
+from result_rows import write_rows
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Case, provenance

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collectives import write_rows
+from result_rows import write_rows
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Topology, provenance

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 
 from isochrone.files import BCAST, BenchKey, Case, provenance
 from isochrone.sim.description import load_system

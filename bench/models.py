@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import write_rows
+from result_rows import write_rows
 
 from isochrone.files import provenance
 from isochrone.files.text import write_object

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 from scipy import stats
 
 from isochrone import _core

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 
 from isochrone.files import provenance, read_plan
 from isochrone.statistics import geometric_mean

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 
 from isochrone.files import BCAST, Bench, BenchKey, Case, provenance
 from isochrone.lab.launch import PLACEMENTS

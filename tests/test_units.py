@@ -6,6 +6,7 @@ from isochrone.units import (
     format_percent,
     format_rate,
     format_ratio,
+    format_share,
     format_time,
     number_of,
     significant,
@@ -40,6 +41,8 @@ def test_sizes_are_exact() -> None:
 def test_only_the_whole_is_a_hundred_percent() -> None:
     assert format_percent(1.0) == "100 %"
     assert format_percent(0.9999) == "99.9 %"
+    assert format_share(0.9996) == "100.0 %"
+    assert format_share(0.1234) == "12.3 %"
 
 
 def test_one_thing_has_no_s() -> None:

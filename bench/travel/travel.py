@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from collectives import read_rows, write_rows
+from result_rows import read_rows, write_rows
 
 from isochrone import _core
 from isochrone.files import BenchKey, Case, Plan, provenance, read_topology

@@ -79,6 +79,11 @@ def number_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def format_share(fraction: float) -> str:
+    """A share, rounded: "96.4 %"."""
+    return f"{100 * fraction:.1f} %"
+
+
 def format_percent(fraction: float) -> str:
     """A share, rounded down so that only the whole is "100 %"."""
     floored = math.floor(fraction * 1000 + 1e-9) / 10

@@ -24,8 +24,13 @@ PAGE = SCRIPT.parents[1] / "docs" / "collectives.md"
 
 
 @pytest.fixture(scope="module")
-def collectives() -> ModuleType:
-    return load("collectives")
+def cases() -> ModuleType:
+    return load("collectives_cases")
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    return load("collectives_tables")
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +39,11 @@ def result() -> dict[str, Any]:
     return document
 
 
-def test_a_job_has_as_many_ranks_as_are_asked_for_on_all_nodes(collectives: ModuleType) -> None:
+def test_a_job_has_as_many_ranks_as_are_asked_for_on_all_nodes(cases: ModuleType) -> None:
     for system, nodes in (("fram", 4), ("betzy", 4), ("idun", 16)):
         for ranks, full in ((64, 64), (61, 64), (32, 32), (31, 32)):
             for placement in PLACEMENTS:
-                job = collectives.job(system, placement, ranks)
+                job = cases.job(system, placement, ranks)
                 cores = cores_of_ranks(job)
                 assert job.ranks == len(set(cores)) == ranks
                 by_node = Counter(core // job.cores_per_node for core in cores)
@@ -46,10 +51,10 @@ def test_a_job_has_as_many_ranks_as_are_asked_for_on_all_nodes(collectives: Modu
                 assert len(by_node) == nodes
 
 
-def test_a_job_that_does_not_fit_is_refused(collectives: ModuleType) -> None:
+def test_a_job_that_does_not_fit_is_refused(cases: ModuleType) -> None:
     for ranks, words in ((129, "128 cores"), (3, "without any")):
         with pytest.raises(UsageError, match=words):
-            collectives.job("fram", "block", ranks)
+            cases.job("fram", "block", ranks)
 
 
 def test_a_run_adds_the_rows_that_are_missing(tmp_path: Path) -> None:
@@ -72,10 +77,10 @@ def test_a_run_adds_the_rows_that_are_missing(tmp_path: Path) -> None:
     assert rows[0]["first_s"] == pytest.approx(rows[1]["first_s"], rel=1e-6)
 
 
-def test_a_loss_counts_in_the_table(collectives: ModuleType) -> None:
+def test_a_loss_counts_in_the_table(tables: ModuleType) -> None:
     row = {"native_s": 1.0, "first_s": 4.0, "best_s": 2.0, "flat_s": 0.5}
     other = {"native_s": 1.0, "first_s": 1.0, "best_s": 1.0, "flat_s": None}
-    assert collectives.table("x", [("y", [row, other])])[2] == (
+    assert tables.table("x", [("y", [row, other])])[2] == (
         "| y | 2 | 0.25 | 0.62 | 0.50 | 50 % | 0.50 | 0.75 | 0.71 | 50 % | 1.00 | 1.50 | 1.41 | 0 % |"
     )
 
@@ -94,7 +99,7 @@ def test_the_result_has_all_that_the_page_names(result: dict[str, Any]) -> None:
     assert {1, 4194304} <= {row["size_bytes"] for row in rows}
 
 
-def test_the_page_has_the_tables_of_the_result(collectives: ModuleType, result: dict[str, Any]) -> None:
+def test_the_page_has_the_tables_of_the_result(tables: ModuleType, result: dict[str, Any]) -> None:
     page = PAGE.read_text(encoding="utf-8").splitlines()
-    for line in collectives.tables(result):
+    for line in tables.tables(result):
         assert line in page

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
-from bench_script import BENCH, load
+from bench_script import load
 
 from isochrone.files import BenchKey
 
@@ -21,10 +19,8 @@ FIRST, OTHER, FLAT = (
 
 
 @pytest.fixture(scope="module")
-def lab_collectives() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCH))  # it imports the one beside it
-    yield load("lab_collectives")
-    sys.path.remove(str(BENCH))
+def lab_collectives() -> ModuleType:
+    return load("lab_collectives")
 
 
 def figures(module: ModuleType, times: dict[str, list[float]]) -> dict:

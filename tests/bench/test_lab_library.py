@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
 import pytest
-from bench_script import BENCH, load
+from bench_script import load
 
 
 @pytest.fixture(scope="module")
-def lab_library() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCH))  # it imports the one beside it
-    yield load("lab_library")
-    sys.path.remove(str(BENCH))
+def lab_library() -> ModuleType:
+    return load("lab_library")
 
 
 def test_launches_are_put_together_and_the_best_is_one_that_can_be_told(lab_library: ModuleType) -> None:

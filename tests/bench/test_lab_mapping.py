@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-from bench_script import BENCH, load
+from bench_script import load
 
 from isochrone.statistics import Interval
 
 
 @pytest.fixture(scope="module")
-def lab_mapping() -> Iterator[ModuleType]:
-    sys.path.insert(0, str(BENCH))  # it imports one beside it
-    yield load("lab_mapping")
-    sys.path.remove(str(BENCH))
+def lab_mapping() -> ModuleType:
+    return load("lab_mapping")
 
 
 @pytest.mark.parametrize(

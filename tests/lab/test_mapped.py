@@ -10,10 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from identity_maps import write_identity
 
 from isochrone.cli.main import main
 from isochrone.errors import UsageError
-from isochrone.files import MappingFile, Place, read_graph, write_mapping
+from isochrone.files import Place, read_graph
 from isochrone.lab.labs import Lab
 from isochrone.lab.network import Network
 from isochrone.lab.target import Ranks
@@ -21,25 +22,6 @@ from isochrone.launch.library import MpiLibrary
 
 GROUPS = Path(__file__).parents[2] / "examples" / "groups.c"
 HOSTS = ("h3", "h1", "h1", "h0")
-
-
-def mapping(path: Path, hosts: tuple[str, ...]) -> Path:
-    places = tuple(Place(host, None, "1x2x1") for host in hosts)
-    at = tuple(range(len(hosts) or 4))
-    write_mapping(
-        path,
-        MappingFile(
-            at=at,
-            places=places,
-            identity=places,
-            method="identity",
-            objective="time",
-            cost=1.0,
-            identity_cost=1.0,
-            seconds=0.0,
-        ),
-    )
-    return path
 
 
 def test_a_program_is_recorded_in_a_lab(
@@ -65,7 +47,7 @@ def test_a_program_is_recorded_in_a_lab(
 def test_ranks_run_where_the_map_has_them(
     lab: Lab, library: MpiLibrary, hello: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = mapping(tmp_path / "mapping.json", HOSTS)
+    path = write_identity(tmp_path / "mapping.json", [Place(host, None, "") for host in HOSTS])
     line = ["lab", "mpi", "--lab", lab.name, "--mpi", library.name, "--map", str(path)]
     assert main([*line, "--", str(hello)]) == 0
     found = re.findall(r"rank (\d+) on (\S+) with (\d+)", capfd.readouterr().out)
@@ -74,7 +56,7 @@ def test_ranks_run_where_the_map_has_them(
     }
     assert main([*line, "-n", "4", "--", str(hello)]) == 2
     assert "-n and --map both say where the ranks run" in capfd.readouterr().err
-    mapping(path, ())
+    write_identity(path, (), at=range(4))
     assert main([*line, "--", str(hello)]) == 2
     assert "the mapping has no hosts" in capfd.readouterr().err
 

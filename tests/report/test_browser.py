@@ -13,6 +13,7 @@ from browsers import CLIPPED, TOO_WIDE, WINDOWS, complaints, show, wait
 from msgspec import structs
 
 from isochrone.report import read_facts, write_page
+from isochrone.units import format_ratio, format_ratio_interval, format_time
 
 DRAWN = """
 return Object.fromEntries([...document.querySelectorAll(".chart")].map((chart) => {
@@ -113,6 +114,62 @@ def test_what_is_pointed_at_in_a_matrix_of_bytes_is_said(
         a, b = int(said[1]), int(said[2])
         much, little = a % 4 == b % 4 and a != b, abs(a - b) == 1
         assert said[3] == ("1.91 MiB" if much else "2.93 KiB" if little else "nothing")
+
+
+def test_what_is_pointed_at_is_said_as_the_rest_of_the_page_says_it(
+    browser: Any, pages: dict[str, str], survey_of: Callable
+) -> None:
+    facts = survey_of("cluster").facts()
+    assert facts.matrix_s is not None
+    show(browser, pages["mapped"], 1280, "light")
+    said = browser.execute_script(
+        "const chart = document.getElementById('matrix-found'), said = [];"
+        "for (let x = 0; x < 128; x += 1) {"
+        "  chart.emit('plotly_hover', { points: [{ x, y: 5 }] });"
+        "  said.push(document.getElementById('matrix-readout').textContent);"
+        "}"
+        "return said;"
+    )
+    for rank, line in enumerate(said):
+        if rank != 5:
+            time = format_time(float(f"{facts.matrix_s[5, rank]:.3g}"))
+            assert re.fullmatch(rf"rank 5 on .* · rank {rank} on .* · {time}, in one [a-z]+", line)
+    texts = "return Object.fromEntries(['broadcast-time', 'broadcast-speedup', 'mapping-levels'].map((id) => "
+    texts += "[id, document.getElementById(id).data.flatMap(({ text }) => text ?? [])]));"
+    texts = browser.execute_script(texts)
+    (broadcast,) = facts.comparisons
+    row = next(row for row in broadcast.sizes if row.size_bytes == 1 << 20)
+    assert row.plan_s is not None
+    assert row.speedup is not None
+    low, high = format_time(row.plan_s.low), format_time(row.plan_s.high)
+    assert (
+        f"With the plan, 1 MiB: {format_time(row.plan_s.estimate)} [{low} – {high}]"
+        in texts["broadcast-time"]
+    )
+    ratio = f"{format_ratio(row.speedup.estimate)} [{format_ratio_interval(row.speedup)}]"
+    assert f"Against the library's own, 1 MiB: {ratio}" in texts["broadcast-speedup"]
+    assert all(
+        re.fullmatch(r"(In their order|Mapped): .* [KMGT]?i?B, [\d.]+ %", each)
+        for each in texts["mapping-levels"]
+    )
+
+
+def test_a_bracket_of_the_tree_says_its_height_and_nothing_else_does(
+    browser: Any, pages: dict[str, str], survey_of: Callable
+) -> None:
+    tree = survey_of("cluster").facts().tree
+    assert tree is not None
+    show(browser, pages["mapped"], 1280, "light")
+    hover = "Plotly.Fx.hover('dendrogram', [{ curveNumber: 0, pointNumber: arguments[0] }]);"
+    labels = (
+        "return [...document.querySelectorAll('#dendrogram .hovertext')].map((label) => label.textContent)"
+    )
+    browser.execute_script(hover, 1)
+    wait(browser, f"{labels}.length")
+    assert browser.execute_script(labels) == [format_time(max(merge.height_s for merge in tree.merges))]
+    # Where a bracket hangs on another, or at a rank.
+    browser.execute_script(hover, 0)
+    wait(browser, f"{labels}.length === 0")
 
 
 def test_the_bars_of_a_mapping_are_outermost_first(browser: Any, pages: dict[str, str]) -> None:

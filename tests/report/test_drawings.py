@@ -17,6 +17,7 @@ from isochrone.report.mergetree import merge_tree
 from isochrone.report.plots.collective import collective
 from isochrone.report.structure import branches, nesting_words
 from isochrone.report.ticks import time_ticks
+from isochrone.units import format_time
 
 
 def test_identical_groups_are_put_together_however_many_they_are(survey_of: Callable) -> None:
@@ -74,6 +75,14 @@ def test_the_page_holds_every_pair_of_the_matrix_to_three_digits(survey_of: Call
     assert len(latency_us) == len(pairs)
     for (a, b), value in zip(pairs, latency_us, strict=True):
         assert value == pytest.approx(facts.matrix_s[a, b] * 1e6, rel=5e-3)
+
+
+def test_each_latency_that_occurs_is_worded_once(survey_of: Callable) -> None:
+    data = chart_data(survey_of("large").facts())
+    words = dict(data["latency_words"])
+    assert set(words) == set(data["latency_us"]) - {None}
+    assert len(words) == len(data["latency_words"]) < len(data["latency_us"]) / 50
+    assert all(text == format_time(value / 1e6) for value, text in words.items())
 
 
 def test_a_pair_that_was_not_measured_is_a_gap(survey_of: Callable) -> None:

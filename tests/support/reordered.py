@@ -10,11 +10,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from identity_maps import write_identity
 from interposed import ended
 from planned import defaults_of
 from recorded import Library
 
-from isochrone.files import MappingFile, Place, write_mapping
+from isochrone.files import Place
 from isochrone.launch.build import behind
 
 PROGRAMS = Path(__file__).parents[1] / "reorder" / "programs"
@@ -33,20 +34,7 @@ def write_map(
     names = [platform.node().partition(".")[0]] * len(at) if hosts is None else hosts
     bound = cpus or [None] * len(names)
     places = tuple(Place(host, each, "") for host, each in zip(names, bound, strict=True))
-    write_mapping(
-        path,
-        MappingFile(
-            at=tuple(at),
-            places=places,
-            identity=places,
-            method="identity",
-            objective="volume",
-            cost=0.0,
-            identity_cost=0.0,
-            seconds=0.0,
-        ),
-    )
-    return path
+    return write_identity(path, places, at)
 
 
 def mapped(

@@ -26,6 +26,7 @@
 #include "comm/place.hpp"
 #include "comm/program.hpp"
 #include "comm/progress.hpp"
+#include "comm/shared_text.hpp"
 #include "fabric/client.hpp"
 
 namespace isochrone::mpi::bench {
@@ -41,21 +42,7 @@ constexpr double block_share = 0.1;
 /// ranks.
 std::string ask_fabric(MPI_Comm comm, const std::string& address, const std::vector<std::string>& hosts) {
     const auto where = core::place::parse_fabric_server(address);
-    std::string asked;
-    std::string complaint = "the fabric's server did not answer rank 0";
-    if (comm::rank_in(comm) == 0) {
-        try {
-            asked = fabric::ask(where, hosts);
-        } catch (const std::runtime_error& error) {
-            complaint = error.what();
-        }
-    }
-    auto length = static_cast<long long>(asked.size());
-    comm::check(PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, comm), "MPI_Bcast");
-    if (length == 0) throw comm::Failure(comm::failure, complaint);
-    asked.resize(static_cast<std::size_t>(length));
-    comm::check(PMPI_Bcast(asked.data(), static_cast<int>(length), MPI_BYTE, 0, comm), "MPI_Bcast");
-    return asked;
+    return comm::shared_text(comm, [&] { return fabric::ask(where, hosts); }).value();
 }
 
 /// A case that is being timed.

@@ -5,11 +5,13 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "comm/check.hpp"
 #include "comm/cpu_list.hpp"
 #include "comm/library.hpp"
 #include "comm/program.hpp"
+#include "comm/shared_text.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -20,22 +22,21 @@ constexpr bool simulated = true;
 constexpr bool simulated = false;
 #endif
 
-bool read_file(const std::string& path, std::string& text) {
+std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream contents;
-    if (!file || !(contents << file.rdbuf())) return false;
-    text = contents.str();
-    return true;
+    if (!file || !(contents << file.rdbuf()))
+        throw comm::Failure(comm::usage_error, path + ": cannot be read, or is empty");
+    auto text = std::move(contents).str();
+    if (text.size() > comm::longest_text) throw comm::Failure(comm::usage_error, path + ": is too long");
+    return text;
 }
 
 #ifdef ISOCHRONE_SMPI
 
 /// Simulated ranks share a file system for certain, and messages take real time to simulate.
 std::string shared_text(MPI_Comm /*comm*/, const std::string& path) {
-    std::string text;
-    if (!path.empty() && !read_file(path, text))
-        throw comm::Failure(comm::usage_error, path + ": cannot be read, or is empty");
-    return text;
+    return path.empty() ? std::string() : read_file(path);
 }
 
 #else
@@ -43,17 +44,7 @@ std::string shared_text(MPI_Comm /*comm*/, const std::string& path) {
 /// The text of rank 0's file, on all ranks.
 std::string shared_text(MPI_Comm comm, const std::string& path) {
     if (path.empty()) return {};
-    std::string text;
-    long long length = -1;
-    if (comm::rank_in(comm) == 0 && read_file(path, text)) length = static_cast<long long>(text.size());
-    comm::check(PMPI_Bcast(&length, 1, MPI_LONG_LONG, 0, comm), "MPI_Bcast");
-    constexpr long long largest_file = 1LL << 30;
-    if (length < 0 || length >= largest_file) {
-        throw comm::Failure(comm::usage_error, path + ": cannot be read, is empty, or is too long");
-    }
-    text.resize(static_cast<std::size_t>(length));
-    comm::check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, comm), "MPI_Bcast");
-    return text;
+    return comm::shared_text(comm, [&] { return read_file(path); }).value();
 }
 
 #endif

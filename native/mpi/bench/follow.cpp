@@ -13,6 +13,7 @@
 #include "comm/json.hpp"
 #include "comm/program.hpp"
 #include "comm/requests.hpp"
+#include "comm/shared_text.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -22,25 +23,13 @@ constexpr std::size_t longest_request = std::size_t{1} << 16;
 
 /// Rank 0's next line on all ranks; none at the end. Throws comm::Failure on all ranks.
 std::optional<std::string> shared_request(MPI_Comm comm) {
-    std::optional<std::string> line;
-    std::string complaint;
-    std::array<int, 2> told{comm::success, -1};  // exit code, and how long the line is
-    if (comm::rank_in(comm) == 0) {
+    return comm::shared_text(comm, [] {
         try {
-            line = comm::next_request(longest_request);
-            if (line) told[1] = static_cast<int>(line->size());
+            return comm::next_request(longest_request);
         } catch (const comm::Failure& failure) {
-            complaint = failure.what();
-            told[0] = failure.code();
+            throw comm::Failure(failure.code(), std::string("standard input: ") + failure.what());
         }
-    }
-    comm::check(PMPI_Bcast(told.data(), static_cast<int>(told.size()), MPI_INT, 0, comm), "MPI_Bcast");
-    if (told[0] != comm::success)
-        throw comm::Failure(static_cast<comm::ExitCode>(told[0]), "standard input: " + complaint);
-    if (told[1] < 0) return std::nullopt;
-    if (!line) line.emplace(static_cast<std::size_t>(told[1]), '\0');
-    comm::check(PMPI_Bcast(line->data(), told[1], MPI_CHAR, 0, comm), "MPI_Bcast");
-    return line;
+    });
 }
 
 Options parse_request(const std::string& line) {

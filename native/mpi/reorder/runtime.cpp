@@ -12,6 +12,7 @@
 
 #include "comm/check.hpp"
 #include "comm/place.hpp"
+#include "comm/shared_text.hpp"
 #include "place/layout.hpp"
 #include "preload/environment.hpp"
 #include "preload/library.hpp"
@@ -115,19 +116,16 @@ void read_and_permute(const std::string& map, const std::vector<comm::Place>& pl
 
 /// Collective over the world, before it is permuted.
 void read_and_reorder(const std::string& topology, const std::vector<comm::Place>& places, int rank) {
-    std::string text;
-    if (rank == 0) {
+    const auto text = comm::shared_text(MPI_COMM_WORLD, [&]() -> std::optional<std::string> {
         std::string complaint;
-        text = preload::read_file(topology, complaint);
-        if (!complaint.empty()) say(complaint + "; grids and graphs are not reordered");
-    }
-    auto length = static_cast<int>(text.size());
-    check(PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
-    if (length == 0) return;
-    text.resize(static_cast<std::size_t>(length));
-    check(PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+        std::string read = preload::read_file(topology, complaint);
+        if (complaint.empty()) return read;
+        say(complaint + "; grids and graphs are not reordered");
+        return std::nullopt;
+    });
+    if (!text) return;
     // All read the same, so all come to the same.
-    if (auto layout = layout_of(topology, text, places, rank)) begin_reordering(std::move(*layout));
+    if (auto layout = layout_of(topology, *text, places, rank)) begin_reordering(std::move(*layout));
 }
 
 void open(const std::string& map, const std::string& topology) {

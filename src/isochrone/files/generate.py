@@ -3,44 +3,33 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
-from isochrone.files import (
-    bench,
-    fabric,
-    graph_forms,
-    learned,
-    library,
-    mapping,
-    measurement_forms,
-    plan,
-    profile,
-    study,
-    survey,
-    topology,
-    work,
-)
 from isochrone.files.text import Json, write_object
+
+_MODULES = (
+    "bench",
+    "fabric",
+    "graph_forms",
+    "learned",
+    "library",
+    "mapping",
+    "measurement_forms",
+    "plan",
+    "profile",
+    "study",
+    "survey",
+    "topology",
+    "work",
+)
+"""Of this package, each with a ``FILE``."""
 
 
 def schemas() -> dict[str, Json]:
     """By kind of file."""
-    modules = (
-        bench,
-        fabric,
-        graph_forms,
-        learned,
-        library,
-        mapping,
-        measurement_forms,
-        plan,
-        profile,
-        study,
-        survey,
-        topology,
-        work,
-    )
-    return {module.FILE.kind: module.FILE.schema() for module in modules}
+    files = [import_module(f"isochrone.files.{name}").FILE for name in _MODULES]
+    return {file.kind: file.schema() for file in files}
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 the same.
 
 Latencies keep three significant digits: a 512 x 512 matrix is a third of a megabyte, and no rank is left out.
+What is said of a value that is pointed at is worded here too: of matrices once for each value that occurs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -20,7 +22,14 @@ from isochrone.report.ticks import Ticks
 from isochrone.report.traffic import Sent, sent
 from isochrone.report.words import level_noun
 from isochrone.statistics import FloatArray, Interval
-from isochrone.units import approximate_bytes, format_bytes, format_time
+from isochrone.units import (
+    approximate_bytes,
+    format_bytes,
+    format_ratio,
+    format_ratio_interval,
+    format_share,
+    format_time,
+)
 
 MOST_CELLS = 256
 """On a side of a matrix of bytes; more ranks than that share cells, so that the page stays small."""
@@ -44,8 +53,10 @@ def chart_data(facts: Facts) -> dict[str, object]:
             }
             for index, level in enumerate(facts.levels)
         ],
-        "latency_us": None if facts.matrix_s is None else _upper_triangle_us(facts.matrix_s),
     }
+    latency_us = None if facts.matrix_s is None else _upper_triangle_us(facts.matrix_s)
+    data["latency_us"] = latency_us
+    data["latency_words"] = _words_of(latency_us or (), lambda us: format_time(us * 1e-6))
     pairs = latencies(facts)
     data["scale"] = None if pairs is None else _scale(pairs)
     if facts.tree is not None:
@@ -75,7 +86,8 @@ def _tree(facts: Facts, tree: MergeTree) -> dict[str, object]:
         **_time_axis(tree.ticks),
         "leaves": tree.leaves,
         "merges": [
-            [m.level, m.left_x, m.right_x, *_us(m.left_s, m.right_s, m.height_s)] for m in tree.merges
+            [m.level, m.left_x, m.right_x, *_us(m.left_s, m.right_s, m.height_s), format_time(m.height_s)]
+            for m in tree.merges
         ],
         "cuts": [
             {
@@ -99,8 +111,8 @@ def _mapping(facts: Facts, mapping: RankMap) -> dict[str, object]:
                 "noun": share.title,
                 "before": share.before,
                 "after": share.after,
-                "before_words": approximate_bytes(share.before_bytes),
-                "after_words": approximate_bytes(share.after_bytes),
+                "before_words": f"{approximate_bytes(share.before_bytes)}, {format_share(share.before)}",
+                "after_words": f"{approximate_bytes(share.after_bytes)}, {format_share(share.after)}",
             }
             for share in mapping.shares
         ],
@@ -113,18 +125,27 @@ def sent_document(found: Sent) -> dict[str, object]:
     is sent.
     """
     values, names = found.ticks
+    as_found, mapped = _logarithms(found.found), _logarithms(found.mapped)
     return {
         "ranks": found.ranks,
         "side": found.side,
         "order": found.order.tolist(),
         "outlines": [[(round(a, 3), round(b, 3)) for a, b in level] for level in found.outlines],
         "marks": marks(found.side),
-        "found": _logarithms(found.found),
-        "mapped": _logarithms(found.mapped),
+        "found": as_found,
+        "mapped": mapped,
+        "words": _words_of([*as_found, *mapped], lambda value: approximate_bytes(round(10**value))),
         "low": math.log10(found.low_bytes),
         "high": math.log10(found.high_bytes),
         **_axis(([math.log10(value) for value in values], names)),
     }
+
+
+def _words_of(values: Iterable[float | None], words: Callable[[float], str]) -> list[tuple[float, str]]:
+    """Each value that occurs, with what is said of it: values of three digits are few, however many cells
+    there are.
+    """
+    return [(value, words(value)) for value in sorted({value for value in values if value is not None})]
 
 
 def _logarithms(matrix: FloatArray) -> list[float | None]:
@@ -148,16 +169,18 @@ def _us(*seconds: float) -> list[float]:
 
 def _by_size(drawn: BySize) -> dict[str, object]:
     """Times in microseconds."""
+    names = [format_bytes(size) for size in drawn.sizes_bytes]
     return {
         "sizes": drawn.sizes_bytes,
-        "size_names": [format_bytes(size) for size in drawn.sizes_bytes],
         "size_axis": {"title": {"text": drawn.size_title}, **_axis(drawn.size_ticks)},
-        "times": _panel(drawn.times, 1e6),
-        "speedups": _panel(drawn.speedups, 1.0),
+        "times": _panel(drawn.times, names, 1e6, _time_words),
+        "speedups": _panel(drawn.speedups, names, 1.0, _ratio_words),
     }
 
 
-def _panel(panel: Panel, factor: float) -> dict[str, object]:
+def _panel(
+    panel: Panel, sizes: Sequence[str], factor: float, words: Callable[[Interval], str]
+) -> dict[str, object]:
     values, names = panel.ticks
     return {
         "lines": [
@@ -165,13 +188,25 @@ def _panel(panel: Panel, factor: float) -> dict[str, object]:
                 "name": line.name,
                 "kind": line.kind,
                 "values": [_interval(value, factor) for value in line.values],
-                "details": line.details,
+                "words": [
+                    None if value is None else f"{size}: {f'{detail}, ' if detail else ''}{words(value)}"
+                    for size, detail, value in zip(sizes, line.details, line.values, strict=True)
+                ],
             }
             for line in panel.lines
         ],
         "range": [math.log10(end * factor) for end in (panel.low, panel.high)],
         **_axis(([value * factor for value in values], names)),
     }
+
+
+def _time_words(interval: Interval) -> str:
+    low, high = format_time(interval.low), format_time(interval.high)
+    return f"{format_time(interval.estimate)} [{low} – {high}]"
+
+
+def _ratio_words(interval: Interval) -> str:
+    return f"{format_ratio(interval.estimate)} [{format_ratio_interval(interval)}]"
 
 
 def _time_axis(ticks: Ticks) -> dict[str, object]:

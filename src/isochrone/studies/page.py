@@ -5,7 +5,6 @@ the SVG files beside it, put in as they are, so that it needs no script.
 
 from __future__ import annotations
 
-import base64
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import matplotlib
 from isochrone.report.frame import document
 from isochrone.report.html import Html, table, tag
 from isochrone.report.plots.style import KINDS, save
-from isochrone.report.sections.parts import FIGURES_FOLDER, figure, section
+from isochrone.report.sections.parts import FIGURES_FOLDER, figure, picture, section
 from isochrone.report.whole import write_whole
 from isochrone.report.write import FILE_NAME, writing_report
 from isochrone.studies.study import Figure, Findings, Part, Study, Table
@@ -105,10 +104,8 @@ def _part(part: Part, figures: Path) -> Html:
 
 
 def _figure(one: Figure, figures: Path) -> Html:
-    drawn = base64.b64encode((figures / f"{one.stem}.svg").read_bytes()).decode("ascii")
-    image = tag("img", class_="plot", alt=one.description, src=f"data:image/svg+xml;base64,{drawn}")
-    inside = tag("div", image, class_="scroll", tabindex=0, role="region", aria_label=one.description)
-    return figure(inside, one.caption, one.stem)
+    drawn = picture((figures / f"{one.stem}.svg").read_bytes(), one.description)
+    return figure(drawn, one.caption, one.stem)
 
 
 def _table(one: Table) -> Html:

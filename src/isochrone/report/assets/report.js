@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws the charts of the report from the data block of the page, in the colours of its style sheet.
+// Draws the charts of the report from the data block of the page, in the colours of its style sheet. Figures are worded
+// where the data was made, so that the page says them in one way.
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("isochrone-data").textContent);
@@ -16,17 +17,6 @@
   function withAlpha(hex, alpha) {
     const value = parseInt(hex.slice(1), 16);
     return `rgba(${value >> 16}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;
-  }
-
-  function significant(value) {
-    const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
-    return value.toFixed(Math.min(digits, 12));
-  }
-
-  function duration(us) {
-    if (us >= 999500) return `${significant(us / 1e6)} s`;
-    if (us >= 999.5) return `${significant(us / 1e3)} ms`;
-    return us >= 0.9995 ? `${significant(us)} µs` : us > 0 ? `${significant(us * 1e3)} ns` : "0 s";
   }
 
   // The size is set and not left to Plotly, which would only follow after the page has been printed.
@@ -52,6 +42,7 @@
   // The matrix.
 
   const count = data.ranks;
+  const latencyWords = new Map(data.latency_words);
 
   function latencyOf(a, b) {
     if (a === b) return null;
@@ -81,7 +72,7 @@
     if (a === b) return place(a);
     const us = latencyOf(a, b);
     const level = meetingLevel(a, b);
-    return `${place(a)}\n${place(b)}\n${us === null ? "not measured" : duration(us)}${level ? `, in one ${level.noun}` : ""}`;
+    return `${place(a)}\n${place(b)}\n${latencyWords.get(us) ?? "not measured"}${level ? `, in one ${level.noun}` : ""}`;
   }
 
   // Text is set as text, never as markup: host names come from files.
@@ -148,11 +139,6 @@
 
   // The mapping.
 
-  function bytes(value) {
-    const unit = ["B", "KiB", "MiB", "GiB", "TiB"].findIndex((_, power) => value < 999.5 * 1024 ** power || power === 4);
-    return unit ? `${significant(value / 1024 ** unit)} ${["KiB", "MiB", "GiB", "TiB"][unit - 1]}` : `${Math.round(value)} B`;
-  }
-
   // Of a cell, which several ranks may share.
   function ranksOf(cell, order, hostOf, { ranks, side }) {
     const first = Math.ceil((cell * ranks) / side), end = Math.ceil(((cell + 1) * ranks) / side);
@@ -165,7 +151,8 @@
 
   function sentMatrix(id, cells, order, hostOf, shown) {
     const chart = element(id);
-    const { ranks, side, low, high, tickvals, ticktext, marks } = data.mapping.sent;
+    const { ranks, side, low, high, tickvals, ticktext, marks, words } = data.mapping.sent;
+    const bytesWords = new Map(words);
     const z = Array.from({ length: side }, (_, row) => cells.slice(row * side, (row + 1) * side));
     const outlines = shown.map((squares, depth) => {
       const x = [], y = [];
@@ -197,8 +184,7 @@
     if (chart.dataset.wired) return;
     readout(chart, "mapping-readout", (row, column) => {
       const [from, to] = [row, column].map((cell) => ranksOf(cell, order, hostOf, data.mapping.sent));
-      const value = z[row][column];
-      return `${from}\nto ${to}\n${value === null ? "nothing" : bytes(10 ** value)}`;
+      return `${from}\nto ${to}\n${bytesWords.get(z[row][column]) ?? "nothing"}`;
     });
     chart.dataset.wired = "yes";
   }
@@ -218,7 +204,7 @@
       type: "bar", orientation: "h", name, y: names, x: found.levels.map((level) => level[key]),
       marker: { color: colour(colourName) },
       text: found.levels.map((level) => `${name}: ${level[`${key}_words`]}`), textposition: "none",
-      hovertemplate: "%{y}, %{text}, %{x:.1%}<extra></extra>",
+      hovertemplate: "%{y}, %{text}<extra></extra>",
     });
     Plotly.react(chart, [bars("In their order", "before", "native"), bars("Mapped", "after", "plan")], layout(chart, {
       xaxis: { title: { text: "Share of all bytes" }, tickformat: ".0%", rangemode: "tozero" },
@@ -235,15 +221,16 @@
     if (!chart || !data.tree) return;
     const { merges, cuts, floor_us: floor, top_us: top, leaves, tickvals, ticktext } = data.tree;
     const byLevel = new Map();
-    for (const [level, left, right, leftUs, rightUs, height] of merges) {
-      if (!byLevel.has(level)) byLevel.set(level, { x: [], y: [] });
+    for (const [level, left, right, leftUs, rightUs, height, words] of merges) {
+      if (!byLevel.has(level)) byLevel.set(level, { x: [], y: [], text: [] });
       const lines = byLevel.get(level);
       lines.x.push(left, left, right, right, null);
       lines.y.push(leftUs, height, height, rightUs, null);
+      lines.text.push("", words, words, "", "");
     }
     const traces = [...byLevel].sort((a, b) => a[0] - b[0]).map(([level, lines]) => ({
       ...lines, type: "scatter", mode: "lines", line: { color: levelColour(level), width: lines.x.length > 1000 ? 0.6 : 1.6 },
-      name: data.levels[level]?.noun ?? "", hovertemplate: "%{y:.3g} µs<extra></extra>",
+      hoverinfo: "text",
     }));
     const shapes = cuts.map((cut) => ({
       type: "line", xref: "paper", x0: 0, x1: 1, y0: cut.height_us, y1: cut.height_us,
@@ -267,7 +254,7 @@
 
   const looks = { native: ["square", "dash"], plan: ["circle", "solid"], rival: ["diamond", "dot"] };
 
-  function series({ sizes, size_names: names }, { name, kind, values, details }, hover) {
+  function series({ sizes }, { name, kind, values, words }) {
     const line = colour(kind);
     const [symbol, dash] = looks[kind];
     const band = { x: [], y: [] };
@@ -275,7 +262,6 @@
       band.x.push(...run.map((i) => sizes[i]), ...run.map((i) => sizes[i]).reverse(), null);
       band.y.push(...run.map((i) => values[i][1]), ...run.map((i) => values[i][2]).reverse(), null);
     }
-    const said = (value, i) => `${details[i] ? `${escapeText(details[i])}, ` : ""}${hover(value)}`;
     return [{
       ...band, type: "scatter", mode: "lines", fill: "toself", fillcolor: withAlpha(line, 0.2), line: { width: 0 }, hoverinfo: "skip",
       showlegend: false, legendgroup: name,
@@ -283,7 +269,7 @@
       x: sizes, y: values.map((value) => value && value[0]), connectgaps: false,
       type: "scatter", mode: "lines+markers", name, legendgroup: name,
       line: { color: line, width: 2.2, dash }, marker: { symbol, size: 7, color: line },
-      text: values.map((value, i) => value && `${escapeText(name)}, ${names[i]}: ${said(value, i)}`), hovertemplate: "%{text}<extra></extra>",
+      text: words.map((said) => said && escapeText(`${name}, ${said}`)), hovertemplate: "%{text}<extra></extra>",
     }];
   }
 
@@ -304,8 +290,8 @@
     return { type: "log", ...axis, range: [low - pad, high + pad] };
   }
 
-  function bySize(chart, shown, { lines, range, tickvals, ticktext }, title, hover, shapes) {
-    Plotly.react(chart, lines.flatMap((line) => series(shown, line, hover)), layout(chart, {
+  function bySize(chart, shown, { lines, range, tickvals, ticktext }, title, shapes) {
+    Plotly.react(chart, lines.flatMap((line) => series(shown, line)), layout(chart, {
       xaxis: sizeAxis(shown), yaxis: { type: "log", title: { text: title }, range, tickvals, ticktext }, shapes, showlegend: true,
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 13 }, itemclick: "toggle" },
       margin: { l: 8, r: 8, t: 40, b: 8 }, hovermode: "closest",
@@ -315,12 +301,9 @@
   function collective(stem, shown) {
     const times = element(`${stem}-time`);
     if (!times) return;
-    const timeHover = ([value, low, high]) => `${duration(value)} [${duration(low)} – ${duration(high)}]`;
-    bySize(times, shown, shown.times, "Time of the slowest rank", timeHover, []);
+    bySize(times, shown, shown.times, "Time of the slowest rank", []);
     const even = { type: "line", xref: "paper", x0: 0, x1: 1, y0: 1, y1: 1, line: { color: colour("ink"), width: 1.4 } };
-    const ratio = (value) => value.toFixed(2);
-    const ratioHover = ([value, low, high]) => `${ratio(value)}× [${ratio(low)} – ${ratio(high)}]`;
-    bySize(element(`${stem}-speedup`), shown, shown.speedups, "Speedup of the plan", ratioHover, [even]);
+    bySize(element(`${stem}-speedup`), shown, shown.speedups, "Speedup of the plan", [even]);
   }
 
   function drawAll() {

@@ -11,7 +11,8 @@ from matplotlib.path import Path
 from isochrone.errors import UsageError
 from isochrone.report.plots.spacetime import crossing
 from isochrone.report.plots.style import INK, LEVELS, PAPER, SOFT, new_figure
-from isochrone.show import Call, Spread
+from isochrone.show.call import Call
+from isochrone.show.spread import Spread
 from isochrone.units import format_time, number_of
 
 MOST_RANKS = 256

@@ -62,11 +62,16 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
 
 def save_as(figure: Figure, path: Path) -> None:
     """Writes the figure as a file of the kind, one of KINDS, that its name ends with."""
-    kind = path.suffix[1:].lower()
-    drawn = io.BytesIO()
+    content = drawn(figure, path.suffix[1:].lower())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)
+
+
+def drawn(figure: Figure, kind: str) -> bytes:
+    """The figure as a file of the kind, one of KINDS, holds it."""
+    content = io.BytesIO()
     # Text stays text, as TrueType, which publishers ask for. A fixed salt and no date give the same file for
     # the same survey.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "isochrone", "pdf.fonttype": 42}):
-        figure.savefig(drawn, format=kind, dpi=160, facecolor=PAPER, metadata=_METADATA[kind])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, drawn.getvalue())
+        figure.savefig(content, format=kind, dpi=160, facecolor=PAPER, metadata=_METADATA[kind])
+    return content.getvalue()

@@ -11,7 +11,7 @@ from isochrone.report.hosts import natural_order, rank_list, without_domain
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.rankmap import RankMap
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.units import approximate_bytes, number_of
+from isochrone.units import approximate_bytes, format_share, number_of
 
 _MOST_OPEN = 40
 """Hosts that are unfolded from the beginning."""
@@ -91,19 +91,14 @@ def _levels(found: RankMap) -> Html:
         (
             share.title,
             approximate_bytes(share.before_bytes),
-            _share(share.before),
+            format_share(share.before),
             approximate_bytes(share.after_bytes),
-            _share(share.after),
+            format_share(share.after),
         )
         for share in found.shares
     ]
     head = ("Meet at", "In their order", "Share", "Mapped", "Share")
     return table(head, rows, "Bytes that meet at each level, outermost first")
-
-
-def _share(ratio: float) -> str:
-    # Rounded as `isochrone map` rounds it.
-    return f"{100 * ratio:.1f} %"
 
 
 def _where(facts: Facts, found: RankMap) -> list[Child]:

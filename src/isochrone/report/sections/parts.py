@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from isochrone.report.html import Child, Html, tag
 from isochrone.report.plots.style import KINDS
 
@@ -18,6 +20,17 @@ def section(identifier: str, title: str, *children: Child) -> Html:
 def chart(identifier: str, description: str, height: str = "") -> Html:
     """The place where the page's script draws; `description` is what those hear who cannot see it."""
     return tag("div", class_=f"chart {height}".strip(), id=identifier, role="img", aria_label=description)
+
+
+def picture(svg: bytes, description: str, width_inches: float | None = None) -> Html:
+    """A drawing that is part of the page, as wide as the page, or at most so wide; in a narrow window it
+    scrolls sideways.
+    """
+    source = f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
+    pixels = None if width_inches is None else round(width_inches * 96)
+    own_width = None if pixels is None else f"max-width: {pixels}px; min-width: min({pixels}px, 640px)"
+    image = tag("img", class_="plot", alt=description, src=source, style=own_width)
+    return tag("div", image, class_="scroll", tabindex=0, role="region", aria_label=description)
 
 
 def figure(content: Child, caption: Child, file_stem: str) -> Html:

@@ -11,6 +11,7 @@ from isochrone.report.comparison import NATIVE
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
+from isochrone.report.sections.schedules import schedules_part
 from isochrone.report.words import (
     capitalised,
     describe_range,
@@ -48,7 +49,14 @@ def plan(facts: Facts) -> Html:
         groups.append(tag("p", tag("code", shape), class_="shape"))
         groups.append(tag("ol", _lines(of_shape), class_="rules"))
     closing = "Sizes and shapes in no line were not measured, and use the library's own."
-    return section("plan", title, absent(unverified) if unverified else None, groups, tag("p", closing))
+    return section(
+        "plan",
+        title,
+        absent(unverified) if unverified else None,
+        groups,
+        tag("p", closing),
+        schedules_part(facts),
+    )
 
 
 def _nothing_proven(rules: Sequence[Rule]) -> str:
