@@ -13,7 +13,7 @@ from isochrone.evaluate.machines.table import KINDS, made
 from isochrone.evaluate.scores import found_and_made_up
 
 # Of 24 machines, how many come out wholly right at least, and how many levels are made up at most, where not
-# all do: two or three standard errors of the noise are less than a step there, or the steps of one part are at
+# all do: two or three standard errors of the noise are less than a step there, or one part has its steps at
 # other distances. A change for the worse by chance is unlikelier than one in a thousand.
 NOT_ALL = {
     "bursts": (20, 4),
