@@ -54,7 +54,7 @@ def measure(shape: Shape, folder: Path) -> dict[str, Any]:
     random = np.random.default_rng(2)
     truth = truth_of(shape)
     ranks = len(truth[0])
-    table = Table(ranks, REPETITIONS)
+    table = Table(ranks)
     times_s: dict[Pair, Times] = {}
     start_s = time.process_time()
     for pairs in choose_pairs(table, [f"n{node}" for node in truth[2]], 1):
@@ -62,7 +62,7 @@ def measure(shape: Shape, folder: Path) -> dict[str, Any]:
             meets = sum(int(labels[low] == labels[high]) for labels in truth) - 1
             of_pair_s = LATENCIES_S[meets] * np.exp(random.normal(0.0, NOISE, (2, REPETITIONS))).mean(axis=0)
             times_s[low, high] = float(of_pair_s.min()), float(np.median(of_pair_s))
-            table.add((low, high), *times_s[low, high])
+            table.add((low, high), *times_s[low, high], REPETITIONS)
     chosen_s = time.process_time()
     before_bytes = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found, _ = judged(table.distances)
@@ -72,8 +72,8 @@ def measure(shape: Shape, folder: Path) -> dict[str, Any]:
     return {
         "ranks": ranks,
         "parts": shape,
-        "pairs": table.pairs,
-        "share": table.pairs / (ranks * (ranks - 1) / 2),
+        "pairs": len(table.measured),
+        "share": len(table.measured) / (ranks * (ranks - 1) / 2),
         "choose_cpu_s": chosen_s - start_s,
         "detect_cpu_s": detected_s - chosen_s,
         "most_bytes": after_bytes,

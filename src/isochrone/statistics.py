@@ -110,6 +110,26 @@ def ratio_of_medians(
     return Interval(estimate, min(low, estimate), max(high, estimate), attained)
 
 
+def scatter(values: FloatArray) -> float:
+    """Half the width of the middle 68 % of the values (shape `[n]`): the standard deviation, were they
+    normal.
+    """
+    low, high = np.percentile(values, [15.87, 84.13])
+    return float(high - low) / 2
+
+
+def column_medians(values: FloatArray) -> FloatArray:
+    """The median of what is known of each column (shape `[row, column]`, one row at least); NaN is what is
+    not, and of a column that has nothing else.
+    """
+    # As np.nanmedian, which takes a hundred times as long for a few rows.
+    ordered = np.sort(values, axis=0)
+    count = np.count_nonzero(~np.isnan(values), axis=0)
+    column = np.arange(values.shape[1])
+    medians: FloatArray = (ordered[(count - 1) // 2, column] + ordered[count // 2, column]) / 2
+    return medians
+
+
 def p_greater(one: Sequence[float] | FloatArray, other: Sequence[float] | FloatArray) -> float:
     """The chance that samples look as much greater than others as they do, were they not: the rank sum test
     (H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger

@@ -55,11 +55,11 @@ class Machine:
 
     def found(self, hosts: Ints | None, seed: int = 1) -> tuple[list[Ints], Table]:
         """The levels that the chosen pairs tell, and those pairs."""
-        table = Table(self.ranks, REPETITIONS)
+        table = Table(self.ranks)
         for pairs in choose_pairs(table, None if hosts is None else [str(host) for host in hosts], seed):
             self.asked.append(list(pairs))
             for low, high in pairs:
-                table.add((low, high), *self.times_s(low, high))
+                table.add((low, high), *self.times_s(low, high), REPETITIONS)
         return self.levels(table), table
 
     def levels(self, table: Table) -> list[Ints]:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isochrone.detect.accuracy import accuracy, matched
+from isochrone.detect.accuracy import matched
+from isochrone.detect.known import HOST_NAMES, Known
+from isochrone.detect.labels import accuracies
 
 
 def test_names_of_groups_do_not_matter():
@@ -29,7 +31,8 @@ def test_a_group_found_stands_for_one_group_known(found, known, ratio):
 
 
 def test_the_level_that_fits_best_counts():
-    assert accuracy([np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])], [1, 1, 0, 0]) == 1.0
+    found = [np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])]
+    assert accuracies(found, [Known("node", np.array([1, 1, 0, 0]), HOST_NAMES)]) == {"node": 1.0}
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))

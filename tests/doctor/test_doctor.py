@@ -66,11 +66,12 @@ def only(measurements: Measurements, measured: np.ndarray) -> Measurements:
 
 def adaptive(measurements: Measurements, seed: int = 1) -> Measurements:
     """What an adaptive probe would have measured."""
-    table = Table(measurements.ranks, measurements.repetitions)
+    table = Table(measurements.ranks)
     for pairs in choose_pairs(table, [place.host for place in measurements.places], seed):
         for pair in pairs:
             at = measurements.find(*pair)
-            table.add(pair, measurements.rtt_min_s[at, 0] / 2, measurements.rtt_median_s[at, 0] / 2)
+            times_s = measurements.rtt_min_s[at, 0] / 2, measurements.rtt_median_s[at, 0] / 2
+            table.add(pair, *times_s, measurements.repetitions)
     told = measurements.only_pairs(table.measured)
     more = more_pairs(told, usual_levels(told), np.random.default_rng(seed))
     return measurements.only_pairs([*table.measured, *more])

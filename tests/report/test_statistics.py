@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 
 from isochrone.statistics import (
     Interval,
+    column_medians,
     geometric_mean,
     holm,
     median_ci,
     p_greater,
     ratio_ci,
     ratio_of_medians,
+    scatter,
 )
 
 positive = st.floats(1e-9, 1e3)
@@ -139,3 +141,21 @@ def test_what_is_greater_by_chance_alone_is_told_of_as_often_as_it_says() -> Non
     assert 20 <= told <= 72
     assert p_greater([5, 6, 7, 8], [1, 2, 3, 4]) < 0.05
     assert p_greater([1, 2, 3, 4], [5, 6, 7, 8]) > 0.95
+
+
+@pytest.mark.parametrize("sigma", [0.1, 3.0])
+def test_the_scatter_of_normal_values_is_their_standard_deviation(sigma: float) -> None:
+    values = np.random.default_rng(1).normal(5.0, sigma, 10_000)
+    assert scatter(values) == pytest.approx(sigma, rel=0.05)
+    values[:500] = 1e9
+    assert scatter(values) == pytest.approx(sigma, rel=0.2)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5, 8])
+def test_medians_of_columns_are_of_what_is_known(rows: int) -> None:
+    random = np.random.default_rng(rows)
+    values = np.where(random.random((rows, 20)) < 0.4, np.nan, random.normal(size=(rows, 20)))
+    values[:, 0] = np.nan
+    for column, median in zip(values.T, column_medians(values), strict=True):
+        known = column[~np.isnan(column)]
+        assert median == np.median(known) if len(known) else np.isnan(median)

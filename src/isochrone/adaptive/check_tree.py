@@ -14,11 +14,12 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.criterion import LEAST_SHARE, scatter
+from isochrone.detect.criterion import LEAST_SHARE
 from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import EVIDENCE, FEW, LEAST_STEP, MOST_ROUNDS
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
+from isochrone.statistics import scatter
 
 
 def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[Pair], None, list[Ints]]:

@@ -8,11 +8,11 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from isochrone.adaptive.check_tree import check_tree
-from isochrone.adaptive.level_samples import members
 from isochrone.adaptive.split_by_pivots import split_by_pivots
 from isochrone.adaptive.table import Pair, Table
 from isochrone.adaptive.tasks import Asking, Tasks
 from isochrone.detect.distance import Ints
+from isochrone.detect.partitions import members
 
 Choosing = Generator[Sequence[Pair], None, Sequence[Ints] | None]
 """Yields pairs to measure; when it is resumed, they are in the table. Returns the levels that they tell,

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.detect.criterion import scatter
 from isochrone.detect.distance import Floats
 from isochrone.detect.evidence import LEAST_STEP, beyond_chance
+from isochrone.statistics import scatter
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,11 @@ class Step:
     far: float
     scatter: float
 
-    @property
-    def middle(self) -> float:
-        """A value that may be on either side."""
-        return (self.near + self.far) / 2
-
     def evidence(self, value: float) -> float:
         """Logarithm of how much likelier the value is on the far side; negative for the near side."""
-        width = self.far - self.near
+        width, middle = self.far - self.near, (self.near + self.far) / 2
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            ratio = float(np.nan_to_num((value - self.middle) * width / np.float64(self.scatter) ** 2))
+            ratio = float(np.nan_to_num((value - middle) * width / np.float64(self.scatter) ** 2))
         return float(np.clip(ratio, -1e6, 1e6))
 
 

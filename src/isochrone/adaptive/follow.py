@@ -64,7 +64,7 @@ def follow(output: Path, above: int, choose: Chooser, budget_s: float | None = N
         seed = conversation.measurements.seed
         looking, repeating, sampling = (np.random.default_rng([seed, phase]) for phase in range(3))
         if conversation.measurements.ranks > above:
-            table = Table(conversation.measurements.ranks, conversation.measurements.repetitions)
+            table = Table(conversation.measurements.ranks)
             levels = conversation.choose_pairs(choose, table)
             among = conversation.measurements.only_pairs(table.measured)
             usual = usual_levels(among)

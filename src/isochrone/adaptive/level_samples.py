@@ -12,6 +12,7 @@ import numpy as np
 from isochrone.adaptive.table import Pair
 from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import FEW
+from isochrone.detect.partitions import members
 
 
 def level_samples(levels: Sequence[Ints], random: np.random.Generator) -> list[Pair]:
@@ -70,11 +71,3 @@ def share_of_groups(groups: Sequence[Hashable], share: float, seed: int) -> list
         for rank in random.permutation(ranks)[: max(least, math.ceil(share * len(ranks)))].tolist()
     ]
     return list(itertools.combinations(sorted(chosen), 2))
-
-
-def members(groups: Sequence[Hashable]) -> list[list[int]]:
-    """The ranks of each group, given the group of each rank; the group of the least rank first."""
-    found: dict[Hashable, list[int]] = {}
-    for rank, group in enumerate(groups):
-        found.setdefault(group, []).append(rank)
-    return list(found.values())

@@ -66,15 +66,14 @@ def streams_s(levels: Sequence[Ints], message_s: float) -> float:
     """What `measure_streams` takes at most, in seconds, if a message takes so long: where nothing is shared,
     and twice the pairs get twice as much.
     """
-    count = 0
+    asked: list[Sequence[Pair]] = []
 
     def get_all(pairs: Sequence[Pair]) -> Stream:
-        nonlocal count
-        count += 1
+        asked.append(pairs)
         return Stream(tuple(pairs), 1, 1, (1.0,) * len(pairs))
 
     measure_streams(levels, np.random.default_rng(0), get_all)
-    return count * stream_messages(message_s) * message_s
+    return len(asked) * stream_messages(message_s) * message_s
 
 
 def within_budget(expected_s: float, budget_s: float | None) -> bool:
@@ -83,14 +82,9 @@ def within_budget(expected_s: float, budget_s: float | None) -> bool:
 
 
 def _until_flat(pairs: Sequence[Pair], measure: Measure) -> None:
-    rate = 0.0
-    count = 1
-    while True:
-        found = measure(pairs[:count]).rate_bytes_per_s
-        if found < _FLAT * rate or count == len(pairs):
-            return
-        rate = found
-        count = min(2 * count, len(pairs))
+    rate, count = 0.0, 1
+    while (found := measure(pairs[:count]).rate_bytes_per_s) >= _FLAT * rate and count < len(pairs):
+        rate, count = found, min(2 * count, len(pairs))
 
 
 def _ways_out(outer: Ints, inner: Sequence[Ints], group: int, random: np.random.Generator) -> list[Pair]:

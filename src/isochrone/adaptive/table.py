@@ -27,21 +27,12 @@ class Table:
         ranks: how many there are.
     """
 
-    def __init__(self, ranks: int, repetitions: int) -> None:
-        """``repetitions`` is the number of round trips of a pair, of which the least counts, where a pair
-        does not say otherwise.
-        """
+    def __init__(self, ranks: int) -> None:
         self.ranks = ranks
-        self._repetitions = repetitions
         # Of each rank: the other of a pair, and the logarithm of the distance. Most pairs are missing.
         self._log_s: list[dict[int, float]] = [{} for _ in range(ranks)]
         self._spreads: dict[Pair, float] = {}
         self._counts: list[int] = []
-
-    @property
-    def pairs(self) -> int:
-        """Number of pairs that were measured."""
-        return len(self._spreads)
 
     @property
     def distances(self) -> Distances:
@@ -75,13 +66,13 @@ class Table:
         usual = scatter_of_least(int(np.median(self._counts)))
         return usual * float(np.median(list(self._spreads.values())))
 
-    def add(self, pair: Pair, least_s: float, median_s: float, repetitions: int | None = None) -> None:
+    def add(self, pair: Pair, least_s: float, median_s: float, repetitions: int) -> None:
         """Takes in a pair: the least and the median of the one-way times of its smallest message, seconds,
         and how many round trips they are of.
         """
         low, high = min(pair), max(pair)
         self._log_s[low][high] = self._log_s[high][low] = float(np.log(least_s))
-        self._counts.append(self._repetitions if repetitions is None else repetitions)
+        self._counts.append(repetitions)
         self._spreads[low, high] = float(spread_of(least_s, median_s))
         self.__dict__.pop("noise", None)  # which all pairs have a say in
 

@@ -27,20 +27,17 @@ class Tasks:
     def run(self) -> Asking:
         """Runs all tasks to their ends. Yields what they want together; nothing that was measured before."""
         while self._active:
-            active, self._active = self._active, []
             wanted: dict[Pair, None] = {}
             waiting = []
             # A task that asks for nothing new goes on at once.
-            while active:
-                task = active.pop(0)
+            while self._active:
+                task = self._active.pop(0)
                 for pairs in task:
                     missing = self._table.missing(pairs)
                     if missing:
                         wanted.update(dict.fromkeys(missing))
                         waiting.append(task)
                         break
-                active += self._active
-                self._active = []
             if wanted:
                 yield list(wanted)
             self._active = waiting

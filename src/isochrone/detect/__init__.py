@@ -13,30 +13,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.detect.accuracy import accuracy
 from isochrone.detect.by_size import with_levels_by_size
 from isochrone.detect.criterion import Verdict
 from isochrone.detect.dendrogram import dendrogram
-from isochrone.detect.distance import Ints, distance_matrix_s, distances
+from isochrone.detect.distance import Ints, distances
 from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
 from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import judged
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
-from isochrone.detect.partitions import same
+from isochrone.detect.partitions import members, same
 from isochrone.fabric.switches import Switches
 from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
 from isochrone.files.place import UNKNOWN_HOST
 
-__all__ = [
-    "Clustering",
-    "DetectReport",
-    "accuracy",
-    "dendrogram",
-    "detect",
-    "distance_matrix_s",
-]
-
+__all__ = ["Clustering", "DetectReport", "dendrogram", "detect"]
 
 LOG = logging.getLogger("isochrone.detect")
 
@@ -120,7 +111,7 @@ def detect(
         places=places,
         ranks=ranks,
         levels=tuple(
-            Level(name, _groups(labels), confidence, links)
+            Level(name, tuple(map(tuple, members(labels.tolist()))), confidence, links)
             for name, labels, confidence, links in zip(
                 names, levels, sure, level_links(measurements, partitions), strict=True
             )
@@ -173,9 +164,3 @@ def _reasons(levels: Mapping[str, Verdict], others: Sequence[Verdict], place_of:
             )
         )
     return tuple(sorted(found, key=lambda reason: reason.groups))
-
-
-def _groups(labels: Ints) -> tuple[tuple[int, ...], ...]:
-    """The members of each group, groups by their first member."""
-    groups = [tuple(np.flatnonzero(labels == group).tolist()) for group in np.unique(labels)]
-    return tuple(sorted(groups))

@@ -8,14 +8,10 @@ NTNU 2023, section 3.2). Which group found stands for which group known is settl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-
-from isochrone.detect.distance import Ints
 
 
 def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
@@ -49,13 +45,3 @@ def matched(found: npt.ArrayLike, known: npt.ArrayLike) -> float:
         table[i, j] = shared[here]
         right += int(table[linear_sum_assignment(table, maximize=True)].sum())
     return right / ranks
-
-
-def accuracy(partitions: Iterable[Ints], known: npt.ArrayLike) -> float:
-    """Accuracy, 0 to 1, of the partition that fits best.
-
-    Args:
-        partitions: of the ranks: the levels found, and the single places.
-        known: label of the true group of each rank.
-    """
-    return max(matched(partition, known) for partition in partitions)

@@ -20,7 +20,7 @@ def capacities_bytes_per_s(streams: Iterable[Stream], partitions: Sequence[Ints]
         streams: that were measured.
         partitions: group of each rank at each level, [rank], outermost first.
     """
-    most: dict[tuple[int, int], float] = {}
+    most: list[dict[int, float]] = [{} for _ in partitions]
     for stream in streams:
         senders, receivers = np.array(stream.pairs).T
         meets = set(meeting_level(partitions, senders, receivers).tolist())
@@ -29,10 +29,7 @@ def capacities_bytes_per_s(streams: Iterable[Stream], partitions: Sequence[Ints]
             continue
         groups = set(partitions[level + 1][senders].tolist())
         if len(groups) == 1:
-            key = (level, groups.pop())
-            most[key] = max(most.get(key, 0.0), stream.rate_bytes_per_s)
-    found: list[float | None] = []
-    for level in range(len(partitions)):
-        rates = [rate for (k, _), rate in most.items() if k == level and rate > 0]
-        found.append(float(np.median(rates)) if rates else None)
-    return found
+            group = groups.pop()
+            most[level][group] = max(most[level].get(group, 0.0), stream.rate_bytes_per_s)
+    rates = ([rate for rate in of_group.values() if rate > 0] for of_group in most)
+    return [float(np.median(found)) if found else None for found in rates]

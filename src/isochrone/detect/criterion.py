@@ -22,9 +22,10 @@ import numpy as np
 from scipy.special import chdtri, ndtr, stdtrit
 
 from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.effects import group_medians, rank_effects, row_medians
+from isochrone.detect.effects import group_medians, rank_effects
 from isochrone.detect.evidence import ERROR, FEW, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY, SLOWER
 from isochrone.detect.place_pairs import PlacePairs
+from isochrone.statistics import column_medians, scatter
 
 LEAST_SHARE = 0.2
 """So many of all ranks must be in groups that the level sets apart: less is a spot of it, and no level."""
@@ -74,21 +75,17 @@ class Verdict:
         return self.merit >= 1
 
 
+@dataclass(frozen=True, eq=False)
 class Criterion:
     """Judges partitions of places.
 
     Attributes:
         pairs: what is known of distances.
+        host_of: [place], number of each one's host.
     """
 
-    def __init__(self, pairs: PlacePairs, host_of: Ints) -> None:
-        """`host_of` is the number of each place's host, [place]."""
-        self.pairs = pairs
-        self._hosts = host_of
-
-    def without(self, effects: Floats) -> Criterion:
-        """The same, without what each place adds to its messages, [place]."""
-        return Criterion(self.pairs.without(effects), self._hosts)
+    pairs: PlacePairs
+    host_of: Ints
 
     def _one_apart(self, places: Ints, groups: Ints, units: Ints) -> bool:
         """Whether of a parent's two groups one is a unit, apart from all others: it is slow, or far, and
@@ -106,8 +103,8 @@ class Criterion:
         if len(np.unique(units[one])) > 1 or len(np.unique(units[~one])) == 1:
             return False
         if one.sum() == 1:
-            hosts = np.unique(self._hosts[places[~one]])
-            return len(hosts) > 1 or self._hosts[places[one]][0] == hosts[0]
+            hosts = np.unique(self.host_of[places[~one]])
+            return len(hosts) > 1 or self.host_of[places[one]][0] == hosts[0]
         row, column, log_s = self.pairs.among(places)
         away = log_s[one[row] & ~one[column]]
         among = log_s[~one[row] & ~one[column] & (units[row] != units[column])]
@@ -124,14 +121,13 @@ class Criterion:
         judge = self._judge(outer, labels, inner)
         if isinstance(judge, str):
             return Verdict(labels, why_not=judge)
-        log_s = judge.log_s
         # The step must be there before anything is taken away, and in what messages usually take.
-        raw = np.minimum(judge.margins(log_s)[0], judge.margins(judge.usual)[0] / USUALLY)
+        raw = np.minimum(judge.margins(judge.log_s)[0], judge.margins(judge.usual)[0] / USUALLY)
         least = np.full_like(raw, LEAST_STEP)
         seen = judge.of(raw, least, least)
         if not seen.holds:
             return seen
-        alike, sigma, free = self._fit(judge, log_s)
+        alike, sigma, free = self._fit(judge)
         beyond, shared = (
             float(np.sqrt(max(sigma**2 - max(self.pairs.noise, own) ** 2, 0.0)))
             for own in (0.0, judge.scatter_of_pairs(alike))
@@ -167,7 +163,7 @@ class Criterion:
             if self._one_apart(here, labels[here], units[here]):
                 across[outer[at] == parent] = own[outer[at] == parent] = False
                 apart = True
-        judge = _Judge(labels, at, outside, groups, own, across, known, log_s, usual)
+        judge = _Judge(labels, outside, groups, own, across, known, log_s, usual)
         if judge.pairs_own == 0 or judge.pairs_across == 0:
             return SLOW_OR_FAR if apart else "none of its groups has measured pairs"
         if min(judge.pairs_own, judge.pairs_across) == 1 and len(at) > 3:
@@ -212,11 +208,11 @@ class Criterion:
             chosen = [group[np.argsort(-least[group], kind="stable")[:most]] for group in groups]
         return np.sort(np.concatenate(chosen))
 
-    def _fit(self, judge: _Judge, log_s: Floats) -> tuple[Floats, float, int]:
+    def _fit(self, judge: _Judge) -> tuple[Floats, float, int]:
         """[rank, rank], the distances without what ranks add; how far those of a kind scatter; and how many
         of them tell that.
         """
-        own, across = judge.own, judge.across
+        log_s, own, across = judge.log_s, judge.own, judge.across
         pairs = judge.pairs_own + judge.pairs_across
         # Of fewer pairs a rank, what ranks add would be mostly noise.
         fits = pairs >= FEW * len(log_s)
@@ -235,8 +231,8 @@ class _Judge:
     """Margins of the ranks of one partition, and what they come to.
 
     Attributes:
-        at: which places are looked at, as its ranks.
-        own, across: [rank, rank], which pairs that are known are within a group, and between two.
+        own, across: [rank, rank], which pairs that are known are within a group, and between two; of both
+            there are ``pairs_own`` and ``pairs_across``.
         counts: [rank, group], how many of a group's distances to a rank are known.
         formed: [rank], whether its group is set apart.
         log_s, usual: [rank, rank], logarithms of distances, and of usual ones.
@@ -245,7 +241,6 @@ class _Judge:
     def __init__(
         self,
         labels: Ints,
-        at: Ints,
         outside: Ints,
         groups: Ints,
         own: Booleans,
@@ -258,19 +253,15 @@ class _Judge:
         outside, and in the partition; ``known``, [rank, rank], which pairs are.
         """
         self.log_s, self.usual = log_s, usual
+        self.own, self.across = own, across
         self._labels, self._groups, self._known = labels, groups, known
-        self.at, self.own, self.across = at, own, across
-        self._sizes = np.bincount(groups)
-        parent_of = np.zeros(len(self._sizes), dtype=np.int64)
-        parent_of[groups] = outside
-        beside = parent_of[None, :] == outside[:, None]
-        beside[np.arange(len(at)), groups] = False
-        self.formed: Booleans = own.any(axis=1) & beside.any(axis=1) & across.any(axis=1)
-        self.counts: Floats = known @ (groups[:, None] == np.arange(len(self._sizes))).astype(np.float64)
-        self._beside = beside
-        self._siblings: Booleans = beside & (self.counts > 0)
-        upper = np.triu_indices(len(at))
-        self.pairs_own, self.pairs_across = int(own[upper].sum()), int(across[upper].sum())
+        _, one_of, self._sizes = np.unique(groups, return_index=True, return_counts=True)
+        self._member = np.equal.outer(groups, np.arange(len(self._sizes))).astype(np.float64)
+        self._beside: Booleans = outside[:, None] == outside[one_of]
+        self._beside[np.arange(len(groups)), groups] = False
+        self.formed: Booleans = own.any(axis=1) & self._beside.any(axis=1) & across.any(axis=1)
+        self.counts: Floats = known @ self._member
+        self.pairs_own, self.pairs_across = (int(np.triu(kind).sum()) for kind in (own, across))
 
     def within(self, log_s: Floats) -> tuple[Floats, int]:
         """[pair], how far the distances within groups are from what is usual in their group: a part may be
@@ -289,7 +280,7 @@ class _Judge:
         a ring, a mesh or a plane it is less than the scatter by far. Infinite where the known pairs do not
         tell.
         """
-        member = np.equal.outer(self._groups, np.arange(len(self._sizes))).astype(np.float64)
+        member = self._member
         whole = member @ (member.T @ self.across @ member) @ member.T
         several = (self._sizes > 1)[self._groups]
         sizes = self._sizes[self._groups].astype(np.float64)
@@ -333,9 +324,8 @@ class _Judge:
             for of in (np.maximum(count - 1, 0) // 2, count // 2)
         ]
         to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
-        near = row_medians(log_s, own)
-        valid = self._siblings & np.any(own, axis=1, keepdims=True)
-        return np.where(valid, to_groups - near[:, None], np.inf), to_groups
+        near = column_medians(np.where(own, log_s, np.nan).T)[:, None]
+        return np.where(self._beside & ~np.isnan(near), to_groups - near, np.inf), to_groups
 
     def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
         """The verdict.
@@ -373,9 +363,3 @@ def _ratio(log: float) -> float:
     """Of damaged files it may be beyond all numbers."""
     with np.errstate(over="ignore"):
         return float(np.nan_to_num(np.exp(log)))
-
-
-def scatter(values: Floats) -> float:
-    """Half the width of the middle 68 % of the values: the standard deviation, were they normal."""
-    low, high = np.percentile(values, [15.87, 84.13])
-    return float(high - low) / 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from isochrone.detect.place_pairs import PlacePairs
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements
 from isochrone.files.measurements import MOST_SQUARE
+
+Merge = tuple[float, int, int]
+"""The height, and the least rank of each of the two clusters, the lesser first."""
 
 
 def dendrogram(measurements: Measurements) -> Floats:
@@ -41,14 +45,12 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Floats:
     ranks = len(pairs.place_of)
     means = level_means(pairs, levels)
     borders = np.concatenate([[np.inf], (means[:-1] + means[1:]) / 2, [-np.inf]])
-    steps = [(np.arange(ranks), pairs.place_of, len(levels) - 1)]
-    inner = pairs.place_of
-    for level in range(len(levels) - 1, -1, -1):
-        outer = levels[level][pairs.place_of]
-        steps.append((inner, outer, level))
-        inner = outer
-    merges = _Merges(ranks)
-    for inner, outer, level in steps:
+    path = [*(labels[pairs.place_of] for labels in levels), pairs.place_of, np.arange(ranks)]
+    height = np.full(ranks, -np.inf)
+    merges: list[Merge] = []
+    for at in reversed(range(len(levels) + 1)):
+        outer, inner = path[at : at + 2]
+        level = min(at, len(levels) - 1)
         representatives = np.unique(inner, return_index=True)[1]
         group_of = outer[representatives]
         known = PlacePairs.of(replace(pairs, place_of=inner))
@@ -63,48 +65,42 @@ def grow(pairs: Distances, levels: Sequence[Ints]) -> Floats:
             among = np.full((len(items), len(items)), means[level])
             i, j = (np.searchsorted(items, each[here]) for each in (first, second))
             among[i, j] = among[j, i] = known.log_s[here]
-            merges.join(representatives[items].tolist(), among, borders[level + 1], borders[level])
-    return merges.matrix()
+            ends = borders[level + 1], borders[level]
+            merges += _merged(representatives[items].tolist(), among, *ends, height)
+    return _matrix(merges)
 
 
-class _Merges:
-    """Merges of clusters of ranks, each cluster known by any of its ranks."""
+def _merged(
+    representatives: Sequence[int], mean: Floats, low: float, high: float, height: Floats
+) -> list[Merge]:
+    """Merges of clusters into one, each known by the least of its ranks.
 
-    def __init__(self, ranks: int) -> None:
-        self._cluster = list(range(ranks))
-        self._members = [[rank] for rank in range(ranks)]
-        self._heights = [-np.inf] * ranks
-        self._rows: list[tuple[int, int]] = []
-        self._ranks = ranks
+    Args:
+        representatives: the clusters.
+        mean: [cluster, cluster], mean logarithms of their distances.
+        low, high: between which heights they are merged.
+        height: [rank], of the cluster that it represents; becomes that of what it represents then.
+    """
+    if len(representatives) < 2:
+        return []
+    merges: list[Merge] = []
+    clusters = list(representatives)
+    tree, least = average_linkage(mean[np.triu_indices(len(mean), 1)])
+    for a, b, above_least, _ in tree:
+        one, other = sorted((clusters[int(a)], clusters[int(b)]))
+        height[one] = max(height[one], height[other], min(max(above_least + least, low), high))
+        merges.append((height[one], one, other))
+        clusters.append(one)
+    return merges
 
-    def join(self, representatives: Sequence[int], mean: Floats, low: float, high: float) -> None:
-        """Joins the clusters of the representatives, [item, item] being their mean distances, between two
-        heights.
-        """
-        if len(representatives) < 2:
-            return
-        nodes = [self._cluster[rank] for rank in representatives]
-        tree, least = average_linkage(mean[np.triu_indices(len(mean), 1)])
-        for a, b, height, _ in tree:
-            pair = sorted((nodes[int(a)], nodes[int(b)]), key=lambda node: self._members[node][0])
-            height = max(*(self._heights[node] for node in pair), min(max(height + least, low), high))
-            nodes.append(len(self._members))
-            self._rows.append((pair[0], pair[1]))
-            self._heights.append(float(height))
-            members = self._members[pair[0]] + self._members[pair[1]]
-            self._members.append(members)
-        for rank in self._members[nodes[-1]]:
-            self._cluster[rank] = nodes[-1]
 
-    def matrix(self) -> Floats:
-        """The merges as SciPy's linkage matrix, by rising height; heights in seconds."""
-        heights = np.array(self._heights[self._ranks :])
-        order = np.argsort(heights, kind="stable")
-        number = np.arange(len(self._members))
-        number[self._ranks + order] = self._ranks + np.arange(len(order))
-        result = np.empty((len(order), 4))
-        for row, merge in enumerate(order):
-            a, b = self._rows[merge]
-            size = len(self._members[self._ranks + merge])
-            result[row] = number[a], number[b], np.exp(heights[merge]), size
-        return result
+def _matrix(merges: Sequence[Merge]) -> Floats:
+    """The merges of all ranks as SciPy's linkage matrix, by rising height; heights in seconds."""
+    ranks = len(merges) + 1
+    number, size = list(range(ranks)), [1] * ranks
+    result = np.empty((len(merges), 4))
+    for row, (height, one, other) in enumerate(sorted(merges, key=itemgetter(0))):
+        size[one] += size[other]
+        result[row] = number[one], number[other], np.exp(height), size[one]
+        number[one] = ranks + row
+    return result

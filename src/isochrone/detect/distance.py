@@ -110,20 +110,16 @@ def spread_of(least: npt.ArrayLike, median: npt.ArrayLike) -> Floats:
     return spread
 
 
-def distances_of(
-    log_s: Floats, noise: float, host_of: Ints | None = None, spread: Floats | None = None
-) -> Distances:
+def distances_of(log_s: Floats, noise: float, host_of: Ints | None = None) -> Distances:
     """Distances between ranks that have a place each.
 
     Args:
         log_s: [rank, rank], logarithm of the distance in seconds, symmetric; NaN where not measured.
         noise: how far that scatters from message to message.
         host_of: [rank], number of the rank's host; by default each has one of its own.
-        spread: [rank, rank], how far the median is above it, likewise; by default not at all.
     """
     i, j = np.nonzero(np.triu(~np.isnan(log_s), 1))
-    of_pair = None if spread is None else spread[i, j]
-    return distances_between(i, j, log_s[i, j], noise, len(log_s), host_of, of_pair)
+    return distances_between(i, j, log_s[i, j], noise, len(log_s), host_of)
 
 
 def distances_between(

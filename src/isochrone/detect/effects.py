@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.evidence import ENOUGH, MOST_ROUNDS, NEARLY_EVERY
+from isochrone.detect.partitions import meeting_level
+from isochrone.detect.place_pairs import PlacePairs
 
 
 def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
@@ -52,24 +56,24 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
     return effects
 
 
-def effects_around(first: Ints, second: Ints, log_s: Floats, meets: Ints, ranks: int) -> Floats:
-    """[rank], the same where the levels are known: the median of what is left of each rank's distances.
+def effects_around(pairs: PlacePairs, levels: Sequence[Ints]) -> Floats:
+    """[place], the same where the levels are known: the median of what is left of each place's distances.
 
     Args:
-        first, second: [pair], two different ranks each.
-        log_s: [pair], logarithms of distances.
-        meets: [pair], the level at which the two meet.
-        ranks: how many there are.
+        pairs: the distances that are known.
+        levels: the group of each place, outermost first.
     """
-    effects = np.zeros(ranks)
+    first, second, log_s = pairs.of_two
+    meets = meeting_level(levels, first, second)
+    effects = np.zeros(pairs.places)
     ends = np.concatenate([first, second])
     for _ in range(MOST_ROUNDS if len(log_s) else 0):
         medians = group_medians(meets, log_s - effects[first] - effects[second], meets.max() + 1)
         of_pair = log_s - medians[meets]
         effects = group_medians(
-            ends, np.concatenate([of_pair - effects[second], of_pair - effects[first]]), ranks
+            ends, np.concatenate([of_pair - effects[second], of_pair - effects[first]]), pairs.places
         )
-        seen = np.bincount(ends, minlength=ranks) > 0
+        seen = np.bincount(ends, minlength=pairs.places) > 0
         effects[seen] -= np.median(effects[seen])
     return effects
 
@@ -84,12 +88,3 @@ def group_medians(group: Ints, values: Floats, groups: int) -> Floats:
     middle = ordered[np.minimum(start + np.maximum(count - 1, 0) // 2, len(values) - 1)]
     middle += ordered[np.minimum(start + count // 2, len(values) - 1)]
     return np.where(count > 0, middle / 2 - np.arange(groups) * span + low, 0.0)
-
-
-def row_medians(values: Floats, known: Booleans) -> Floats:
-    """[row], the median of the values that are known in each; 0 where none is."""
-    ordered = np.sort(np.where(known, values, np.inf), axis=1)
-    count = known.sum(axis=1)
-    rows = np.arange(len(values))
-    middle = ordered[rows, np.maximum(count - 1, 0) // 2] + ordered[rows, count // 2]
-    return np.where(count > 0, middle / 2, 0.0)

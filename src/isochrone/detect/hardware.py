@@ -16,8 +16,6 @@ LOG = logging.getLogger("isochrone.detect")
 
 _LEVELS = {"Package": "socket", "NUMANode": "numa", "L3Cache": "l3", "L2Cache": "l2", "Core": "core"}
 
-CpuSets = dict[str, list[frozenset[int]]]
-
 
 def hardware_partitions(places: Sequence[Place], xml: str | None = None) -> dict[str, list[tuple[str, int]]]:
     """Level name to group of each rank, for the levels at which every rank is within one object of the
@@ -46,7 +44,7 @@ def hardware_partitions(places: Sequence[Place], xml: str | None = None) -> dict
     return partitions
 
 
-def cpu_sets(xml: str) -> CpuSets:
+def cpu_sets(xml: str) -> dict[str, list[frozenset[int]]]:
     """The CPUs of each socket, NUMA node, cache and core in hwloc's XML, by level name; empty for what is
     no such XML.
     """
@@ -55,7 +53,7 @@ def cpu_sets(xml: str) -> CpuSets:
     except ElementTree.ParseError as error:
         LOG.warning("lstopo's output is not read: %s", error)
         return {}
-    found: CpuSets = {}
+    found: dict[str, list[frozenset[int]]] = {}
     for item in root.iter("object"):
         name = _LEVELS.get(item.get("type", ""))
         cpus = _mask(item.get("cpuset", ""))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from isochrone.detect.accuracy import accuracy, matched
+from isochrone.detect.accuracy import matched
 from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import NEARLY_EVERY
 from isochrone.detect.known import TRUTH, Known
@@ -46,14 +46,15 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
 
 
 def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, float]:
-    """Accuracy at every level of the truth; where there is none, of what is known from elsewhere.
+    """Accuracy, 0 to 1, at every level of the truth, of the partition that fits best; where there is no
+    truth, of what is known from elsewhere.
 
     Args:
         partitions: of the ranks, the levels found and the single places.
         known: partitions of the ranks from elsewhere.
     """
     judges = [part for part in known if part.source == TRUTH] or list(known)
-    return {part.name: accuracy(partitions, part.labels) for part in judges}
+    return {part.name: max(matched(found, part.labels) for found in partitions) for part in judges}
 
 
 def agreement(partitions: Sequence[Ints], names: Sequence[str], known: Sequence[Known]) -> Json:

@@ -22,7 +22,7 @@ from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
 from isochrone.detect.evidence import MOST_ROUNDS
-from isochrone.detect.partitions import meeting_level, numbered, same
+from isochrone.detect.partitions import numbered, same
 from isochrone.detect.place_pairs import PlacePairs
 from isochrone.detect.relocate import relocate
 
@@ -45,33 +45,26 @@ def judged(distances: Distances, filled: bool = False) -> tuple[list[Verdict], l
     them and are none, likewise.
     """
     with one_thread():
-        return _judged(distances, filled)
-
-
-def _judged(distances: Distances, filled: bool) -> tuple[list[Verdict], list[Verdict]]:
-    everything = np.zeros(distances.places, dtype=np.int64)
-    pairs = PlacePairs.of(distances, filled)
-    criterion = Criterion(pairs, distances.host_of)
-    levels, passed_over = _chosen(criterion, everything)
-    for _ in range(MOST_ROUNDS):
-        path = np.stack([everything, *levels])
-        first, second = pairs.first[pairs.apart], pairs.second[pairs.apart]
-        meets = meeting_level(path, first, second)
-        effects = effects_around(first, second, pairs.log_s[pairs.apart], meets, pairs.places)
-        alike = criterion.without(effects)
-        found, _ = _chosen(alike, everything)
-        found = _holding(criterion, relocate(alike.pairs, [everything, *found])[1:])
-        # A spot less of support may be chance's.
-        fewer = _support(criterion, levels) - _support(criterion, found)
-        most = 1 if len(found) < len(levels) else max(LEAST_SHARE * pairs.places, 1)
-        if fewer >= most or (len(found) == len(levels) and all(map(same, found, levels))):
-            break
-        levels = found
-    # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
-    kept = [numbered(labels) for labels in _halved(distances, levels)]
-    around = Verdict(everything, 1.0, distances.places, distances.places, distances.places, confidence=1.0)
-    said = [around, *_verdicts(criterion, kept)]
-    return said, [other for other in passed_over() if not any(same(other.labels, labels) for labels in kept)]
+        everything = np.zeros(distances.places, dtype=np.int64)
+        pairs = PlacePairs.of(distances, filled)
+        criterion = Criterion(pairs, distances.host_of)
+        levels, passed_over = _chosen(criterion, everything)
+        for _ in range(MOST_ROUNDS):
+            effects = effects_around(pairs, [everything, *levels])
+            alike = Criterion(pairs.without(effects), distances.host_of)
+            found, _ = _chosen(alike, everything)
+            found = _holding(criterion, relocate(alike.pairs, [everything, *found])[1:])
+            before, now = (sum(one.support for one in _verdicts(criterion, of)) for of in (levels, found))
+            # A spot less of support may be chance's.
+            most = 1 if len(found) < len(levels) else max(LEAST_SHARE * pairs.places, 1)
+            if before - now >= most or (len(found) == len(levels) and all(map(same, found, levels))):
+                break
+            levels = found
+        # Numbers by what came first, so that the same groups have the same numbers whatever the noise.
+        kept = [numbered(labels) for labels in _halved(distances, levels)]
+        around = Verdict(everything, 1.0, pairs.places, pairs.places, pairs.places, confidence=1.0)
+        others = (other for other in passed_over() if not any(same(other.labels, one) for one in kept))
+        return [around, *_verdicts(criterion, kept)], list(others)
 
 
 def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callable[[], list[Verdict]]]:
@@ -112,12 +105,10 @@ def _chosen(criterion: Criterion, everything: Ints) -> tuple[list[Ints], Callabl
         before = chosen
         around = [-1, *chosen, inside]
         chosen = sorted({*chosen, *(at for ends in pairwise(around) for at in between(*ends))})
-        at = 0
-        while at < len(chosen):
-            outer, inner = ([-1, *chosen, inside][at + by] for by in (0, 2))
-            found = best(outer, inner)
-            chosen[at : at + 1] = [] if found is None else [found]
-            at += found is not None
+        inner_ends, chosen = [*chosen[1:], inside], []
+        for inner in inner_ends:
+            found = best(chosen[-1] if chosen else -1, inner)
+            chosen += [] if found is None else [found]
         if chosen == before:
             break
 
@@ -142,11 +133,6 @@ def _holding(criterion: Criterion, levels: Sequence[Ints]) -> list[Ints]:
     return kept
 
 
-def _support(criterion: Criterion, levels: Sequence[Ints]) -> int:
-    """How many ranks are nearer to their own group, of all levels."""
-    return sum(verdict.support for verdict in _verdicts(criterion, levels))
-
-
 def _verdicts(criterion: Criterion, levels: Sequence[Ints]) -> list[Verdict]:
     """Of levels, each between its neighbours; around the first is the group of all."""
     outside = [np.zeros(criterion.pairs.places, dtype=np.int64), *levels]
@@ -161,21 +147,16 @@ def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
     the rest are groups too: then these are the other half. There are measurements of two EPYC 7742 where the
     cores of one socket see each other no sooner than those of the other socket do.
     """
-    found = [np.zeros_like(levels[0]), *(labels.copy() for labels in levels)] if levels else []
-    for outer, labels, inner in zip(found, found[1:], [*found[2:], None], strict=False):
+    found = [np.zeros(distances.places, dtype=np.int64), *(labels.copy() for labels in levels)]
+    for outer, labels, inner in zip(found, found[1:], found[2:], strict=False):
         for parent in np.unique(outer):
             here = np.flatnonzero(outer == parent)
-            if inner is None or len(np.unique(distances.host_of[here])) > 1:
+            if len(np.unique(distances.host_of[here])) > 1:
                 continue
             groups = [here[labels[here] == group] for group in np.unique(labels[here])]
             formed = [group for group in groups if len(np.unique(inner[group])) > 1]
             rest = [group for group in groups if len(np.unique(inner[group])) == 1]
-            if (
-                len(formed) == 1
-                and 2 * len(formed[0]) == len(here)
-                and len(rest) > 1
-                and min(map(len, rest)) > 1
-            ):
-                for group in rest:
-                    labels[group] = labels[rest[0]][0]
+            halved = len(formed) == 1 and 2 * len(formed[0]) == len(here) and len(rest) > 1
+            if halved and min(map(len, rest)) > 1:
+                labels[np.concatenate(rest)] = labels[rest[0][0]]
     return found[1:]

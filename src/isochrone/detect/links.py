@@ -14,11 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.detect.capacity import capacities_bytes_per_s
-from isochrone.detect.criterion import scatter
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.partitions import meeting_level
 from isochrone.files import Links, Measurements, PairParameters
 from isochrone.files.topology import Points
+from isochrone.statistics import scatter
 
 
 def level_links(measurements: Measurements, partitions: Sequence[Ints]) -> tuple[Links | None, ...]:

@@ -34,6 +34,14 @@ def numbered(labels: Iterable[Hashable] | Ints) -> Ints:
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
+def members(groups: Sequence[Hashable]) -> list[list[int]]:
+    """The ranks of each group, given the group of each rank; the group of the least rank first."""
+    found: dict[Hashable, list[int]] = {}
+    for rank, group in enumerate(groups):
+        found.setdefault(group, []).append(rank)
+    return list(found.values())
+
+
 def same(one: Ints, other: Ints) -> bool:
     """Whether two labellings are one partition."""
     pairs = len(np.unique(np.stack([one, other]), axis=1)[0])
@@ -53,7 +61,4 @@ def level_means(distances: Distances, levels: Sequence[Ints]) -> Floats:
     meets = meeting_level(levels, places[distances.first], places[distances.second])
     count = np.bincount(meets, minlength=len(levels))
     mean: Floats = np.bincount(meets, distances.log_s, minlength=len(levels)) / np.maximum(count, 1)
-    for level in range(1, len(levels)):
-        if count[level] == 0:
-            mean[level] = mean[level - 1]
-    return mean
+    return mean[np.maximum.accumulate(np.where(count > 0, np.arange(len(levels)), 0))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from isochrone.detect.cuts import average_linkage
 from isochrone.detect.distance import Booleans, Distances, Floats, Ints
@@ -68,10 +68,15 @@ class PlacePairs:
         apart: Booleans = self.first != self.second
         return apart
 
+    @property
+    def of_two(self) -> tuple[Ints, Ints, Floats]:
+        """[pair of two places] each: the two, and the logarithm of their distance."""
+        return self.first[self.apart], self.second[self.apart], self.log_s[self.apart]
+
     @cached_property
     def linkage(self) -> tuple[Floats, float]:
         """The tree of all places by average linkage, and what its heights are above."""
-        first, second, log_s = self.first[self.apart], self.second[self.apart], self.log_s[self.apart]
+        first, second, log_s = self.of_two
         if 2 * len(log_s) < self.places * (self.places - 1):
             return sparse_linkage(first, second, log_s, self.places)
         return average_linkage(log_s)
@@ -80,19 +85,14 @@ class PlacePairs:
         """[cell] each: of what is known between some places, either way: which two of them, and the
         logarithm.
         """
-        if isinstance(self._number, csr_array):
-            cells = self._number[places][:, places].tocoo()
-            return cells.row, cells.col, self.log_s[cells.data - 1]
-        number = self._number[np.ix_(places, places)]
-        row, column = np.nonzero(number)
-        return row, column, self.log_s[number[row, column] - 1]
+        cells = coo_array(self._number[np.ix_(places, places)])
+        return cells.row, cells.col, self.log_s[cells.data - 1]
 
     def block(self, places: Ints) -> tuple[Floats, Floats, Booleans]:
         """[place, place] of some places: logarithms of distances, of usual ones, and which are known."""
-        if isinstance(self._number, csr_array):
-            number = self._number[places][:, places].toarray()
-        else:
-            number = self._number[np.ix_(places, places)]
+        number = self._number[np.ix_(places, places)]
+        if isinstance(number, csr_array):
+            number = number.toarray()
         log_s, usual = (np.append(each, 0.0)[number - 1] for each in (self.log_s, self.usual_log_s))
         known: Booleans = number > 0
         if self.filled:

@@ -26,13 +26,15 @@ def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
         levels: partitions, outermost first, each a refinement of the one before.
     """
     path = np.stack(levels)
-    apart = pairs.apart
     seen: set[bytes] = set()
     # Medians follow the moves: that they come back to where they were is not ruled out.
     while path.tobytes() not in seen:
         seen.add(path.tobytes())
-        path = _move(path, pairs.first[apart], pairs.second[apart], pairs.log_s[apart])
-    return _distinct(path)
+        path = _move(path, *pairs.of_two)
+    numbered = [np.unique(labels, return_inverse=True)[1].astype(np.int64) for labels in path]
+    # Moves may make a level the same as the one around it.
+    more = np.diff([labels.max() for labels in numbered], prepend=-1)
+    return [labels for labels, groups in zip(numbered, more, strict=True) if groups > 0]
 
 
 def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints:
@@ -79,13 +81,3 @@ def _level_medians(meets: Ints, log_s: Floats, levels: int) -> Floats | None:
     # A level whose groups are single places has no distances; it is as near as the one around it.
     around = np.maximum.accumulate(np.where(filled, np.arange(levels), 0))
     return np.where(filled.cumsum() > 0, medians[around], log_s.max())
-
-
-def _distinct(path: Ints) -> list[Ints]:
-    """The partitions with groups numbered from 0, without those that are the same as the one before."""
-    numbered = [np.unique(labels, return_inverse=True)[1].astype(np.int64) for labels in path]
-    return [
-        now
-        for now, before in zip(numbered, [None, *numbered], strict=False)
-        if before is None or now.max() > before.max()
-    ]

@@ -22,9 +22,9 @@ import numpy as np
 
 from isochrone.detect.distance import Floats
 from isochrone.doctor.findings import LEAST_FACTOR, MOST
-from isochrone.doctor.residuals import median_by_size
 from isochrone.files import Measurements, Place
 from isochrone.files.parameters import PairParameters
+from isochrone.statistics import column_medians
 from isochrone.units import format_bytes, format_time
 
 # Above this the probe has the gap from round trips (native/mpi/probe/plogp.cpp).
@@ -159,9 +159,9 @@ def _scatter(log_ratio: Floats) -> Floats:
     """[size], of the ratios around 1: which rank is the lesser one says nothing of directions."""
     off = np.abs(log_ratio)
     few = np.count_nonzero(~np.isnan(off), axis=0) < _ENOUGH_PAIRS
-    scatter = 1.4826 * median_by_size(off)
+    scatter = 1.4826 * column_medians(off)
     if few.any():
-        scatter[few] = 1.4826 * median_by_size(off.reshape(-1, 1))[0]
+        scatter[few] = 1.4826 * column_medians(off.reshape(-1, 1))[0]
     return np.fmax(scatter, _LEAST_SCATTER)
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.doctor.residuals import Residuals, median_by_size
+from isochrone.doctor.residuals import Residuals
 from isochrone.doctor.suspects import Suspect, pair, suspects
 from isochrone.files import Place
+from isochrone.statistics import column_medians
 from isochrone.units import format_bytes, format_time, number_of
 
 # What is less slow than this is no finding, however sure it is.
@@ -98,7 +99,7 @@ def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = 
         worst = max(slow, key=lambda k: slow[k].weight)
         found.append(slow[worst])
         here = every[worst].pairs
-        excess[here] -= median_by_size(excess[here])
+        excess[here] -= column_medians(excess[here])
         # What takes no part any more need not be judged again, nor what has no part in that.
         del judged[worst]
         changed = np.zeros(len(excess), dtype=np.bool_)
@@ -116,7 +117,7 @@ def findings(residuals: Residuals, places: Sequence[Place], with_levels: bool = 
 
 def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | None:
     here = suspect.pairs
-    more = median_by_size(excess[here])
+    more = column_medians(excess[here])
     level = int(np.bincount(residuals.level[here]).argmax())
     scatter = residuals.scatter[level]
     # Large messages may have been sent between few of the pairs only.
@@ -125,7 +126,7 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
     alone = here[residuals.alone[here]]
     if len(alone):
         # What was fast without other messages around had only been disturbed.
-        beyond[median_by_size(excess[alone]) < more / 2] = -np.inf
+        beyond[column_medians(excess[alone]) < more / 2] = -np.inf
     if np.count_nonzero(beyond > 0) < _least_sizes(residuals):
         return None
     size = int(np.argmax(np.where(beyond > 0, more, -np.inf)))

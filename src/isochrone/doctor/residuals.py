@@ -245,18 +245,8 @@ def _sets_apart(outer: Ints, inner: Ints, hosts: Ints) -> bool:
     return True
 
 
-def median_by_size(values: Floats) -> Floats:
-    """[size], over the pairs, of which there is one at least; NaN where a size was measured of none."""
-    # As np.nanmedian, which takes a hundred times as long for a few pairs.
-    ordered = np.sort(values, axis=0)
-    count = np.count_nonzero(~np.isnan(values), axis=0)
-    size = np.arange(values.shape[1])
-    median: Floats = (ordered[(count - 1) // 2, size] + ordered[count // 2, size]) / 2
-    return median
-
-
 def _weighted_median_by_size(values: Floats, weight: Floats) -> Floats:
-    """[size], as `median_by_size`, where values have a weight: [pair]."""
+    """[size], as `column_medians`, where values have a weight: [pair]."""
     result = np.full(values.shape[1], np.nan)
     for size, column in enumerate(values.T):
         order = np.argsort(column)[: np.count_nonzero(~np.isnan(column))]

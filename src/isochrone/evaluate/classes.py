@@ -18,7 +18,8 @@ from isochrone.detect.levels import find_levels
 from isochrone.detect.methods.method import Method, Objects
 from isochrone.detect.methods.search import at_counts, choose, search
 from isochrone.detect.methods.table import METHODS
-from isochrone.evaluate.made import KINDS, Made, made
+from isochrone.evaluate.machines.machine import Made
+from isochrone.evaluate.machines.table import KINDS, made
 from isochrone.evaluate.run import OURS
 from isochrone.evaluate.scores import found_and_made_up
 
@@ -32,7 +33,7 @@ class ClassScore:
     """What a method made of the machines of one class.
 
     Attributes:
-        kind: of ``made.KINDS``.
+        kind: of ``machines.table.KINDS``.
         method: its name.
         told: whether it was told the number of groups of each level.
         machines, exact: how many there were, and of how many it found all that is there and nothing else.
