@@ -186,7 +186,7 @@ def draw(document: dict[str, Any], folder: Path) -> None:
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3) or any(word.startswith("-") for word in sys.argv[1:]):
         print("\n".join(__doc__.strip().splitlines()[2:4]), file=sys.stderr)
         return 2
     logging.basicConfig(level=logging.INFO, format="%(message)s")

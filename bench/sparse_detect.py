@@ -131,7 +131,7 @@ def are(truth: list[np.ndarray], levels: list[np.ndarray]) -> bool:
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3):
+    if len(sys.argv) not in (2, 3) or any(word.startswith("-") for word in sys.argv[1:]):
         print("\n".join(__doc__.strip().splitlines()[2:3]), file=sys.stderr)
         return 2
     most = int(sys.argv[2]) if len(sys.argv) == 3 else 10_000

@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes says nothing about it: machines are busy.
+settings.register_profile("isochrone", deadline=None)
+settings.load_profile("isochrone")
 
 
 @pytest.fixture(scope="module")

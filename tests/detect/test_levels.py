@@ -180,7 +180,7 @@ def trees(draw) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(rows)[:, order], latencies
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(trees())
 def test_any_tree_is_found_exactly_without_noise(tree):
     paths, latencies = tree

@@ -41,7 +41,7 @@ def filled(matrix, noise=0.0):
 
 
 @given(st.sampled_from([(3, 4), (2, 3, 4), (5, 2, 2)]), st.integers(0, 1000))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_star_of_one_rank_in_every_group_tells_the_rest(counts, seed):
     matrix = ultrametric(counts, [1.0, 0.5, 0.7][: len(counts)])
     n = len(matrix)
@@ -86,7 +86,7 @@ def test_ranks_without_a_way_to_each_other_are_named():
 
 
 @given(st.integers(2, 40), st.integers(0, 1000))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_of_all_pairs_it_is_the_average_linkage_of_scipy(items, seed):
     random = np.random.default_rng(seed)
     first, second = np.triu_indices(items, 1)

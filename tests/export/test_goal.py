@@ -16,7 +16,7 @@ from isochrone.errors import IsochroneError
 from isochrone.export.goal import goal
 from isochrone.show import Call, timeline_of, unsurveyed_layout
 
-EVERY = settings(max_examples=150, deadline=None)
+EVERY = settings(max_examples=150)
 OPERATION = re.compile(
     r"(?P<label>[a-zA-Z][a-zA-Z0-9_]*): "
     r"(?:(?P<kind>send|recv) (?P<size>[0-9]+)b (?P<word>to|from) (?P<peer>[0-9]+) tag (?P<tag>[0-9]+)"

@@ -116,7 +116,7 @@ LINES = [
 ]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=12), st.data())
 def test_lines_may_come_in_any_pieces(server: Server, lines: list[bytes], data: st.DataObject) -> None:
     text = b"".join(lines)

@@ -79,7 +79,7 @@ def pairs(draw):
     return line
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.lists(pairs(), max_size=30), st.integers(0, 3))
 def test_many_lines_together_say_what_they_say_one_by_one(tmp_path, monkeypatch, some, batch):
     path = tmp_path / "measurements.jsonl"

@@ -90,7 +90,7 @@ def told(graph: Graph) -> tuple[set[tuple[int, ...]], set[tuple[object, ...]]]:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_regular_program_is_extended_to_what_it_is_on_the_larger_grid(data: st.DataObject) -> None:
     dimensions = data.draw(st.integers(1, 3))
     grid = tuple(data.draw(st.lists(st.integers(3, 5), min_size=dimensions, max_size=dimensions)))

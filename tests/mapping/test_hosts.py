@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hostile import all_of
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mutations import mutate_text
 
@@ -70,7 +70,6 @@ def test_damaged_lists_are_read_or_refused(tmp_path: Path) -> None:
         assert all(host and cores >= 1 for host, cores in hosts)
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.from_regex(r"[a-z0-9][a-z0-9.-]{0,8}", fullmatch=True), st.integers(1, 999), min_size=1

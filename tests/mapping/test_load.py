@@ -61,7 +61,7 @@ def test_ways_have_the_capacity_that_was_measured_and_nodes_else_what_a_pair_get
 
 
 @given(st.integers(0, 1000), st.permutations(range(12)))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_busiest_way_is_as_busy_as_counted_by_hand(seed: int, at: list[int]) -> None:
     graph = random_graph(seed)
     found = busiest_way(graph, racks(), tuple(at))
@@ -70,7 +70,7 @@ def test_the_busiest_way_is_as_busy_as_counted_by_hand(seed: int, at: list[int])
 
 
 @given(st.integers(0, 1000))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_busiest_way_is_never_busier_than_in_order(seed: int) -> None:
     graph, system = random_graph(seed), racks()
     loaded = optimise(graph, system, "load", seed=seed)

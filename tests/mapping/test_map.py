@@ -92,7 +92,7 @@ def test_many_small_messages_weigh_more_than_few_bytes() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["time", "volume", "hops"]), st.sampled_from(methods()))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_mapping_has_a_place_for_each_rank(seed: int, objective: str, method: str) -> None:
     random = np.random.default_rng(seed)
     system = system_of_topology(topology(3, 4))
@@ -305,7 +305,7 @@ def test_pictures_of_a_mapping(
 
 
 @given(st.integers(2, 40), st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_matrix_of_bytes_keeps_all_of_them(ranks: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     rows = np.stack([*random.integers(0, ranks, (2, 50)), *random.integers(0, 9, (2, 50))], axis=1)

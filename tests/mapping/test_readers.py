@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hostile import all_of, read_or_refused
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mutations import mutate_text
 
@@ -120,7 +120,6 @@ def metis_text(ranks: int, edges: Edges, form: str, ncon: int, shuffle: random.R
     return "\r\n".join([*lines, ""])
 
 
-@settings(deadline=None)
 @given(
     graph=graphs(),
     form=st.sampled_from(["0", "1", "10", "11", "100", "101", "110", "111", "001", "000"]),
@@ -137,7 +136,6 @@ def test_metis_graphs_are_read_whatever_they_weigh(
     assert rows(found) == both_ways({pair: w if form[-1] == "1" else 1 for pair, w in edges.items()})
 
 
-@settings(deadline=None)
 @given(
     graph=graphs(),
     field=st.sampled_from(["pattern", "integer", "real"]),
@@ -298,7 +296,6 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path, name: str) -> None:
         assert np.all(graph.volume_bytes >= 0)
 
 
-@settings(deadline=None)
 @given(data=st.binary(max_size=200), form=st.sampled_from([each.name for each in FORMATS]))
 def test_any_bytes_are_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, form: str

@@ -444,7 +444,7 @@ def machines(draw: st.DrawFn) -> tuple[dict[str, list[str]], list[tuple[Place, .
     return racks, surveys or [places(hosts(0, 1), 2)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(machines())
 def test_parts_of_one_machine_never_contradict_each_other(
     machine: tuple[dict[str, list[str]], list[tuple[Place, ...]]],

@@ -109,7 +109,7 @@ def test_a_receiver_of_many_small_messages_pays_its_overhead_for_each() -> None:
     assert together_s == pytest.approx(hockney_s(1) + 7 * 5e-7, rel=0.05)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     alpha_us=st.floats(0.1, 1000),
     rate=st.floats(1e6, 1e11),

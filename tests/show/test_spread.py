@@ -9,7 +9,7 @@ from shown import calls
 
 from isochrone.show import Call, Spread, spread_of, timeline_of, tree_lines, unsurveyed_layout
 
-EVERY = settings(max_examples=150, deadline=None)
+EVERY = settings(max_examples=150)
 
 
 def spread(collective: str, recipe: str, ranks: int, root: int = 0) -> Spread:

@@ -14,7 +14,7 @@ from isochrone import _core
 from isochrone.errors import UsageError
 from isochrone.show import Call, timeline_of, unsurveyed_layout
 
-EVERY = settings(max_examples=150, deadline=None)
+EVERY = settings(max_examples=150)
 
 
 def meet(layout: _core.Layout, one: int, other: int) -> int:

@@ -91,7 +91,7 @@ def test_boundaries_are_where_one_more_rank_leaves_a_part() -> None:
     assert _machine().boundaries() == [8, 16]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 32), st.sampled_from([GIVEN, CORE, SOCKET, NODE]), st.randoms(use_true_random=False))
 def test_the_topology_and_the_target_have_the_ranks_at_the_same_places(
     ranks: int, placement: str, chance: random.Random
