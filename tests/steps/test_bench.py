@@ -50,7 +50,7 @@ def test_what_the_library_sets_up_in_its_first_call_is_not_timed(tmp_path: Path)
         encoding="utf-8",
     )
     _isochrone(
-        *("bench", "--sim", system, "-r", "native:SMP_binomial", "--sizes", "2048,8"),
+        *("bench", "--sim", system, "-r", "native", "-r", "native:SMP_binomial", "--sizes", "2048,8"),
         *("--repetitions", "2", "-o", tmp_path / "bench.jsonl"),
     )
     lines = [json.loads(line) for line in (tmp_path / "bench.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -11,22 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/operands.hpp"
+#include "bench/own.hpp"
 #include "collectives/collective.hpp"
 
 namespace isochrone::mpi::bench {
-
-/// What one call is given. What a collective has no use for is not looked at.
-struct Arguments {
-    const void* input = nullptr;
-    void* output = nullptr;
-    int count = 0;
-    MPI_Datatype type = MPI_BYTE;
-    MPI_Op op = MPI_OP_NULL;
-    int root = 0;
-    const Blocks* input_blocks = nullptr;
-    const Blocks* output_blocks = nullptr;
-};
 
 /// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
 /// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call;
@@ -63,7 +51,7 @@ class Library {
         std::map<std::string, MPI_Comm> comms;  // made under a setting
     };
     Told& told(const Collective& collective);
-    void find_names(std::string_view collective, Told& told);
+    void find_names(const Own& row, Told& told);
     void apply(const Collective& collective, const std::string& name);
     bool works(const Collective& collective, const std::string& name);
     int call(const Collective& collective, const std::string& name, const Arguments& arguments);

@@ -106,7 +106,7 @@ def bench(
     if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
         what = f"{PLAN} beside it is verified by this file"
         raise IsochroneError(what, str(output), "choose another with -o")
-    wanted = ["native", *(recipes or [])]
+    wanted = list(dict.fromkeys(["native", *(recipes or [])]))
     for recipe in recipes or []:
         if recipe != "plan" and not recipe.startswith("native:"):
             try:
