@@ -59,12 +59,14 @@ def is_proven_faster(speedup: Interval) -> bool:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One collective at all sizes, smallest first."""
+    """One collective at all sizes, smallest first. `repetitions` of the library's own are the fewest and the
+    most of a size and root.
+    """
 
     collective: str
     sizes: tuple[SizeComparison, ...]
     roots: tuple[int, ...]
-    repetitions: int
+    repetitions: tuple[int, int]
     rivals: tuple[str, ...]
 
     @property
@@ -141,11 +143,12 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     if not sizes:
         return None
     rivals = sorted({key.recipe for key in samples if key.recipe.startswith(RIVAL_PREFIX)})
+    repetitions = [len(times) for key, times in samples.items() if key.recipe == NATIVE]
     return Comparison(
         collective=collective,
         sizes=tuple(_compare_size(samples, size, rivals) for size in sizes),
         roots=tuple(sorted({key.root for key in samples})),
-        repetitions=max(len(times) for key, times in samples.items() if key.recipe == NATIVE),
+        repetitions=(min(repetitions), max(repetitions)),
         rivals=tuple(rival.removeprefix(RIVAL_PREFIX) for rival in rivals),
     )
 

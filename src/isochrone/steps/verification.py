@@ -136,15 +136,16 @@ class Verification:
 
     def _verifying(self, drafted: Mapping[Spot, str], title: str = "tuning: verifying") -> list[Bench]:
         """Times of what is drafted, beside the library's own, in each launch. What was slower in one is not
-        proven by others, and where nothing is drafted the own is only shown: neither is timed again.
+        proven by others, which time the library's own there alone, to be shown.
         """
         draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
         told = self._told(drafted)
         count = self._racing.effort.launches
         limits = Limits(part_of(self._racing.budget_s, "verify", count), self._racing.effort.least_verify)
         launches: list[Bench] = []
-        wanted = {spot: recipe for spot, recipe in drafted.items() if recipe != NATIVE or not spot.members}
-        while len(launches) < count and (wanted or not launches):
+        still = dict(drafted)
+        for launch in range(count):
+            wanted = {spot: recipe for spot, recipe in still.items() if recipe != NATIVE or not spot.members}
             cases = [
                 work_on(
                     case,
@@ -155,7 +156,8 @@ class Verification:
                 for expected_s in [self._expected_s(spot, recipe)]
                 for case in spot.verified
             ]
-            launch = len(launches)
+            if launch > 0 and not cases:
+                break
             launches.append(
                 self._racing.rounds.measure(
                     title,
@@ -168,10 +170,9 @@ class Verification:
                     launch,
                 )
             )
-            wanted = {
-                spot: recipe
-                for spot, recipe in wanted.items()
-                if recipe != NATIVE and never_slower(_verified_cases(spot, launches))
+            still = {
+                spot: recipe if never_slower(_verified_cases(spot, launches)) else NATIVE
+                for spot, recipe in still.items()
             }
         return launches
 

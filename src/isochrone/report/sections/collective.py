@@ -61,10 +61,11 @@ def _how(bench: Bench, comparison: Comparison) -> str:
     error = (
         f" (to {format_time(bench.sync_error_s)})" if bench.start == "clock" and bench.sync_error_s else ""
     )
+    fewest, most = comparison.repetitions
+    repetitions = f"{'' if fewest == most else f'{fewest} to '}{number_of(most, 'repetition')}"
     return (
-        f"The slowest rank's time of each {comparison.words}{roots}, "
-        f"{number_of(comparison.repetitions, 'repetition')}, all candidates interleaved in one run, "
-        f"{start}{error}."
+        f"The slowest rank's time of each {comparison.words}{roots}, {repetitions}, all candidates "
+        f"interleaved, {start}{error}."
     )
 
 
