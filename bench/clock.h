@@ -15,11 +15,16 @@ static inline double now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* Waits for a moment of that clock. */
+static inline void sleep_until(double moment) {
+    struct timespec until = {(time_t)moment, (long)(1e9 * (moment - (double)(time_t)moment))};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 /* Waits for a moment that is lead_s from now on rank 0, the same on all ranks, and returns it. Collective. */
 static inline double start_together(int rank, double lead_s) {
     double start = rank == 0 ? now() + lead_s : 0;
     PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    struct timespec until = {(time_t)start, (long)(1e9 * (start - (double)(time_t)start))};
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    sleep_until(start);
     return start;
 }
