@@ -6,9 +6,9 @@ Usage: agreement.py RESULT.json [LAB] [--mpi NAME] [--launches N] [--calls N] [-
        agreement.py RESULT.json --table
 
 These run in turn in a lab, launch after launch: isochrone-bench, OSU's loops (osu_loops.c) after a barrier as
-OSU has them, the same loops from a common moment, also after a rest of 30 ms before each call, and, with
-Intel MPI, IMB-MPI1. Compared is what is the same quantity, with a ratio of the medians over launches and the
-interval of the launches' own ratios:
+OSU has them, the same loops from moments agreed for all calls at once, or each after a rest of 30 ms, and,
+with Intel MPI, IMB-MPI1. Compared is what is the same quantity, with a ratio of the medians over launches
+and the interval of the launches' own ratios:
 
 * isochrone-bench and the loops from a common moment: from there to the end of the slowest rank, mean of the
   calls;
