@@ -59,8 +59,8 @@ def explain(
 
 
 def _lines(found: Explanation) -> list[str]:
-    from isochrone.report.words import describe_range, describe_recipe
     from isochrone.units import format_time, number_of
+    from isochrone.words import describe_range, describe_recipe
 
     lines = [f"runs:  {found.recipe}", f"       {describe_recipe(found.recipe)}", f"why:   {found.reason}"]
     if found.basis != "none":

@@ -2,8 +2,8 @@
 """The report of a survey: one HTML page, complete in itself, and its figures as files.
 
 `inputs` reads the survey's files into `facts`; `sections` and `assets` make the page of them, `plots` the
-figures as PNG, SVG and PDF, `text` the summary for the terminal. `headline`, `words` and `units` are the
-language they share.
+figures as PNG, SVG and PDF, `text` the summary for the terminal. `headline` is the language they share, with
+`words` and `units` of the package.
 """
 
 from isochrone.report.comparison import Comparison, compare, compare_all

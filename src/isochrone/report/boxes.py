@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from isochrone.files import Level
 from isochrone.report.facts import Facts
 from isochrone.report.structure import Branch, bandwidth, branches
-from isochrone.report.words import capitalised, counted, level_noun
 from isochrone.units import format_rate, format_time
+from isochrone.words import capitalised, counted, level_noun
 
 TITLE_SIZE, DETAIL_SIZE = 15.0, 12.5
 _PAD, _GAP, _STACK, _DOT_STEP, _DOT_RADIUS = 16.0, 18.0, 6.0, 16.0, 5.0

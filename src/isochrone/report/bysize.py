@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from isochrone.report.comparison import Comparison
 from isochrone.report.ticks import Ticks, size_ticks, time_ticks
-from isochrone.report.words import capitalised
 from isochrone.statistics import Interval
+from isochrone.words import capitalised
 
 _RATIOS = (0.1, 0.2, 0.5, 0.8, 1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100)
 

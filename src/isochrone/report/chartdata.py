@@ -20,7 +20,6 @@ from isochrone.report.mergetree import MergeTree
 from isochrone.report.rankmap import RankMap
 from isochrone.report.ticks import Ticks
 from isochrone.report.traffic import Sent, sent
-from isochrone.report.words import level_noun
 from isochrone.statistics import FloatArray, Interval
 from isochrone.units import (
     approximate_bytes,
@@ -30,6 +29,7 @@ from isochrone.units import (
     format_share,
     format_time,
 )
+from isochrone.words import level_noun
 
 MOST_CELLS = 256
 """On a side of a matrix of bytes; more ranks than that share cells, so that the page stays small."""

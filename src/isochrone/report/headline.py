@@ -11,8 +11,8 @@ from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison, is_prov
 from isochrone.report.facts import Facts
 from isochrone.report.rankmap import RankMap
 from isochrone.report.structure import counted_levels, nesting_words
-from isochrone.report.words import capitalised, counted, join_words, level_noun
 from isochrone.units import format_bytes, format_percent, format_ratio, format_time, number_of
+from isochrone.words import capitalised, counted, join_words, level_noun
 
 MOST_FINDINGS = 10
 """That are shown at once."""

@@ -12,7 +12,7 @@ from itertools import groupby
 from isochrone.export.slurm import host_list
 from isochrone.files import parse_cpus
 from isochrone.report.facts import Facts
-from isochrone.report.words import capitalised, counted, level_noun
+from isochrone.words import capitalised, counted, level_noun
 
 MOST_LINES = 25
 """Of the terminal's tree."""

@@ -22,7 +22,7 @@ from isochrone.report.sections.overview import overview
 from isochrone.report.sections.plan import plan
 from isochrone.report.sections.provenance import provenance
 from isochrone.report.sections.topology import topology
-from isochrone.report.words import capitalised
+from isochrone.words import capitalised
 
 _Sections = dict[str, tuple[str, Callable[[Facts], Html]]]
 """By what a link to it ends in: what the link says, and what makes it."""

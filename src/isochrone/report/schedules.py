@@ -17,6 +17,7 @@ from isochrone.report.plots.spread import MOST_RANKS, spread_figure
 from isochrone.report.plots.style import drawn
 from isochrone.show.call import DEFAULT_BYTES, Call
 from isochrone.show.spread import spread_of
+from isochrone.show.text import summary
 from isochrone.show.timeline import timeline_of
 from isochrone.tune.collectives import collective, in_order, timed
 from isochrone.tune.layout import layout_for, places_of
@@ -101,8 +102,6 @@ def _roots(layout: _core.Layout, shapes: set[str]) -> dict[str, int]:
 
 
 def _schedule(rule: Rule, root: int | None, layout: _core.Layout) -> Schedule:
-    from isochrone.show.text import summary  # it has its words from this room
-
     try:
         call = Call.checked(rule.collective, rule.recipe, layout, root or 0, _size_bytes(rule))
         timeline = timeline_of(call)

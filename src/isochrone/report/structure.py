@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from isochrone.files import Links
 from isochrone.report.facts import Facts
-from isochrone.report.words import counted, join_words, level_noun
+from isochrone.words import counted, join_words, level_noun
 
 
 @dataclass(frozen=True)

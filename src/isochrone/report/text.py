@@ -16,8 +16,8 @@ from isochrone.report.headline import (
 )
 from isochrone.report.hosts import map_lines
 from isochrone.report.structure import bandwidth, size_words
-from isochrone.report.words import level_noun
 from isochrone.units import format_rate, format_time
+from isochrone.words import level_noun
 
 MOST_LEVELS = 8
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isochrone.files import LevelTraffic
 from isochrone.mapping.graph import TaskGraph
 from isochrone.report.ticks import Ticks, byte_ticks
-from isochrone.report.words import capitalised, level_noun
+from isochrone.words import capitalised, level_noun
 
 Groups = Sequence[Sequence[int]]
 """[level][place], the number of the group of each place, outermost level first."""

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from isochrone.report.words import describe_recipe, describe_shape, join_words
 from isochrone.show.call import Call
 from isochrone.show.spread import Branch, Spread
 from isochrone.show.timeline import Timeline
 from isochrone.units import format_bytes, format_time, number_of
+from isochrone.words import describe_recipe, describe_shape, join_words
 
 _MOST_ROWS = 128
 """Of a table on a terminal."""

@@ -29,7 +29,6 @@ from isochrone.files import (
 from isochrone.files.study import Result, Table
 from isochrone.launch.target import Target
 from isochrone.progress import kept_when_stopped, part
-from isochrone.report.words import counted, join_words
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import LEAST_REPETITIONS, Limits, run_bench, work_for
 from isochrone.steps.folder import MEASURED, STUDY, arrangement_file, open_folder
@@ -40,6 +39,7 @@ from isochrone.studies.places import Machine, machine_of, simulated_machine
 from isochrone.studies.speeds import serving_speeds
 from isochrone.studies.study import NATIVE, SPEEDS, Asked, Findings, Study, Timed, Wanted
 from isochrone.units import format_bytes, format_time, number_of
+from isochrone.words import counted, join_words
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from isochrone.files import Case, Loop
-from isochrone.report.words import capitalised
 from isochrone.statistics import Interval, ratio_ci
 from isochrone.studies.applications import APPLICATIONS, Application, application_of
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
@@ -46,6 +45,7 @@ from isochrone.studies.study import (
 )
 from isochrone.tune.collectives import words
 from isochrone.units import format_percent, format_ratio, format_time
+from isochrone.words import capitalised
 
 _BETWEEN = (("flat", "binary"), ("binary", "binary"), ("pipeline", "pipeline"))
 _FEW = 2

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.files import BCAST
-from isochrone.report.words import join_words
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
@@ -52,6 +51,7 @@ from isochrone.studies.study import (
 )
 from isochrone.tune.forms import MAPPED, nameable_levels
 from isochrone.units import format_ratio
+from isochrone.words import join_words
 
 SIZES_BYTES = (64, 1024, 8192, 65536, 262144, 1048576)
 """The experiment's small, medium and large messages."""

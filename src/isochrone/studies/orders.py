@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from isochrone.files import BCAST
-from isochrone.report.words import capitalised
 from isochrone.statistics import geometric_mean
 from isochrone.studies.places import GIVEN, Arrangement
 from isochrone.studies.study import (
@@ -24,6 +23,7 @@ from isochrone.studies.study import (
     size_words,
 )
 from isochrone.units import format_ratio, format_time
+from isochrone.words import capitalised
 
 BARRIER = "barrier"
 SHOWN = {

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from isochrone.files import BCAST
-from isochrone.report.words import capitalised, join_words
 from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.orders import (
     BARRIER,
@@ -42,6 +41,7 @@ from isochrone.studies.study import (
     label_of,
 )
 from isochrone.units import format_bytes, format_ratio
+from isochrone.words import capitalised, join_words
 
 SIZES_BYTES = (1, 16, 256, 2048, 65536)
 """The experiment's 1 byte to 2 KiB, and one beyond."""

@@ -23,9 +23,9 @@ from isochrone.errors import UsageError
 from isochrone.files import Level, Place, Topology, distinct_places, provenance
 from isochrone.lab.target import LabTarget
 from isochrone.launch.target import Target
-from isochrone.report.words import level_noun
 from isochrone.sim.system import cores_of_ranks, node_name
 from isochrone.sim.target import SimTarget
+from isochrone.words import level_noun
 
 GIVEN, CORE, SOCKET, NODE = "given", "core", "socket", "node"
 """Placements: the target's own, and Open MPI's ``--map-by``: node after node; the same, but dealt out to the

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.files import BCAST
-from isochrone.report.words import capitalised
 from isochrone.statistics import FloatArray, Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
 from isochrone.studies.places import GIVEN, Arrangement, Machine
@@ -34,6 +33,7 @@ from isochrone.studies.study import (
 )
 from isochrone.tune.collectives import sizes_of, words
 from isochrone.units import format_ratio
+from isochrone.words import capitalised
 
 SIZES_BYTES = (16384, 262144, 2097152)
 """The experiment's D of 16, 256 and 2048, in KiB."""

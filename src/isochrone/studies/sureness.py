@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isochrone.report.words import join_words
 from isochrone.statistics import Interval
 from isochrone.studies.figures import share_by
 from isochrone.studies.study import AS_FAST, Figure, Part, Table, Timed
 from isochrone.units import format_percent
+from isochrone.words import join_words
 
 _FEW = (1, 2, 3, 5, 10)
 """Repetitions that a decision may rest on."""

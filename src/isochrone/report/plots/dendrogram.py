@@ -16,8 +16,8 @@ from isochrone.report.fold import Folded, fold
 from isochrone.report.mergetree import Cut, Merge, MergeTree
 from isochrone.report.plots.style import INK, LEVELS, SOFT, TINTS, dress, new_figure, set_ticks
 from isochrone.report.structure import size_words
-from isochrone.report.words import counted, level_noun
 from isochrone.units import format_time
+from isochrone.words import counted, level_noun
 
 _MOST_BRANCHES = 128
 """Side by side; with more they are put together."""

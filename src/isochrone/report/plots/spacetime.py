@@ -27,10 +27,10 @@ from isochrone.report.plots.style import (
 )
 from isochrone.report.ticks import linear_time_ticks
 from isochrone.report.traffic import blocks_by_place, by_place
-from isochrone.report.words import level_noun
 from isochrone.show.call import Call
 from isochrone.show.timeline import Step, Timeline
 from isochrone.units import number_of
+from isochrone.words import level_noun
 
 MOST_RANKS = 256
 MOST_STEPS = 20_000

@@ -7,8 +7,8 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import accuracy_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, section
-from isochrone.report.words import capitalised, level_noun
 from isochrone.units import format_percent
+from isochrone.words import capitalised, level_noun
 
 
 def accuracy(facts: Facts) -> Html:

@@ -10,10 +10,10 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import collective_sentence
 from isochrone.report.html import Html, table, tag
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.words import capitalised
 from isochrone.statistics import Interval
 from isochrone.tune.collectives import is_rooted
 from isochrone.units import format_bytes, format_ratio, format_ratio_interval, format_time, number_of
+from isochrone.words import capitalised
 
 
 def not_compared(facts: Facts) -> Html:

@@ -7,8 +7,8 @@ from isochrone.files.measurements import MOST_SQUARE
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html
 from isochrone.report.sections.parts import absent, chart, figure, section
-from isochrone.report.words import join_words, level_noun
 from isochrone.units import format_time
+from isochrone.words import join_words, level_noun
 
 
 def dendrogram(facts: Facts) -> Html:

@@ -7,7 +7,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import MOST_FINDINGS, NOTHING_SLOW
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
-from isochrone.report.words import capitalised
+from isochrone.words import capitalised
 
 
 def findings(facts: Facts) -> Html:

@@ -8,7 +8,7 @@ from isochrone.report.facts import Facts
 from isochrone.report.headline import found
 from isochrone.report.hosts import Group, machine_map, rank_list
 from isochrone.report.html import Html, tag
-from isochrone.report.words import counted
+from isochrone.words import counted
 
 _MOST_OPEN = 40
 """Groups and hosts that are unfolded from the beginning."""

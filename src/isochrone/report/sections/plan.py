@@ -12,14 +12,14 @@ from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
 from isochrone.report.sections.schedules import schedules_part
-from isochrone.report.words import (
+from isochrone.tune.collectives import in_order, words
+from isochrone.units import format_ratio, format_time, number_of
+from isochrone.words import (
     capitalised,
     describe_range,
     describe_recipe,
     describe_shapes,
 )
-from isochrone.tune.collectives import in_order, words
-from isochrone.units import format_ratio, format_time, number_of
 
 
 def plan(facts: Facts) -> Html:

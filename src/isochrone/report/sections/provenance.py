@@ -11,8 +11,8 @@ from isochrone.report.facts import Facts
 from isochrone.report.hosts import natural_order
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
-from isochrone.report.words import counted, join_words
 from isochrone.units import format_bytes, format_time, number_of
+from isochrone.words import counted, join_words
 
 _MOST_HOSTS = 16
 

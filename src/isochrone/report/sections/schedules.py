@@ -16,10 +16,10 @@ from isochrone.report.schedules import (
     schedules,
 )
 from isochrone.report.sections.parts import picture
-from isochrone.report.words import capitalised, describe_recipe, describe_shape
 from isochrone.show.call import Call
 from isochrone.tune.collectives import words
 from isochrone.units import format_bytes
+from isochrone.words import capitalised, describe_recipe, describe_shape
 
 
 def schedules_part(facts: Facts) -> Html | None:

@@ -12,8 +12,8 @@ from isochrone.report.html import table as html_table
 from isochrone.report.sections.hosts import where_everything_is
 from isochrone.report.sections.parts import figure, section, swatch
 from isochrone.report.structure import bandwidth, size_words
-from isochrone.report.words import capitalised, level_noun
 from isochrone.units import approximate_bytes, format_percent, format_rate, format_time
+from isochrone.words import capitalised, level_noun
 
 _LEAST_SCALE = 0.8
 """Smaller than this the drawing's text is hard to read: it scrolls sideways instead."""

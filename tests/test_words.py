@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from isochrone.report.words import (
+from isochrone.words import (
     describe_range,
     describe_recipe,
     describe_shape,
