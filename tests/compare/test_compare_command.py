@@ -61,13 +61,19 @@ def test_a_recipe_beside_another(files: tuple[str, str], capsys: pytest.CaptureF
     assert capsys.readouterr().out.count("native → plan") == 4
 
 
-def test_several_launches_of_each(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_launches_of_each(
+    files: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     first, second = files
+    # Where no name is meant, what is in this folder is not meant either.
+    monkeypatch.chdir(Path(second))
     assert main(["compare", f"{first},{first}", f"{second},{second}", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["first"], found["second"]) == ([first] * 2, [second] * 2)
-    assert main(["compare", f"{first},", second]) == 1
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert main(["compare", f"{first},", second]) == 2
+    assert "lacks a name beside a comma" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
     from isochrone.compare.changes import Change, Changes, Pair
+    from isochrone.files import Bench
     from isochrone.statistics import Interval
 
 _HEAD = ("", "bytes", "root", "members", "A", "B", "B/A", "95 %", "", "recipe")
@@ -55,15 +56,11 @@ def compare(
     """
     from isochrone.compare.changes import changes_between
     from isochrone.compare.conditions import differing_conditions
-    from isochrone.files import read_bench
-    from isochrone.steps.folder import BENCH, in_folder
 
     if other is not None and recipe is None:
         raise UsageError("says what a recipe of A is compared with", "--with", "name that with --recipe")
     allowed = parse_percent(fail_above, "--fail-above") if fail_above is not None else None
-    before, after = (
-        [read_bench(in_folder(Path(path), BENCH)) for path in paths.split(",")] for paths in (first, second)
-    )
+    before, after = (_launches(first, "A"), _launches(second, "B"))
     found = changes_between(before, after, recipe, other, allowed or 0.0)
     if not found.changes:
         which = f"recipe {recipe!r}" if recipe is not None else "case and recipe"
@@ -98,6 +95,17 @@ def compare(
             what = f"{worst.case.collective} of {worst.case.size_bytes} bytes, {_recipes(worst)}"
             typer.echo(f"{len(found.over)} slower by more than {fail_above}; most of all {what}")
         raise typer.Exit(3)
+
+
+def _launches(paths: str, which: str) -> list[Bench]:
+    """What a list of files or folders names. Raises UsageError where a name is missing."""
+    from isochrone.files import read_bench
+    from isochrone.steps.folder import BENCH, in_folder
+
+    names = paths.split(",")
+    if not all(names):
+        raise UsageError(f"'{paths}' lacks a name beside a comma", which, "separate files by single commas")
+    return [read_bench(in_folder(Path(name), BENCH)) for name in names]
 
 
 def _pair_document(pair: Pair) -> dict[str, Any]:
