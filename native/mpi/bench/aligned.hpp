@@ -43,7 +43,7 @@ class AlignedTimer {
     [[nodiscard]] double agreed_now();
     /// Now, on that clock, as this rank knows it.
     [[nodiscard]] double global_now() const { return clock_.to_global(clock::now()); }
-    /// When the last block was to begin, on that clock; equal on all ranks.
+    /// When all ranks last agreed on a start, on that clock; equal on all ranks.
     [[nodiscard]] double last_start_s() const { return last_start_s_; }
     /// What the two allreduces of a block take, in seconds, as far as known; equal on all ranks.
     [[nodiscard]] double agreement_s() const { return agreement_s_; }

@@ -12,9 +12,6 @@
 
 #ifdef ISOCHRONE_SMPI
 #include <xbt/config.hpp>
-namespace simgrid::smpi::colls {
-void set_bcast(const std::string& name);
-}  // namespace simgrid::smpi::colls
 #else
 #include "bench/control_variable.hpp"
 #endif
@@ -24,8 +21,9 @@ namespace isochrone::mpi::bench {
 using comm::check;
 
 Library::Told& Library::told(const Collective& collective) {
-    const auto [found, is_new] = told_.try_emplace(own(collective).collective);
-    if (is_new) find_names(own(collective), found->second);
+    const Own& row = own(collective);
+    const auto [found, is_new] = told_.try_emplace(row.collective);
+    if (is_new) find_names(row, found->second);
     return found->second;
 }
 
@@ -76,7 +74,7 @@ Library::Library(MPI_Comm comm) : comm_(comm) {
     char nothing = 0;
     // All simulated ranks share the choice: none may be in a broadcast that another has begun otherwise.
     check(PMPI_Barrier(comm_), "MPI_Barrier");
-    simgrid::smpi::colls::set_bcast("SMP_binomial");
+    apply(core::collectives::named("bcast"), "SMP_binomial");
     check(PMPI_Bcast(&nothing, 1, MPI_BYTE, 0, comm_), "MPI_Bcast");
 }
 Library::~Library() = default;

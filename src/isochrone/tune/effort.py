@@ -64,9 +64,9 @@ def effort_for(simulated: bool, exact: bool) -> Effort:
 LEAST_RACING = 3
 """Recipes that race beside the library's own at each size, however little time there is."""
 WINDOW = 1.3
-"""What a call takes of the time, in times of its own: its window in ``native/mpi/bench/aligned.cpp``."""
+"""What a call takes of the time, in times of its own: the first window in ``mpi/bench/aligned.cpp``."""
 AGREEMENTS = 4
-"""Of all ranks, about each block of calls."""
+"""Of all ranks, about each block of calls, were it of one case alone; short ones share blocks."""
 FAR_SLOWER = 3.0
 """How much slower than the best a recipe's very first call, in which things are set up, has to be for it not
 to be timed at all, if it would take more than its share of the time."""
