@@ -9,10 +9,9 @@ from isochrone import _core
 from isochrone.errors import UsageError
 from isochrone.sim.description import load_system
 from isochrone.sim.system import System
-from isochrone.steps.racing import SIMULATED_MESSAGES
+from isochrone.steps.proposals import simulated_segments
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.forms import MOST_SEGMENTS
 
 SYSTEMS = ("fram", "betzy", "idun")
 RANKS = (32, 31)
@@ -92,7 +91,7 @@ class Chosen:
 
 def choose(layout: _core.Layout, collective: str, size_bytes: int) -> Chosen:
     """The recipes of a case that are timed."""
-    segments = min(MOST_SEGMENTS, max(16, SIMULATED_MESSAGES // layout.size))
+    segments = simulated_segments(layout.size)
     found = candidates(collective, layout, (0,), size_bytes, CANDIDATES, segments)
     layered = [recipe for recipe in found if recipe.startswith("hierarchical(")]
     inside = [recipe for recipe in layered if depends_on_library(recipe)][:1]

@@ -9,9 +9,10 @@ Usage: travel.py RESULT.json lab NAME MPI [--shapes NODESxRANKS,...] [--budget S
 In a lab a program (calls.c) runs natively, on the plan of all nodes, and on a plan of its own shape, in turn,
 as often as there are launches. It makes --calls calls of each collective and size, in which the plan's trials
 are; the last half of the calls tells what they come to. A speedup is the median of the launches' ratios of
-medians; a plan is slower if it is so in every launch. In a simulation, where no program runs on a plan, what
-the plan has or would try, the plan's own and the library's own are timed once, and of what would be tried the
-fastest counts. What RESULT.json has is not measured again.
+medians; a plan is slower if the whole 95 % interval of that ratio is below 1 in every launch. In a
+simulation, where no program runs on a plan, what the plan has or would try, the plan's own and the library's
+own are timed once, and of what would be tried the fastest counts. What RESULT.json has is not measured
+again.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.statistics import geometric_mean
+from isochrone.statistics import geometric_mean, ratio_of_medians
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
@@ -166,12 +167,14 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
     """Speedups of each kind: in the last half of the calls, and in all of them."""
     kinds = []
     for kind in KINDS:
-        of_launches: dict[str, list[float]] = {}
+        of_launches: dict[str, list[tuple[float, float, float]]] = {}
         whole: dict[str, list[float]] = {}
         for way in ("travelled", "own"):
             for native, ours in zip(took["native"], took[way], strict=True):
-                last = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in (native, ours)]
-                of_launches.setdefault(way, []).append(last[0] / last[1])
+                # Each ran in a launch of its own, so that calls of one are no pairs with those of the other.
+                last = [each[kind][len(each[kind]) // 2 :] for each in (native, ours)]
+                speedup = ratio_of_medians([(last[0], last[1])])
+                of_launches.setdefault(way, []).append((speedup.estimate, speedup.low, speedup.high))
                 whole.setdefault(way, []).append(sum(native[kind]) / sum(ours[kind]))
         kinds.append(
             {
@@ -179,8 +182,8 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
                 "size_bytes": kind[1],
                 "launches": of_launches,
                 "all_calls": {way: float(np.median(each)) for way, each in whole.items()},
-                **{way: float(np.median(each)) for way, each in of_launches.items()},
-                "slower": max(of_launches["travelled"]) < 1,
+                **{way: float(np.median([one[0] for one in each])) for way, each in of_launches.items()},
+                "slower": all(high < 1 for _, _, high in of_launches["travelled"]),
             }
         )
     return {"kinds": kinds}

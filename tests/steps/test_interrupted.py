@@ -132,8 +132,7 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again(
     time.sleep(0.5)
     process.kill()
     process.wait()
-    kept = {file: file.stat().st_mtime_ns for file in (survey / "tuning").glob("*.jsonl")}
-    assert kept
+    assert any((survey / "tuning").glob("*.jsonl"))
     done = subprocess.run(
         _words(survey, str(folder / "three.yaml")), capture_output=True, text=True, timeout=600
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def detect(
         kind, size_bytes = predicted
         topology = structs.replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
     _write(output, topology, replace_any)
+    _say_what_is_not_bound(found)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
     # Where ranks share CPUs, it is these that scatter.
@@ -76,6 +78,18 @@ def detect(
                 100 * (level.links.spread or 0.0),
             )
     return topology
+
+
+def _say_what_is_not_bound(found: Measurements) -> None:
+    """Of three or more ranks of a host some may be nearer than others, unless they wait for cores."""
+    on = Counter(place.host for place in found.places if place.cpus is None)
+    many = [host for host, ranks in on.items() if ranks > 2]
+    if many and not found.oversubscribed:
+        _log.warning(
+            "ranks of %s are not bound to cores, so that nothing inside a host is told: bind them, as by "
+            "mpiexec --bind-to core or srun --cpu-bind=cores",
+            many[0] if len(many) == 1 else f"{len(many)} hosts",
+        )
 
 
 def topology_beside(measurements: Path) -> Path:

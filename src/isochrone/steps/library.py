@@ -9,11 +9,9 @@ is Still Not as Easy as You Think", TPDS 2016).
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import zip_longest
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,27 +20,23 @@ from isochrone.errors import IsochroneError
 from isochrone.files import (
     BCAST,
     BenchCase,
-    BenchKey,
-    Case,
     LibraryEvidence,
     LibraryReference,
     LibraryRule,
     LibraryTuning,
-    Topology,
     TopologyFileReference,
     provenance,
 )
-from isochrone.files import MpiLibrary as MpiIdentity
 from isochrone.files.library import DEFAULT
 from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
-from isochrone.launch.tellable import Way, needs_all_sizes, ways
+from isochrone.launch.tellable import needs_all_sizes
 from isochrone.progress import kept_when_stopped, part
-from isochrone.statistics import FloatArray
 from isochrone.steps.bench import SIZES_BYTES, Limits
 from isochrone.steps.folder import LIBRARY_TUNING
-from isochrone.steps.rounds import Rounds, check_ranks
+from isochrone.steps.rounds import check_ranks
+from isochrone.steps.told_launches import TOLD, ToldLaunches, ToldTimes
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import of_one_rule
@@ -61,7 +55,6 @@ from isochrone.tune.rules import (
 )
 from isochrone.tune.sizes import first_of
 
-TOLD = "native:"
 SCREEN, SCREEN_LEAST = 5, 3
 """Repetitions of the first look, and where there is little time."""
 LAUNCHES = 3
@@ -72,7 +65,6 @@ NEAR = 1.1
 """How much slower something may look at first that may be as fast."""
 SCREENING, PROVING, LONE = 0.4, 0.5, 0.1
 """What of a budget is for the first look, for the proof, and for what stands alone after it."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -99,25 +91,6 @@ class _Spot:
 
 
 @dataclass(frozen=True)
-class _Launch:
-    """One way to start the library for each of some collectives, and what is timed then."""
-
-    ways: Mapping[str, Way]
-    cases: Sequence[Case]
-
-    @property
-    def variables(self) -> dict[str, str]:
-        return {name: value for way in self.ways.values() for name, value in way.variables.items()}
-
-    def of_each(self) -> list[_Launch]:
-        """A launch of its own for each collective."""
-        return [
-            _Launch({name: way}, [case for case in self.cases if case.collective == name])
-            for name, way in self.ways.items()
-        ]
-
-
-@dataclass(frozen=True)
 class _Proof:
     """What was timed further for a spot.
 
@@ -130,10 +103,6 @@ class _Proof:
     best: str
     cases: Sequence[Verified]
     proven: bool
-
-
-_Times = Mapping[BenchKey, Sequence[FloatArray]]
-"""[launch][repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
 
 
 def tune_library(
@@ -159,7 +128,7 @@ def tune_library(
     ranks = len(topology.ranks)
     check_ranks(target, topology, topology_file)
     folder = library_file.with_name(LIBRARY_TUNING)
-    race = _Race(target, topology, topology_file, folder, seed, budget_s)
+    launches = ToldLaunches(target, topology, topology_file, folder, seed)
     own_s = None if target.simulated else budget_s
     grid = affordable_grids(collectives, sizes_bytes, layout_of(topology, topology_file), own_s)
     spots = [
@@ -169,12 +138,12 @@ def tune_library(
         for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
     ]
     with kept_when_stopped(folder):
-        rules = race.run(spots)
-    if race.mpi is None:
+        rules = _Race(target, launches, budget_s).run(spots)
+    if launches.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(
         topology=TopologyFileReference(topology.fingerprint, topology_file.name),
-        mpi=LibraryReference(race.mpi.library, race.mpi.abi),
+        mpi=LibraryReference(launches.mpi.library, launches.mpi.abi),
         ranks=ranks,
         rules=tuple(rules),
         provenance=provenance(),
@@ -184,32 +153,23 @@ def tune_library(
 
 
 class _Race:
-    def __init__(
-        self,
-        target: Target,
-        topology: Topology,
-        topology_file: Path,
-        folder: Path,
-        seed: int,
-        budget_s: float | None,
-    ) -> None:
+    def __init__(self, target: Target, launches: ToldLaunches, budget_s: float | None) -> None:
         self._target = target
-        self._topology = topology
-        self._topology_file = topology_file
-        self._folder = folder
-        self._nodes = len({topology.places[place].host for place in topology.ranks})
-        self._seed = seed
+        self._launches = launches
         # A simulated program's clock is not the user's.
         self._budget_s = None if target.simulated else budget_s
-        self.mpi: MpiIdentity | None = None
 
     def run(self, spots: Sequence[_Spot]) -> list[LibraryRule]:
         # A second one is worth its time only where there is enough of it.
         most = 1 if self._target.exact or self._budget_s is not None else FINALISTS
         slack = NEAR if needs_all_sizes(self._target.library) else 1.0
         with part("timing what the library can be told", SCREENING):
-            screened = self._measure(
-                {case: self._everything(case.collective) for spot in spots for case in spot.screened},
+            screened = self._launches.measure(
+                {
+                    case: self._launches.everything(case.collective)
+                    for spot in spots
+                    for case in spot.screened
+                },
                 SCREEN,
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
@@ -261,7 +221,7 @@ class _Race:
             return {}
         launches = 1 if self._target.exact else LAUNCHES
         with part(title, share):
-            times = self._measure(
+            times = self._launches.measure(
                 {case: names for spot, names in contested.items() for case in spot.measured},
                 CONFIRM,
                 Limits(self._budget(budget), CONFIRM_LEAST),
@@ -290,86 +250,6 @@ class _Race:
     def _budget(self, share: float) -> float | None:
         return None if self._budget_s is None else self._budget_s * share
 
-    def _everything(self, collective: str) -> tuple[str, ...]:
-        """Selectors of all that the library can be told: those that the benchmark knows, and one for each
-        way of starting it.
-        """
-        others = [way for way in ways(self._target.library, collective, self._nodes) if way.own != DEFAULT]
-        told = tuple(self._target.baselines(collective))
-        return (*told, *(TOLD + way.own for way in others))
-
-    def _measure(
-        self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launches: int = 1
-    ) -> _Times:
-        """Times algorithms, in launches that alternate between the ways of starting the library."""
-        if self._target.exact:
-            repetitions = 1
-        found: dict[BenchKey, list[FloatArray]] = defaultdict(list)
-        planned = self._launches(wanted)
-        if limits.budget_s is not None:
-            limits = replace(limits, budget_s=limits.budget_s / (len(planned) * launches))
-        total = len(planned) * launches
-        for number, started in enumerate(planned * launches):
-            times = self._launched(started, repetitions, limits, number // len(planned), 1 / (total - number))
-            for key, samples in times.items():
-                found[key].append(samples)
-        # What some launch refused, or was too slow to be timed in, is left out.
-        return {key: samples for key, samples in found.items() if len(samples) == launches}
-
-    def _launched(
-        self, started: _Launch, repetitions: int, limits: Limits, launch: int, share: float
-    ) -> dict[BenchKey, FloatArray]:
-        """Times of one launch; where the library comes to grief over what it is told, those of a launch for
-        each collective.
-        """
-        variables = started.variables
-        rounds = Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
-        try:
-            bench = rounds.measure(
-                "", started.cases, repetitions, self._seed + launch, share, limits=limits, launch=launch
-            )
-        except IsochroneError as error:
-            if not variables:
-                raise
-            of_each = started.of_each()
-            if len(of_each) > 1:
-                found: dict[BenchKey, FloatArray] = {}
-                for one in of_each:
-                    found |= self._launched(one, repetitions, limits, launch, 0.0)
-                return found
-            _log.info("%s is left out: %s", " ".join(map("=".join, variables.items())), error)
-            return {}
-        self.mpi = bench.mpi
-        return {
-            key.case.key(_ran(key.recipe, started.ways[key.collective])): samples
-            for key, samples in bench.slowest_s.items()
-        }
-
-    def _launches(self, wanted: Mapping[BenchCase, Sequence[str]]) -> list[_Launch]:
-        """What to start: the library as it is, with ``native`` of each case, and then with the next way of
-        each collective at once.
-        """
-        of_each: dict[str, list[_Launch]] = defaultdict(list)
-        for name in dict.fromkeys(case.collective for case in wanted):
-            all_ways = ways(self._target.library, name, self._nodes)
-            owns = {TOLD + way.own for way in all_ways}
-            for way in all_ways:
-                cases = []
-                for case, names in wanted.items():
-                    heard = [one for one in names if one not in owns] if way.hears else []
-                    is_asked = way.own == DEFAULT or heard or TOLD + way.own in names
-                    if case.collective == name and is_asked:
-                        cases.append(Case(case.size_bytes, case.root, (NATIVE, *heard), name))
-                if cases:
-                    of_each[name].append(_Launch({name: way}, cases))
-        return [
-            _Launch(
-                {name: way for each in same if each is not None for name, way in each.ways.items()},
-                [case for each in same if each is not None for case in each.cases],
-            )
-            for same in zip_longest(*of_each.values())
-        ]
-
 
 def _ends(recipes: Mapping[_Spot, str], lone: bool = False) -> dict[_Spot, Sequence[str]]:
     """One more size for each end of the rules that these recipes would make (see `rules.borders`), and the
@@ -384,12 +264,7 @@ def _ends(recipes: Mapping[_Spot, str], lone: bool = False) -> dict[_Spot, Seque
     return found
 
 
-def _ran(recipe: str, way: Way) -> str:
-    """The name of what ran: of a library that was started in some way its own choice is that way's."""
-    return TOLD + way.own if recipe == NATIVE and way.own != DEFAULT else recipe
-
-
-def _by_name(times: _Times, cases: Sequence[BenchCase]) -> dict[str, float]:
+def _by_name(times: ToldTimes, cases: Sequence[BenchCase]) -> dict[str, float]:
     """What was timed of all the cases, with the geometric mean of its medians in seconds."""
     names = dict.fromkeys(key.recipe for key in times if key.case in cases)
     return {
@@ -410,7 +285,7 @@ def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[
     return sorted(good, key=others.__getitem__)[:most]
 
 
-def _decision(spot: _Spot, proof: _Proof | None, screened: _Times) -> Decision:
+def _decision(spot: _Spot, proof: _Proof | None, screened: ToldTimes) -> Decision:
     """What was proven, or the library's own choice, with the times there are of it."""
     if proof is not None and proof.proven:
         return Decision(spot.size_bytes, proof.best, evidence_of(proof.cases))

@@ -8,10 +8,7 @@ are raced among fewer recipes.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import zip_longest
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +19,9 @@ from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
+from isochrone.steps.proposals import Proposals
 from isochrone.steps.rounds import Rounds
-from isochrone.tune.candidates import candidates, laid_over_hosts, neighbours, of_next_sizes, pipelines
+from isochrone.tune.candidates import neighbours, of_next_sizes
 from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
 from isochrone.tune.effort import (
     FAR_SLOWER,
@@ -34,16 +32,12 @@ from isochrone.tune.effort import (
     share_left,
 )
 from isochrone.tune.family import family
-from isochrone.tune.forms import MOST_SEGMENTS, Form
-from isochrone.tune.prices import predicted_s
 from isochrone.tune.race import in_time, left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE
-from isochrone.tune.sizes import between, first_of, rounds_of, winner_at
+from isochrone.tune.sizes import between, first_of, rounds_of, time_at, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 
-LAID = 2
-"""Trees that are tried in each order over the hosts of a fabric, for each size."""
 MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
 OF_FAMILY = 4
@@ -53,8 +47,6 @@ LEAST_FAMILY = 4
 fewer ranks on each."""
 DIGITS = 4
 """Of the logarithm of a simulated time that do not depend on what was simulated before it."""
-SIMULATED_MESSAGES = 16384
-"""Of one broadcast: more of them take longer to simulate than they tell."""
 
 
 class Racing:
@@ -87,7 +79,6 @@ class Racing:
         """`on_fabric`: trees may be laid over the hosts by a fabric's routes. `seed`: of the order."""
         self._target = target
         self._seed = seed
-        self._on_fabric = on_fabric
         self.topology = topology
         self.topology_file = topology_file
         self.rounds = rounds
@@ -99,15 +90,13 @@ class Racing:
             (name, ""): shapes_of(layout, 1 if at else self.effort.roots, collective(name)["rooted"])
             for at, name in enumerate(sizes_bytes)
         }
-        most = max(16, SIMULATED_MESSAGES // layout.size) if target.simulated else MOST_SEGMENTS
-        self._most_segments = min(most, MOST_SEGMENTS)
+        self._proposals = Proposals(self.layouts, self.effort.candidates, target.simulated, on_fabric)
         self.times: dict[Spot, dict[str, list[FloatArray]]] = {}
-        self._priced: dict[Spot, list[str]] = {}
         self.mpi: MpiLibrary | None = None
 
     def run(self) -> None:
         """All races."""
-        self._race("racing", "race", self._priced_at(self._first_spots()))
+        self._race("racing", "race", self._proposals.at(self._first_spots()))
         if self.mpi is None:
             # Of a single rank there is nothing to race.
             self.mpi = self.rounds.measure("tuning", [], 1, self._seed).mpi
@@ -134,38 +123,6 @@ class Racing:
         """What rules of one row may be for, at these sizes; at all where one rule is for all."""
         chosen = sizes if has_agreed_size(name) else self.sizes_bytes[name]
         return [Spot(name, shape, few, members) for few in of_one_rule(name, chosen)]
-
-    def _priced_at(self, spots: Sequence[Spot], most: int | None = None) -> dict[Spot, list[str]]:
-        """The model's candidates for each spot, fewer where one look at all of them would take too long."""
-        with part("tuning: pricing candidates", 0.05) as advance, ThreadPoolExecutor(os.cpu_count()) as pool:
-            # The simulator leaves Python's lock to others while it works.
-            wanted = most or self.effort.candidates
-            found = pool.map(lambda spot: self._candidates(spot, wanted), spots)
-            for done, (spot, few) in enumerate(zip(spots, found, strict=True)):
-                self._priced[spot] = few
-                advance(done + 1, len(spots))
-        return {spot: self._priced[spot] for spot in spots}
-
-    def _candidates(self, spot: Spot, most: int) -> list[str]:
-        """The best of each size first, then the second best of each, and so on."""
-        # Where trees are laid over hosts, the best of them are wanted too, however dear the model finds them.
-        has_fabric = self._on_fabric
-        priced = most * 4 if has_fabric else most
-        layout = self.layouts[spot.members]
-        of_sizes = [
-            candidates(spot.collective, layout, spot.shape.tuned, size, priced, self._most_segments)
-            for size in spot.measured_bytes
-        ]
-        in_turn = [recipe for same in zip_longest(*of_sizes) for recipe in same if recipe is not None]
-        found = list(dict.fromkeys(in_turn))
-        if not self._target.simulated:
-            wanted = pipelines(spot.collective, layout, max(spot.measured_bytes), self._most_segments)
-            found = list(dict.fromkeys([*found[:1], *wanted, *found[1:]]))
-        if not has_fabric:
-            return found[:most]
-        # The model knows no distances inside a level: so each order is tried.
-        orders = [few for recipe in found if (few := laid_over_hosts(recipe, spot.collective))]
-        return list(dict.fromkeys([*found[:most], *(recipe for few in orders[:LAID] for recipe in few)]))
 
     def _race(self, title: str, share: str, recipes: Mapping[Spot, Sequence[str]], rounds: int = 1) -> None:
         """Times the recipes and the library's own, in looks that leave out what is slower; a recipe that was
@@ -231,16 +188,12 @@ class Racing:
 
     def expected_s(self, spot: Spot, recipe: str) -> float | None:
         """What a call takes there, as far as was raced; between two sizes on a line of logarithms."""
-        raced = sorted(
-            (other.size_bytes, median_s(times[recipe]))
+        raced = {
+            other.size_bytes: median_s(times[recipe])
             for other, times in self.times.items()
             if (other.row, other.members) == (spot.row, spot.members) and recipe in times
-        )
-        sizes_bytes, times_s = ([pair[k] for pair in raced] for k in (0, 1))
-        if not raced or not sizes_bytes[0] <= spot.size_bytes <= sizes_bytes[-1]:
-            return None
-        logs = np.interp(np.log1p(spot.size_bytes), np.log1p(sizes_bytes), np.log(times_s))
-        return float(np.exp(logs))
+        }
+        return time_at(raced, spot.size_bytes)
 
     def _limits(self, share: str, rounds: int) -> Limits:
         """Of one of so many rounds of a part of the budget."""
@@ -257,17 +210,11 @@ class Racing:
             return dict(racing)
         calls = WINDOW * (1 + self.effort.looks[0])
         times_s = {
-            spot: [len(spot.tuned) * calls * self._predicted_s(spot, recipe) for recipe in few[:-1]]
+            spot: [len(spot.tuned) * calls * self._proposals.predicted_s(spot, recipe) for recipe in few[:-1]]
             for spot, few in racing.items()
         }
         counts = in_time(times_s, budget_s, LEAST_RACING)
         return {spot: [*few[:-1][: counts[spot]], few[-1]] for spot, few in racing.items()}
-
-    def _predicted_s(self, spot: Spot, recipe: str) -> float:
-        """Of one call, at the largest size; 0 where the model knows no time."""
-        layout, root = self.layouts[spot.members], spot.shape.tuned[0]
-        price = predicted_s(spot.collective, layout, recipe, root, max(spot.measured_bytes))
-        return price or 0.0
 
     def _best(self, spot: Spot) -> str:
         return self._ranked(spot)[0]
@@ -289,7 +236,7 @@ class Racing:
         """What differs little from the best of each size, and what is best for the sizes next to it."""
         near: dict[Spot, list[str]] = {}
         for row in dict.fromkeys(spot.row for spot in self.times):
-            beside = of_next_sizes(self._winners(row), self._most_segments)
+            beside = of_next_sizes(self._winners(row), self._proposals.most_segments)
             for spot in self.times:
                 if spot.row != row:
                     continue
@@ -304,7 +251,7 @@ class Racing:
                         spot.shape.tuned,
                         spot.typical_bytes,
                         self.effort.neighbours,
-                        self._most_segments,
+                        self._proposals.most_segments,
                     )
                 near[spot] = list(dict.fromkeys(few))
         self._race("racing what is near the best", "near", near)
@@ -320,19 +267,11 @@ class Racing:
                     continue
                 for size, beside in between(winners, self.sizes_bytes[name]).items():
                     spot = Spot(name, shape, (size,), members)
-                    own = self._priced_at([spot], MODEL_BETWEEN)[spot]
-                    recipes[spot] = self._that_fit(size, dict.fromkeys((*beside, *own)))
+                    own = self._proposals.at([spot], MODEL_BETWEEN)[spot]
+                    recipes[spot] = self._proposals.that_fit(size, dict.fromkeys((*beside, *own)))
             if not recipes:
                 return
             self._race("racing sizes between", "between", recipes, times)
-
-    def _that_fit(self, size: int, recipes: Iterable[str]) -> list[str]:
-        """Recipes whose segments are not too many for a size."""
-        return [
-            recipe
-            for recipe in recipes
-            if recipe == NATIVE or size <= (Form.of(recipe).segment_bytes or size) * self._most_segments
-        ]
 
     def _race_family(self) -> None:
         """The same, in short, for communicators of other shapes: what was best for all ranks, and what the
@@ -363,12 +302,12 @@ class Racing:
                 winners = self._winners(self.row_of_all(name))
                 for spot in self._spots(name, shape, members, sorted(sizes[name])):
                     recipes[spot] = [winner_at(winners, spot.size_bytes)]
-        own = self._priced_at(list(recipes), MODEL_BETWEEN)
+        own = self._proposals.at(list(recipes), MODEL_BETWEEN)
         self._race(
             "racing communicators of other shapes",
             "family",
             {
-                spot: self._that_fit(spot.typical_bytes, dict.fromkeys((*few, *own[spot])))
+                spot: self._proposals.that_fit(spot.typical_bytes, dict.fromkeys((*few, *own[spot])))
                 for spot, few in recipes.items()
             },
         )

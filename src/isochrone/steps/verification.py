@@ -176,11 +176,10 @@ class Verification:
             }
         return launches
 
-    def _expected_s(self, spot: Spot, recipe: str) -> dict[str, float]:
+    def _expected_s(self, spot: Spot, recipe: str) -> dict[str, float | None]:
         """Of the library's own, and of the plan where that is its recipe."""
         both = {NATIVE: NATIVE, PLAN_RECIPE: recipe}
-        found = {name: self._racing.expected_s(spot, runs) for name, runs in both.items()}
-        return {name: time_s for name, time_s in found.items() if time_s is not None}
+        return {name: self._racing.expected_s(spot, runs) for name, runs in both.items()}
 
     def _proven(self, drafted: Mapping[Spot, str], launches: Sequence[Bench]) -> set[Spot]:
         found = {

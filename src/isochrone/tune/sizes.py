@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 
+import numpy as np
+
 FIRST = 5
 """Sizes of a collective that are raced first, its least and its largest among them: with 14 sizes from 1 B to
 4 MiB each is about 20 times the one before, and winners seldom change more than once between two."""
@@ -52,3 +54,14 @@ def rounds_of(sizes: Sequence[int]) -> int:
     """How often ``between`` may find something at most."""
     gap = ceil(len(sizes) / max(1, FIRST - 1))
     return max(0, gap - 1).bit_length()
+
+
+def time_at(times_s: Mapping[int, float], size_bytes: int) -> float | None:
+    """What a call of a size takes, in seconds, by what those of other sizes take: between two on a line of
+    logarithms; None beyond them.
+    """
+    sizes_bytes = sorted(times_s)
+    if not sizes_bytes or not sizes_bytes[0] <= size_bytes <= sizes_bytes[-1]:
+        return None
+    logs = np.log([times_s[size] for size in sizes_bytes])
+    return float(np.exp(np.interp(np.log1p(size_bytes), np.log1p(sizes_bytes), logs)))

@@ -61,7 +61,7 @@ class Spot:
         ]
 
 
-def work_on(case: BenchCase, recipes: Sequence[str], expected_s: Mapping[str, float]) -> Case:
+def work_on(case: BenchCase, recipes: Sequence[str], expected_s: Mapping[str, float | None]) -> Case:
     """Recipes to be timed against each other there; of some it is known what a call takes."""
-    known_s = {recipe: expected_s[recipe] for recipe in recipes if recipe in expected_s}
+    known_s = {recipe: time_s for recipe in recipes if (time_s := expected_s.get(recipe)) is not None}
     return Case(case.size_bytes, case.root, tuple(recipes), case.collective, case.members, expected_s=known_s)
