@@ -51,12 +51,13 @@ from isochrone.tune.rules import (
     confirmed,
     evidence_of,
     native_evidence,
+    never_slower,
     rules_for,
 )
 from isochrone.tune.sizes import first_of
 
-SCREEN, SCREEN_LEAST = 5, 3
-"""Repetitions of the first look, and where there is little time."""
+SCREEN, SCREEN_LEAST = 5, 1
+"""Repetitions of the first look, and where there is little time, as over slow links, where times differ less."""
 LAUNCHES = 3
 CONFIRM, CONFIRM_LEAST = 9, 5
 """Repetitions in each of the launches, and where there is little time."""
@@ -156,13 +157,14 @@ class _Race:
     def __init__(self, target: Target, launches: ToldLaunches, budget_s: float | None) -> None:
         self._target = target
         self._launches = launches
+        self._needs_all_sizes = needs_all_sizes(target.library)
         # A simulated program's clock is not the user's.
         self._budget_s = None if target.simulated else budget_s
 
     def run(self, spots: Sequence[_Spot]) -> list[LibraryRule]:
         # A second one is worth its time only where there is enough of it.
         most = 1 if self._target.exact or self._budget_s is not None else FINALISTS
-        slack = NEAR if needs_all_sizes(self._target.library) else 1.0
+        slack = NEAR if self._needs_all_sizes else 1.0
         with part("timing what the library can be told", SCREENING):
             screened = self._launches.measure(
                 {
@@ -220,20 +222,29 @@ class _Race:
         if not contested:
             return {}
         launches = 1 if self._target.exact else LAUNCHES
+        limits = Limits(self._budget(budget / launches), CONFIRM_LEAST)
+        timed: dict[_Spot, list[ToldTimes]] = {spot: [] for spot in contested}
         with part(title, share):
-            times = self._launches.measure(
-                {case: names for spot, names in contested.items() for case in spot.measured},
-                CONFIRM,
-                Limits(self._budget(budget), CONFIRM_LEAST),
-                launches,
-            )
+            for launch in range(launches):
+                cases = {case: names for spot, names in contested.items() for case in spot.measured}
+                if not cases:
+                    break
+                with part("", 1 / (launches - launch)):
+                    times = self._launches.measure(cases, CONFIRM, limits, launch)
+                for spot in contested:
+                    timed[spot].append(times)
+                if not self._needs_all_sizes:
+                    # What is slower in one launch is not proven by others.
+                    contested = {
+                        spot: names for spot, names in contested.items() if _may_be_proven(spot, names, times)
+                    }
         best: dict[_Spot, str] = {}
         found: dict[_Spot, list[Verified]] = {}
-        for spot, names in contested.items():
+        for spot, of_spot in timed.items():
             of_all = {
-                name: [times[case.key(name)] for case in spot.measured]
-                for name in names
-                if all(case.key(name) in times for case in spot.measured)
+                name: [[times[case.key(name)] for times in of_spot] for case in spot.measured]
+                for name in wanted[spot]
+                if all(case.key(name) in times for case in spot.measured for times in of_spot)
             }
             if not of_all:
                 continue
@@ -242,7 +253,7 @@ class _Race:
                 for name, of_cases in of_all.items()
             }
             best[spot] = min(whole, key=whole.__getitem__)
-            natives = [times[case.key(NATIVE)] for case in spot.measured]
+            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.measured]
             found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
         proven = confirmed(found, self._target.exact)
         return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
@@ -268,7 +279,7 @@ def _by_name(times: ToldTimes, cases: Sequence[BenchCase]) -> dict[str, float]:
     """What was timed of all the cases, with the geometric mean of its medians in seconds."""
     names = dict.fromkeys(key.recipe for key in times if key.case in cases)
     return {
-        name: median_s([np.concatenate(times[case.key(name)]) for case in cases])
+        name: median_s([times[case.key(name)] for case in cases])
         for name in names
         if all(case.key(name) in times for case in cases)
     }
@@ -285,6 +296,15 @@ def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[
     return sorted(good, key=others.__getitem__)[:most]
 
 
+def _may_be_proven(spot: _Spot, names: Sequence[str], times: ToldTimes) -> bool:
+    """Whether one of the names is no slower than the library's own choice anywhere in a launch."""
+    return any(
+        never_slower([Verified([times[case.key(NATIVE)]], [times[case.key(name)]]) for case in spot.measured])
+        for name in names
+        if all(case.key(name) in times for case in spot.measured)
+    )
+
+
 def _decision(spot: _Spot, proof: _Proof | None, screened: ToldTimes) -> Decision:
     """What was proven, or the library's own choice, with the times there are of it."""
     if proof is not None and proof.proven:
@@ -292,7 +312,7 @@ def _decision(spot: _Spot, proof: _Proof | None, screened: ToldTimes) -> Decisio
     if proof is not None:
         natives = [np.concatenate(case.native) for case in proof.cases]
     else:
-        natives = [np.concatenate(screened[case.key(NATIVE)]) for case in spot.screened]
+        natives = [screened[case.key(NATIVE)] for case in spot.screened]
     return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))
 
 

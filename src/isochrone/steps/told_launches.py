@@ -26,8 +26,8 @@ from isochrone.tune.sizes import time_at
 from isochrone.tune.spots import work_on
 
 TOLD = "native:"
-ToldTimes = Mapping[BenchKey, Sequence[FloatArray]]
-"""[launch][repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
+ToldTimes = Mapping[BenchKey, FloatArray]
+"""[repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
 _log = logging.getLogger(__name__)
 
 
@@ -79,26 +79,24 @@ class ToldLaunches:
         return (*told, *(TOLD + way.own for way in others))
 
     def measure(
-        self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launches: int = 1
+        self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launch: int = 0
     ) -> ToldTimes:
-        """Times algorithms, in launches that alternate between the ways of starting the library."""
+        """Times algorithms, in one launch for each way of starting the library that they need. What a launch
+        refuses, or finds too slow to be timed, is left out.
+        """
         if self._target.exact:
             repetitions = 1
-        found: dict[BenchKey, list[FloatArray]] = defaultdict(list)
+        found: dict[BenchKey, FloatArray] = {}
         planned = self._launches(wanted)
         if limits.budget_s is not None:
-            limits = replace(limits, budget_s=limits.budget_s / (len(planned) * launches))
-        total = len(planned) * launches
-        for number, started in enumerate(planned * launches):
-            times = self._launched(started, repetitions, limits, number // len(planned), 1 / (total - number))
-            for key, samples in times.items():
-                found[key].append(samples)
-        # What some launch refused, or was too slow to be timed in, is left out.
-        return {key: samples for key, samples in found.items() if len(samples) == launches}
+            limits = replace(limits, budget_s=limits.budget_s / len(planned))
+        for number, started in enumerate(planned):
+            found |= self._launched(started, repetitions, limits, launch, 1 / (len(planned) - number))
+        return found
 
     def _launched(
         self, started: _Launch, repetitions: int, limits: Limits, launch: int, share: float
-    ) -> dict[BenchKey, FloatArray]:
+    ) -> ToldTimes:
         """Times of one launch; where the library comes to grief over what it is told, those of a launch for
         each collective.
         """
