@@ -57,7 +57,7 @@ from isochrone.tune.rules import (
 from isochrone.tune.sizes import first_of
 
 SCREEN, SCREEN_LEAST = 5, 1
-"""Repetitions of the first look, and where there is little time, as over slow links, where times differ less."""
+"""Repetitions of the first look, and where there is little time, as over slow links: these vary less."""
 LAUNCHES = 3
 CONFIRM, CONFIRM_LEAST = 9, 5
 """Repetitions in each of the launches, and where there is little time."""
