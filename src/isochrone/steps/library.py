@@ -64,8 +64,8 @@ CONFIRM, CONFIRM_LEAST = 9, 5
 FINALISTS = 2
 NEAR = 1.1
 """How much slower something may look at first that may be as fast."""
-SCREENING, PROVING, LONE = 0.4, 0.5, 0.1
-"""What of a budget is for the first look, for the proof, and for what stands alone after it."""
+SCREENING = 0.4
+"""What of a budget is for the first look; the rest is for the proof."""
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,7 @@ class _Race:
         finalists: dict[_Spot, Sequence[str]] = {
             spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots
         }
-        between = _ends({spot: names[0] if names else NATIVE for spot, names in finalists.items()})
-        proofs = self._proofs(
-            "proving what is faster", PROVING / (PROVING + LONE), PROVING, finalists | between
-        )
+        proofs = self._proofs("proving what is faster", finalists | _ends(finalists))
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
         for spot in spots:
@@ -189,11 +186,7 @@ class _Race:
             decisions[spot.collective].append(_decision(spot, proof, screened))
             if proof is not None and all(_is_no_slower(case) for case in proof.cases):
                 equals[spot.collective, spot.size_bytes] = _name(proof.best)
-        proven = {spot: proof.best if proof.proven else NATIVE for spot, proof in proofs.items()}
-        # What was not proven beside them was no end of a rule when ends were chosen.
-        lone = _ends({spot: proven.get(spot, NATIVE) for spot in (*spots, *between)}, lone=True)
-        more = self._proofs("proving where rules end", 1.0, LONE, lone)
-        for spot, proof in (proofs | more).items():
+        for spot, proof in proofs.items():
             if spot not in spots:
                 decisions[spot.collective].append(_decision(spot, proof, {}))
         found = []
@@ -214,17 +207,15 @@ class _Race:
                 )
         return found
 
-    def _proofs(
-        self, title: str, share: float, budget: float, wanted: Mapping[_Spot, Sequence[str]]
-    ) -> dict[_Spot, _Proof]:
+    def _proofs(self, title: str, wanted: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, _Proof]:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
         contested = {spot: names for spot, names in wanted.items() if names}
         if not contested:
             return {}
         launches = 1 if self._target.exact else LAUNCHES
-        limits = Limits(self._budget(budget / launches), CONFIRM_LEAST)
+        limits = Limits(self._budget((1 - SCREENING) / launches), CONFIRM_LEAST)
         timed: dict[_Spot, list[ToldTimes]] = {spot: [] for spot in contested}
-        with part(title, share):
+        with part(title):
             for launch in range(launches):
                 cases = {case: names for spot, names in contested.items() for case in spot.measured}
                 if not cases:
@@ -262,17 +253,18 @@ class _Race:
         return None if self._budget_s is None else self._budget_s * share
 
 
-def _ends(recipes: Mapping[_Spot, str], lone: bool = False) -> dict[_Spot, Sequence[str]]:
-    """One more size for each end of the rules that these recipes would make (see `rules.borders`), and the
-    recipe.
+def _ends(finalists: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, Sequence[str]]:
+    """One more size between any two, and what is worth proving at either: wherever one of them alone is
+    proven, its rule ends there or beyond (see `rules.borders`). To start launches for the ends that a proof
+    leaves takes longer than to measure all in the launches of the proof.
     """
-    found: dict[_Spot, Sequence[str]] = {}
-    for name in dict.fromkeys(spot.collective for spot in recipes):
-        of_one = {spot.size_bytes: recipe for spot, recipe in recipes.items() if spot.collective == name}
-        roots = next(spot.roots for spot in recipes if spot.collective == name)
-        for size, recipe in borders_of(name, of_one, lone):
-            found[_Spot(name, (size,), roots)] = (recipe,)
-    return found
+    found: dict[_Spot, list[str]] = defaultdict(list)
+    for spot, names in finalists.items():
+        beside = {other.size_bytes: NATIVE for other in finalists if other.collective == spot.collective}
+        for name in names:
+            for size, recipe in borders_of(spot.collective, beside | {spot.size_bytes: name}):
+                found[_Spot(spot.collective, (size,), spot.roots)].append(recipe)
+    return {spot: list(dict.fromkeys(names)) for spot, names in found.items()}
 
 
 def _by_name(times: ToldTimes, cases: Sequence[BenchCase]) -> dict[str, float]:
