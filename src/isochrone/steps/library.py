@@ -178,7 +178,7 @@ class _Race:
         finalists: dict[_Spot, Sequence[str]] = {
             spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots
         }
-        proofs = self._proofs("proving what is faster", finalists | _ends(finalists))
+        proofs = self._proofs(finalists | _ends(finalists))
         decisions: dict[str, list[Decision]] = defaultdict(list)
         equals: dict[tuple[str, int], str] = {}
         for spot in spots:
@@ -207,28 +207,9 @@ class _Race:
                 )
         return found
 
-    def _proofs(self, title: str, wanted: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, _Proof]:
+    def _proofs(self, wanted: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, _Proof]:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
-        contested = {spot: names for spot, names in wanted.items() if names}
-        if not contested:
-            return {}
-        launches = 1 if self._target.exact else LAUNCHES
-        limits = Limits(self._budget((1 - SCREENING) / launches), CONFIRM_LEAST)
-        timed: dict[_Spot, list[ToldTimes]] = {spot: [] for spot in contested}
-        with part(title):
-            for launch in range(launches):
-                cases = {case: names for spot, names in contested.items() for case in spot.measured}
-                if not cases:
-                    break
-                with part("", 1 / (launches - launch)):
-                    times = self._launches.measure(cases, CONFIRM, limits, launch)
-                for spot in contested:
-                    timed[spot].append(times)
-                if not self._needs_all_sizes:
-                    # What is slower in one launch is not proven by others.
-                    contested = {
-                        spot: names for spot, names in contested.items() if _may_be_proven(spot, names, times)
-                    }
+        timed = self._timed({spot: names for spot, names in wanted.items() if names})
         best: dict[_Spot, str] = {}
         found: dict[_Spot, list[Verified]] = {}
         for spot, of_spot in timed.items():
@@ -248,6 +229,27 @@ class _Race:
             found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
         proven = confirmed(found, self._target.exact)
         return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
+
+    def _timed(self, contested: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, list[ToldTimes]]:
+        """Times of what is contested for each spot, in each launch that it was in."""
+        launches = 1 if self._target.exact else LAUNCHES
+        limits = Limits(self._budget((1 - SCREENING) / launches), CONFIRM_LEAST)
+        timed: dict[_Spot, list[ToldTimes]] = {spot: [] for spot in contested}
+        with part("proving what is faster"):
+            for launch in range(launches):
+                cases = {case: names for spot, names in contested.items() for case in spot.measured}
+                if not cases:
+                    break
+                with part("", 1 / (launches - launch)):
+                    times = self._launches.measure(cases, CONFIRM, limits, launch)
+                for spot in contested:
+                    timed[spot].append(times)
+                if not self._needs_all_sizes:
+                    # What is slower in one launch is not proven by others.
+                    contested = {
+                        spot: names for spot, names in contested.items() if _may_be_proven(spot, names, times)
+                    }
+        return timed
 
     def _budget(self, share: float) -> float | None:
         return None if self._budget_s is None else self._budget_s * share
