@@ -8,11 +8,11 @@ Usage: travel.py RESULT.json lab NAME MPI [--shapes NODESxRANKS,...] [--budget S
 
 In a lab a program (calls.c) runs natively, on the plan of all nodes, and on a plan of its own shape, in turn,
 as often as there are launches. It makes --calls calls of each collective and size, in which the plan's trials
-are; the last half of the calls tells what they come to. A speedup is the median of the launches' ratios of
-medians; a plan is slower if the whole 95 % interval of that ratio is below 1 in every launch. In a
-simulation, where no program runs on a plan, what the plan has or would try, the plan's own and the library's
-own are timed once, and of what would be tried the fastest counts. What RESULT.json has is not measured
-again.
+are; the last half of the calls tells what they come to. Launches differ by more than calls of one do, above
+all of few ranks: so a speedup is that of the median launches, and a plan is slower if the whole 95 % interval
+of the launches' own ratios is below 1. In a simulation, where no program runs on a plan, what the plan has or
+would try, the plan's own and the library's own are timed once, and of what would be tried the fastest counts.
+What RESULT.json has is not measured again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
-from isochrone.statistics import geometric_mean, ratio_of_medians
+from isochrone.statistics import geometric_mean, ratio_ci
 from isochrone.steps.bench import run_bench, work_for
 from isochrone.steps.survey import probe_and_detect
 from isochrone.steps.tune import TuneOptions, tune
@@ -51,6 +51,7 @@ from isochrone.tune.layout import layout_of
 NODES = 8
 KINDS = (("bcast", 8192), ("bcast", 1 << 20), ("reduce", 1 << 20), ("allreduce", 65536))
 ROOT = 0
+CONFIDENCE = 0.95
 _log = logging.getLogger("travel")
 
 
@@ -62,7 +63,7 @@ def main() -> int:
     parser.add_argument("mpi", nargs="?")
     parser.add_argument("--shapes", help="by default 2, 3, 5, 6 and 7 nodes, and half of the ranks on all")
     parser.add_argument("--budget", type=float, default=60.0, help="of each tuning in a lab")
-    parser.add_argument("--launches", type=int, default=3)
+    parser.add_argument("--launches", type=int, default=8, help="fewer than six prove nothing")
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
@@ -167,23 +168,20 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
     """Speedups of each kind: in the last half of the calls, and in all of them."""
     kinds = []
     for kind in KINDS:
-        of_launches: dict[str, list[tuple[float, float, float]]] = {}
+        medians: dict[str, list[float]] = {}
         whole: dict[str, list[float]] = {}
-        for way in ("travelled", "own"):
-            for native, ours in zip(took["native"], took[way], strict=True):
-                # Each ran in a launch of its own, so that calls of one are no pairs with those of the other.
-                last = [each[kind][len(each[kind]) // 2 :] for each in (native, ours)]
-                speedup = ratio_of_medians([(last[0], last[1])])
-                of_launches.setdefault(way, []).append((speedup.estimate, speedup.low, speedup.high))
-                whole.setdefault(way, []).append(sum(native[kind]) / sum(ours[kind]))
+        for way, launches in took.items():
+            medians[way] = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in launches]
+            whole[way] = [sum(each[kind]) for each in launches]
+        speedups = {way: ratio_ci(medians["native"], medians[way]) for way in ("travelled", "own")}
         kinds.append(
             {
                 "collective": kind[0],
                 "size_bytes": kind[1],
-                "launches": of_launches,
-                "all_calls": {way: float(np.median(each)) for way, each in whole.items()},
-                **{way: float(np.median([one[0] for one in each])) for way, each in of_launches.items()},
-                "slower": all(high < 1 for _, _, high in of_launches["travelled"]),
+                "launches_s": medians,
+                "all_calls": {way: ratio_ci(whole["native"], whole[way]).estimate for way in speedups},
+                **{way: speedup.estimate for way, speedup in speedups.items()},
+                "slower": speedups["travelled"].high < 1 and speedups["travelled"].confidence >= CONFIDENCE,
             }
         )
     return {"kinds": kinds}
