@@ -17,6 +17,7 @@ Party::Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupan
         const bool is_member = std::binary_search(members.begin(), members.end(), rank);
         comm::check(MPI_Comm_split(all, is_member ? 0 : MPI_UNDEFINED, rank, &comm_), "MPI_Comm_split");
         owns_comm_ = is_member;
+        if (is_member) comm::return_errors(comm_);
     }
     if (!takes_part()) return;
     rank_ = comm::rank_in(comm_);

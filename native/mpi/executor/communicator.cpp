@@ -16,14 +16,12 @@ using core::compose::Recipe;
 using core::compose::Resolved;
 
 Communicator::Communicator(MPI_Comm comm, core::place::Layout layout)
-    : layout_(std::move(layout)), rank_(comm::rank_in(comm)), owns_comm_(true) {
-    // A split runs no attribute copy functions of the program's, as a duplicate would.
-    check(PMPI_Comm_split(comm, 0, rank_, &lane_.comm), "MPI_Comm_split");
-    comm::return_errors(lane_.comm);
+    : layout_(std::move(layout)), rank_(comm::rank_in(comm)) {
+    lane_.comm = comm;
     lane_.ranks.resize(static_cast<std::size_t>(layout_.size));
     std::iota(lane_.ranks.begin(), lane_.ranks.end(), 0);
     lane_.tags = largest_tag();  // one less than there are, whose number an int may not hold
-    own_groups_ = std::make_unique<Groups>(lane_.comm, layout_);
+    own_groups_ = std::make_unique<Groups>(comm, layout_);
     groups_ = own_groups_.get();
 }
 
@@ -31,9 +29,7 @@ Communicator::Communicator(int rank, core::place::Layout layout, Lane lane, cons
     : layout_(std::move(layout)), rank_(rank), lane_(std::move(lane)), groups_(groups) {}
 
 Communicator::~Communicator() {
-    if (!owns_comm_) return;
-    own_groups_->free();
-    PMPI_Comm_free(&lane_.comm);
+    if (own_groups_) own_groups_->free();
 }
 
 int Communicator::next_tag() {
@@ -57,7 +53,7 @@ const Resolved& Communicator::resolve(const core::collectives::Collective& colle
 }
 
 bool Communicator::has_groups_for(const Resolved& resolved) const {
-    if (owns_comm_ || !resolved.has_library_inside()) return true;
+    if (own_groups_ || !resolved.has_library_inside()) return true;
     return groups_ != nullptr && groups_->hold(resolved.levels.back(), layout_, lane_.ranks);
 }
 
@@ -69,7 +65,7 @@ Communicator::Prepared& Communicator::prepared(const Resolved& resolved, int roo
     if (!has_groups_for(resolved)) throw std::logic_error("the groups of a recipe are not there");
     auto schedule = core::compose::schedule_of(resolved, layout_, rank_, root, in_place);
     // Splitting is collective over all ranks, also those whose own schedule needs no group.
-    if (owns_comm_ && resolved.has_library_inside()) own_groups_->make(resolved.levels.back());
+    if (own_groups_ && resolved.has_library_inside()) own_groups_->make(resolved.levels.back());
     return schedules_
         .emplace(std::piecewise_construct, std::forward_as_tuple(key),
                  std::forward_as_tuple(std::move(schedule)))

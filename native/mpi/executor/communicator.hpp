@@ -32,9 +32,9 @@ struct Lane {
 
 class Communicator {
   public:
-    /// Collective over `comm`: makes a private communicator of the same ranks, and in prepare() the
-    /// groups that recipes need. For programs that have nothing of their own under way. `layout` must be of
-    /// these ranks.
+    /// Local. Messages go over `comm` itself, and prepare() makes the groups that recipes need of its ranks.
+    /// For programs that have no messages of their own under way there while a recipe runs. `layout` must be
+    /// of these ranks.
     Communicator(MPI_Comm comm, core::place::Layout layout);
 
     /// Local. Makes no communicator, now or later: a recipe that needs groups must find them in `groups`,
@@ -85,9 +85,8 @@ class Communicator {
     int rank_ = 0;
     Lane lane_;
     int tag_ = 0;
-    std::unique_ptr<Groups> own_groups_;  // of a communicator of our own
+    std::unique_ptr<Groups> own_groups_;  // where it may make some
     const Groups* groups_ = nullptr;
-    bool owns_comm_ = false;
     std::map<std::int64_t, int> windows_;  // by bytes of a segment
     std::map<std::tuple<std::string_view, std::string, bool>, core::compose::Resolved>
         resolved_;  // by collective, recipe, and whether in order
