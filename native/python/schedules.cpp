@@ -6,6 +6,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 
 #include "collectives/collective.hpp"
@@ -30,13 +32,29 @@ nb::object index_or_none(int index) {
     return index < 0 ? nb::object(nb::none()) : nb::object(nb::int_(index));
 }
 
-nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,
-                     int rank, int root) {
-    check_rank(layout, rank);
+compose::Resolved resolved_recipe(std::string_view collective, const place::Layout& layout,
+                                  std::string_view recipe, int root) {
     check_rank(layout, root);
     const auto parsed = compose::parse_recipe(recipe);
     if (parsed.kind == compose::Recipe::Kind::native) throw std::invalid_argument("'native' has no schedule");
-    const auto resolved = compose::resolve(collectives::named(collective), parsed, layout);
+    return compose::resolve(collectives::named(collective), parsed, layout);
+}
+
+std::int64_t sends(std::string_view collective, const place::Layout& layout, std::string_view recipe,
+                   int root) {
+    std::int64_t count = 0;
+    compose::each_schedule(
+        resolved_recipe(collective, layout, recipe, root), layout, root, [&](const schedule::Schedule& one) {
+            count += std::count_if(one.ops.begin(), one.ops.end(),
+                                   [](const auto& op) { return op.kind == schedule::OpKind::send; });
+        });
+    return count;
+}
+
+nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,
+                     int rank, int root) {
+    check_rank(layout, rank);
+    const auto resolved = resolved_recipe(collective, layout, recipe, root);
     const auto found = compose::schedule_of(resolved, layout, rank, root);
     nb::list operations;
     for (const auto& op : found.ops) {
@@ -88,6 +106,8 @@ nb::list timeline(std::string_view collective, const place::Layout& layout, std:
 void bind_schedules(nb::module_& m) {
     m.def("schedule", &schedule_of, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
           "What one rank does in a collective, one dict per operation.");
+    m.def("sends", &sends, "collective"_a, "layout"_a, "recipe"_a, "root"_a,
+          nb::call_guard<nb::gil_scoped_release>(), "How many messages all ranks send.");
     m.def("timeline", &timeline, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What all ranks do in a collective, and when, one dict per operation and segment.");
 }

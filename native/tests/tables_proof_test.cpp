@@ -3,6 +3,8 @@
 // Every row of every table, flat and at any level of random trees, does what its collective's row promises.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
 #include "schedule/extents.hpp"
@@ -292,6 +294,31 @@ TEST(OneNameForBothWays, MeansTheSameAsTwo) {
     };
     EXPECT_EQ(ops("hierarchical(machine=ring,level-1=binomial)"),
               ops("hierarchical(machine=ring,level-1=binomial+binomial)"));
+}
+
+TEST(SchedulesOfAllRanks, AreThoseOfEach) {
+    std::mt19937_64 random(6);
+    const auto messages = [](const schedule::Schedule& schedule) {
+        std::vector<std::tuple<schedule::OpKind, int, int>> found;
+        for (const auto& op : schedule.ops) found.emplace_back(op.kind, op.peer, op.stage);
+        return found;
+    };
+    for (const std::string recipe : {"ring", "ordered(ring)", "depth_first(knomial/4)",
+                                     "longest_first(binomial)", "hierarchical(machine=ring,level-1=flat)"}) {
+        const auto& collective =
+            collectives::named(recipe.find("ring") < recipe.size() ? "allgather" : "bcast");
+        for (int trial = 0; trial < 10; ++trial) {
+            const auto layout = random_layout(2 + static_cast<int>(random() % 20), 2, random);
+            const int root = collective.rooted ? layout.size - 1 : 0;
+            const auto resolved = compose::resolve(collective, compose::parse_recipe(recipe), layout);
+            int rank = 0;
+            compose::each_schedule(resolved, layout, root, [&](const schedule::Schedule& one) {
+                EXPECT_EQ(messages(one), messages(compose::schedule_of(resolved, layout, rank, root)));
+                ++rank;
+            });
+            EXPECT_EQ(rank, layout.size);
+        }
+    }
 }
 
 TEST(AScheduleOfASegmentedBroadcast, DoesNotGrowWithTheMessage) {

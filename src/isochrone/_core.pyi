@@ -215,8 +215,12 @@ def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> 
     A host that was not surveyed is taken for one of the same signature; ValueError if there is none.
     """
 
-def predict(collective: str, layout: Layout, recipe: str, root: int, size_bytes: int) -> float:
+def predict(
+    collective: str, layout: Layout, recipe: str, root: int, size_bytes: int, limit_s: float = ...
+) -> float:
     """Simulated time of the slowest rank in a collective, in seconds. ``root`` is 0 where it has none.
+
+    Infinite where it is longer than ``limit_s``; the simulation is not carried on beyond that.
 
     ValueError for ``native``, which has no price. The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000)
     with shared ways. The GIL is released meanwhile.
@@ -236,6 +240,9 @@ def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int)
 
     An operation of a segmented recipe stands for all its segments.
     """
+
+def sends(collective: str, layout: Layout, recipe: str, root: int) -> int:
+    """How many messages all ranks send in a collective, one for all segments of each."""
 
 def traffic(collective: str, ranks: int, recipe: str, root: int, size_bytes: int, most: int) -> bytes:
     """What ranks send one another in a collective by a flat recipe: native int64, [row][4] of source, target,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 
 import pytest
@@ -150,6 +151,19 @@ def test_a_schedule_lists_what_a_rank_does_and_what_must_come_first(layout: _cor
         _core.schedule("bcast", layout, recipe, 8, 0)
     with pytest.raises(ValueError, match="native"):
         _core.schedule("bcast", layout, "native", 0, 0)
+
+
+@pytest.mark.parametrize("recipe", ["flat", "binomial", "hierarchical(machine=chain,node=flat)@64"])
+def test_a_broadcast_sends_to_each_rank_but_the_root_once(layout: _core.Layout, recipe: str) -> None:
+    assert _core.sends("bcast", layout, recipe, 3) == 7
+    with pytest.raises(ValueError, match="native"):
+        _core.sends("bcast", layout, "native", 0)
+
+
+def test_what_takes_longer_than_the_limit_takes_infinitely_long(layout: _core.Layout) -> None:
+    takes_s = _core.predict("bcast", layout, "chain", 0, 1 << 20)
+    assert _core.predict("bcast", layout, "chain", 0, 1 << 20, takes_s) == takes_s
+    assert _core.predict("bcast", layout, "chain", 0, 1 << 20, 0.999 * takes_s) == math.inf
 
 
 def test_a_plan_chooses_and_says_why(layout: _core.Layout) -> None:

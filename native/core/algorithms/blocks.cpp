@@ -17,7 +17,7 @@ Blocks::Blocks(Builder& builder, std::vector<int> of, Lengths lengths, int first
     partition = builder.counted(table);
 }
 
-std::vector<int> Blocks::positions(const std::vector<int>& some) const {
+std::vector<int> Blocks::positions(std::span<const int> some) const {
     std::vector<int> result;
     for (const int rank : some) {
         result.push_back(
@@ -26,7 +26,7 @@ std::vector<int> Blocks::positions(const std::vector<int>& some) const {
     return result;
 }
 
-Slice Blocks::in(int other_buffer, Builder& builder, const std::vector<int>& some) const {
+Slice Blocks::in(int other_buffer, Builder& builder, std::span<const int> some) const {
     return builder.blocks(other_buffer, partition, positions(some));
 }
 
@@ -34,14 +34,14 @@ Slice Blocks::all(Builder& builder) const {
     return builder.blocks(buffer, partition, 0, static_cast<int>(ranks.size()));
 }
 
-Slice Blocks::lengths_of(Builder& builder, const std::vector<int>& some) const {
+Slice Blocks::lengths_of(Builder& builder, std::span<const int> some) const {
     return builder.entries(table, positions(some));
 }
 
 namespace {
 
 /// The positions in `held` of those that are in `wanted` too; both ascending.
-std::vector<int> common(const std::vector<int>& held, const std::vector<int>& wanted) {
+std::vector<int> common(const std::vector<int>& held, std::span<const int> wanted) {
     std::vector<int> result;
     if (wanted.size() < held.size() / 8) {
         for (const int rank : wanted) {
@@ -61,7 +61,7 @@ std::vector<int> common(const std::vector<int>& held, const std::vector<int>& wa
 
 }  // namespace
 
-std::vector<int> Pairs::select(const std::vector<int>& sources, const std::vector<int>& destinations) const {
+std::vector<int> Pairs::select(std::span<const int> sources, std::span<const int> destinations) const {
     const auto columns = common(destinations_, destinations);
     std::vector<int> result;
     for (const int row : common(sources_, sources)) {
@@ -71,13 +71,12 @@ std::vector<int> Pairs::select(const std::vector<int>& sources, const std::vecto
     return result;
 }
 
-Slice Pairs::of(Builder& builder, const std::vector<int>& sources,
-                const std::vector<int>& destinations) const {
+Slice Pairs::of(Builder& builder, std::span<const int> sources, std::span<const int> destinations) const {
     return builder.blocks(buffer, partition, select(sources, destinations));
 }
 
-Slice Pairs::lengths_of(Builder& builder, const std::vector<int>& sources,
-                        const std::vector<int>& destinations) const {
+Slice Pairs::lengths_of(Builder& builder, std::span<const int> sources,
+                        std::span<const int> destinations) const {
     return builder.entries(table, select(sources, destinations));
 }
 

@@ -4,6 +4,7 @@
 // all have the same.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "schedule/builder.hpp"
@@ -30,18 +31,18 @@ struct Blocks {
     Blocks() = default;
 
     /// The blocks of some of the ranks, in the order in which they are named.
-    [[nodiscard]] schedule::Slice of(schedule::Builder& builder, const std::vector<int>& some) const {
+    [[nodiscard]] schedule::Slice of(schedule::Builder& builder, std::span<const int> some) const {
         return in(buffer, builder, some);
     }
     /// ... in another buffer that is divided alike.
     [[nodiscard]] schedule::Slice in(int other_buffer, schedule::Builder& builder,
-                                     const std::vector<int>& some) const;
+                                     std::span<const int> some) const;
     [[nodiscard]] schedule::Slice all(schedule::Builder& builder) const;
     /// Their lengths, as entries of the table.
-    [[nodiscard]] schedule::Slice lengths_of(schedule::Builder& builder, const std::vector<int>& some) const;
+    [[nodiscard]] schedule::Slice lengths_of(schedule::Builder& builder, std::span<const int> some) const;
 
   private:
-    [[nodiscard]] std::vector<int> positions(const std::vector<int>& some) const;
+    [[nodiscard]] std::vector<int> positions(std::span<const int> some) const;
 };
 
 /// The blocks (source, destination) that leave a part, or that enter it, by source, then destination:
@@ -60,18 +61,18 @@ class Pairs {
 
     /// The blocks from any of `sources` to any of `destinations` (both ascending), as far as they are held
     /// here.
-    [[nodiscard]] schedule::Slice of(schedule::Builder& builder, const std::vector<int>& sources,
-                                     const std::vector<int>& destinations) const;
-    [[nodiscard]] schedule::Slice lengths_of(schedule::Builder& builder, const std::vector<int>& sources,
-                                             const std::vector<int>& destinations) const;
+    [[nodiscard]] schedule::Slice of(schedule::Builder& builder, std::span<const int> sources,
+                                     std::span<const int> destinations) const;
+    [[nodiscard]] schedule::Slice lengths_of(schedule::Builder& builder, std::span<const int> sources,
+                                             std::span<const int> destinations) const;
 
     int table = -1;
     int partition = -1;
     int buffer = -1;
 
   private:
-    [[nodiscard]] std::vector<int> select(const std::vector<int>& sources,
-                                          const std::vector<int>& destinations) const;
+    [[nodiscard]] std::vector<int> select(std::span<const int> sources,
+                                          std::span<const int> destinations) const;
     std::vector<int> sources_;
     std::vector<int> destinations_;
 };

@@ -2,6 +2,7 @@
 #include "algorithms/passage.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace isochrone::core::algorithms {
 
@@ -17,8 +18,8 @@ std::vector<int> Passage::passing(int rank) const {
 
 void Passage::gather(Builder& builder, Lengths lengths, Slice own, Slice own_length,
                      const Blocks& target) const {
-    const int me = builder.rank();
-    const auto through = passing(me);
+    const std::array own_rank{builder.rank()};
+    const auto through = passing(builder.rank());
     const bool learns = lengths == Lengths::learnt && target.buffer < 0;
     Blocks here = target;
     if (parent >= 0 && children.empty()) {
@@ -29,7 +30,7 @@ void Passage::gather(Builder& builder, Lengths lengths, Slice own, Slice own_len
     if (here.buffer < 0) {
         here = Blocks(builder, through, lengths);
         if (learns) {
-            builder.copy(own_length, here.lengths_of(builder, {me}));
+            builder.copy(own_length, here.lengths_of(builder, own_rank));
             for (const auto& child : children)
                 builder.recv(child.rank, here.lengths_of(builder, child.below));
             if (!parent_knows) builder.send(parent, here.lengths_of(builder, through));
@@ -38,13 +39,13 @@ void Passage::gather(Builder& builder, Lengths lengths, Slice own, Slice own_len
     }
     for (const auto& child : children) builder.recv(child.rank, here.of(builder, child.below));
     // In place it is there already.
-    if (own.buffer != here.buffer) builder.copy(own, here.of(builder, {me}));
+    if (own.buffer != here.buffer) builder.copy(own, here.of(builder, own_rank));
     if (parent >= 0) builder.send(parent, here.of(builder, through));
 }
 
 void Passage::scatter(Builder& builder, Lengths lengths, const Blocks& source, Slice own) const {
-    const int me = builder.rank();
-    const auto through = passing(me);
+    const std::array own_rank{builder.rank()};
+    const auto through = passing(builder.rank());
     if (parent >= 0 && children.empty()) {
         builder.recv(parent, own);
         return;
@@ -61,7 +62,7 @@ void Passage::scatter(Builder& builder, Lengths lengths, const Blocks& source, S
             builder.send(child.rank, here.lengths_of(builder, child.below));
         builder.send(child.rank, here.of(builder, child.below));
     }
-    if (own.buffer >= 0) builder.copy(here.of(builder, {me}), own);
+    if (own.buffer >= 0) builder.copy(here.of(builder, own_rank), own);
 }
 
 }  // namespace isochrone::core::algorithms

@@ -2,6 +2,7 @@
 #include "compose/compose.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "compose/exchange.hpp"
@@ -24,7 +25,10 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 class Composer {
   public:
-    Composer(const Resolved& resolved, const place::Layout& layout, int rank, int root, bool in_place)
+    /// `order`: of the members of the outermost group, which is the same for all ranks. The first that needs
+    /// it works it out.
+    Composer(const Resolved& resolved, const place::Layout& layout, int rank, int root, bool in_place,
+             std::vector<int>& order)
         : resolved_(resolved),
           collective_(*resolved.collective),
           layout_(layout),
@@ -33,6 +37,7 @@ class Composer {
           in_place_(in_place),
           is_root_(!collective_.rooted || rank == root),
           is_scan_(collective_.up == algorithms::scan_table),
+          order_(order),
           builder_(layout.size, rank) {
         // In order, operands come together on the first rank, which passes the result on.
         passes_on_ = collective_.rooted && resolved.in_order && root != 0;
@@ -117,7 +122,7 @@ class Composer {
             data_.blocks.buffer = has_all_out ? schedule::output_buffer : schedule::input_buffer;
         }
         if (has_all_out && in_place_) {
-            own_ = data_.blocks.of(builder_, {rank_});
+            own_ = data_.blocks.of(builder_, std::array{rank_});
             return;
         }
         const bool is_out = collective_.output == Holds::own_block;
@@ -126,7 +131,7 @@ class Composer {
         // In place, a scattered message's own block stays with the others; a reduced one does not.
         if (is_out && in_place_ && !collective_.reduces) own.buffer = -1;
         own_ = own.all(builder_);
-        own_length_ = own.lengths_of(builder_, {rank_});
+        own_length_ = own.lengths_of(builder_, std::array{rank_});
     }
 
     /// The blocks have their way to whoever leads them: they go.
@@ -198,7 +203,7 @@ class Composer {
     void put_before(const Tier& tier) {
         const int prefix = prefixes_.back();
         prefixes_.pop_back();
-        if (tier.group.parts.front().front() > 0) {
+        if (tier.group.parts[0].front() > 0) {
             data_.result = prefix < 0 && is_for_itself(tier) ? schedule::output_buffer : -1;
             append_or_call(resolved_.down, tier);
             if (prefix >= 0) builder_.reduce(builder_.whole(data_.value), builder_.whole(prefix));
@@ -217,10 +222,9 @@ class Composer {
 
     [[nodiscard]] algorithms::Group everybody() const {
         algorithms::Group group;
-        for (int rank = 0; rank < layout_.size; ++rank) {
-            group.ranks.push_back(rank);
-            group.parts.push_back({rank});
-        }
+        group.ranks.resize(at(layout_.size));
+        std::iota(group.ranks.begin(), group.ranks.end(), 0);
+        group.parts = algorithms::Parts::single(group.ranks);
         group.root = top_;
         group.me = rank_;
         arrange(group);
@@ -229,28 +233,29 @@ class Composer {
 
     /// Puts the members of the outermost group into the order that the recipe asks for.
     void arrange(algorithms::Group& group) const {
-        const Order order = resolved_.recipe.order();
-        if (order == Order::ranks) return;
-        const auto members = layout_.restricted_to(group.ranks);
-        std::vector<int> positions;
-        if (order == Order::tree) {
-            positions = tree_order(members, group.root);
-        } else {
-            const auto& [algorithm, parameter] = resolved_.up.front();
-            const Walk walk = order == Order::depth_first     ? Walk::depth_first
-                              : order == Order::breadth_first ? Walk::breadth_first
-                                                              : Walk::longest_first;
-            positions = mapped(members, algorithm->tree, parameter, group.root, walk);
-        }
+        if (resolved_.recipe.order() == Order::ranks) return;
+        if (order_.empty()) order_ = order_of(group);
         const algorithms::Group before = std::move(group);
         group = {};
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-            const int position = positions[i];
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const int position = order_[i];
             if (position == before.root) group.root = static_cast<int>(i);
             if (position == before.me) group.me = static_cast<int>(i);
             group.ranks.push_back(before.ranks[at(position)]);
-            group.parts.push_back(before.parts[at(position)]);
+            group.parts.add(before.parts[at(position)]);
         }
+    }
+
+    /// Positions in the group.
+    [[nodiscard]] std::vector<int> order_of(const algorithms::Group& group) const {
+        const Order order = resolved_.recipe.order();
+        const auto members = layout_.restricted_to(group.ranks);
+        if (order == Order::tree) return tree_order(members, group.root);
+        const auto& [algorithm, parameter] = resolved_.up.front();
+        const Walk walk = order == Order::depth_first     ? Walk::depth_first
+                          : order == Order::breadth_first ? Walk::breadth_first
+                                                          : Walk::longest_first;
+        return mapped(members, algorithm->tree, parameter, group.root, walk);
     }
 
     const Resolved& resolved_;
@@ -263,6 +268,7 @@ class Composer {
     bool is_scan_;
     int top_ = 0;  ///< where all comes together, or begins
     bool passes_on_ = false;
+    std::vector<int>& order_;
     std::vector<Tier> tiers_;  // in which this rank works, outermost first
     schedule::Builder builder_;
     Data data_;
@@ -276,7 +282,15 @@ class Composer {
 
 schedule::Schedule schedule_of(const Resolved& resolved, const place::Layout& layout, int rank, int root,
                                bool in_place) {
-    return Composer(resolved, layout, rank, root, in_place).build();
+    std::vector<int> order;
+    return Composer(resolved, layout, rank, root, in_place, order).build();
+}
+
+void each_schedule(const Resolved& resolved, const place::Layout& layout, int root,
+                   const std::function<void(schedule::Schedule)>& visit) {
+    std::vector<int> order;
+    for (int rank = 0; rank < layout.size; ++rank)
+        visit(Composer(resolved, layout, rank, root, false, order).build());
 }
 
 }  // namespace isochrone::core::compose

@@ -13,6 +13,8 @@
 // All phases are one segmented stage, so segments flow from level to level without a barrier.
 #pragma once
 
+#include <functional>
+
 #include "compose/resolve.hpp"
 #include "place/layout.hpp"
 #include "schedule/schedule.hpp"
@@ -23,5 +25,9 @@ namespace isochrone::core::compose {
 /// in rooted collectives. Not for native recipes.
 [[nodiscard]] schedule::Schedule schedule_of(const Resolved& resolved, const place::Layout& layout, int rank,
                                              int root, bool in_place = false);
+
+/// What each rank does, one after the other. What is the same for all is worked out once.
+void each_schedule(const Resolved& resolved, const place::Layout& layout, int root,
+                   const std::function<void(schedule::Schedule)>& visit);
 
 }  // namespace isochrone::core::compose

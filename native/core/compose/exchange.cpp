@@ -2,6 +2,7 @@
 #include "compose/exchange.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "schedule/builder.hpp"
@@ -62,6 +63,7 @@ class Exchange {
     void open_own_rank() {
         const int size = builder_.size();
         const int me = builder_.rank();
+        const std::array own_rank{me};
         Traffic own{Pairs({me}, all_), Pairs(all_, {me})};
         own.leaving.table = table(size, 0);
         own.entering.table = table(size, size);
@@ -75,7 +77,8 @@ class Exchange {
             builder_.copy(builder_.blocks(schedule::output_buffer, own.entering.partition, 0, size),
                           builder_.blocks(own.leaving.buffer, own.leaving.partition, 0, size));
         } else {
-            builder_.copy(own.leaving.of(builder_, {me}, {me}), own.entering.of(builder_, {me}, {me}));
+            builder_.copy(own.leaving.of(builder_, own_rank, own_rank),
+                          own.entering.of(builder_, own_rank, own_rank));
         }
         traffic_.push_back(std::move(own));
     }
@@ -85,7 +88,7 @@ class Exchange {
         const Group& g = group(inner);
         if (outside(inner).empty()) return;
         const Ranks inside = g.all();
-        const Ranks& own_part = g.part_at(g.relative());
+        const auto own_part = g.part_at(g.relative());
         if (g.me == g.root) {
             Traffic whole{Pairs(inside, outside(inner)), Pairs(outside(inner), inside)};
             whole.leaving.table = table(whole.leaving.count(), -1);
@@ -103,7 +106,7 @@ class Exchange {
         }
         const Traffic& whole = traffic_.back();
         for (int position = 0; position < g.size(); ++position) {
-            const Ranks& members = g.part_at(position);
+            const auto members = g.part_at(position);
             const auto out = whole.leaving.lengths_of(builder_, members, outside(inner));
             const auto in = whole.entering.lengths_of(builder_, outside(inner), members);
             if (position == g.relative()) {
@@ -127,7 +130,7 @@ class Exchange {
     void collect_and_exchange(std::size_t inner) {
         const Group& g = group(inner);
         const Traffic& mine = traffic_[inner];
-        const Ranks& own_part = g.part_at(g.relative());
+        const auto own_part = g.part_at(g.relative());
         if (!outside(inner).empty() && g.me != g.root) {
             builder_.send(g.rank_at(0), mine.leaving.of(builder_, own_part, outside(inner)));
         }
@@ -149,7 +152,7 @@ class Exchange {
         const Group& g = group(inner);
         const Traffic& mine = traffic_[inner];
         if (outside(inner).empty()) return;
-        const Ranks& own_part = g.part_at(g.relative());
+        const auto own_part = g.part_at(g.relative());
         if (g.me != g.root) {
             builder_.recv(g.rank_at(0), mine.entering.of(builder_, outside(inner), own_part));
             return;

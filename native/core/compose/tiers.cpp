@@ -4,32 +4,36 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace isochrone::core::compose {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-int leader_of(const std::vector<int>& part, int root, Leader others) {
+int leader_of(std::span<const int> part, int root, Leader others) {
     if (std::binary_search(part.begin(), part.end(), root)) return root;
     return others == Leader::lowest ? part.front() : part.back();
 }
 
 /// Divides ranks by their group, or into single ranks if there is none. Parts are in the order of their first
 /// ranks.
-std::vector<std::vector<int>> divide(const std::vector<int>& ranks, const std::vector<int>* group_of) {
-    std::vector<std::vector<int>> parts;
-    if (group_of == nullptr) {
-        for (const int rank : ranks) parts.push_back({rank});
-        return parts;
-    }
-    std::map<int, std::size_t> part_of;
+algorithms::Parts divide(std::vector<int> ranks, const std::vector<int>* group_of) {
+    if (group_of == nullptr) return algorithms::Parts::single(std::move(ranks));
+    std::map<int, std::size_t> number_of;
+    std::vector<std::size_t> part_of;
+    part_of.reserve(ranks.size());
+    int before = -1;
     for (const int rank : ranks) {
-        const auto [entry, is_new] = part_of.try_emplace((*group_of)[at(rank)], parts.size());
-        if (is_new) parts.emplace_back();
-        parts[entry->second].push_back(rank);
+        const int group = (*group_of)[at(rank)];
+        // Most ranks are in the group of the one before.
+        part_of.push_back(!part_of.empty() && group == before
+                              ? part_of.back()
+                              : number_of.try_emplace(group, number_of.size()).first->second);
+        before = group;
     }
-    return parts;
+    return algorithms::Parts::divided(ranks, part_of, number_of.size());
 }
 
 }  // namespace
@@ -43,11 +47,12 @@ std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& lev
         const auto* next = i + 1 < levels.size() ? &layout.group_of[at(levels[i + 1])] : nullptr;
         Tier tier;
         tier.level = levels[i];
-        tier.group.parts = divide(ranks, next);
         const int head = leader_of(ranks, root, others);
+        tier.group.parts = divide(std::move(ranks), next);
         bool leads = false;
         std::vector<int> mine;
-        for (const auto& part : tier.group.parts) {
+        for (std::size_t number = 0; number < tier.group.parts.size(); ++number) {
+            const auto part = tier.group.parts[number];
             const int leader = leader_of(part, root, others);
             const int position = static_cast<int>(tier.group.ranks.size());
             if (leader == head) tier.group.root = position;
@@ -55,7 +60,7 @@ std::vector<Tier> tiers(const place::Layout& layout, const std::vector<int>& lev
                 tier.group.me = position;
                 leads = true;
             }
-            if (std::binary_search(part.begin(), part.end(), rank)) mine = part;
+            if (std::binary_search(part.begin(), part.end(), rank)) mine.assign(part.begin(), part.end());
             tier.group.ranks.push_back(leader);
         }
         if (leads && tier.group.size() > 1) result.push_back(std::move(tier));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <unordered_map>
 #include <utility>
 
 namespace isochrone::core::schedule {
@@ -33,9 +32,11 @@ class History {
                 continue;
             }
             each_block(schedule, *access.slice, [&](int block) {
-                const auto found = uses.by_block.find(block);
-                if (found == uses.by_block.end()) return;
-                for (const Access& before : found->second) consider(before);
+                for (int use = uses.last_of(block); use >= 0;) {
+                    const auto& [number, earlier] = uses.of_blocks[static_cast<std::size_t>(use)];
+                    consider(uses.all[number]);
+                    use = earlier;
+                }
             });
         }
     }
@@ -44,10 +45,11 @@ class History {
         Uses& uses = by_partition_[access.slice->partition];
         uses.all.push_back(access);
         each_block(schedule, *access.slice, [&](int block) {
-            auto& bucket = uses.by_block[block];
+            const auto slot = static_cast<std::size_t>(block);
+            if (slot >= uses.last.size()) uses.last.resize(slot + 1, -1);
             // Whoever waits for a writer waits for all that the writer waited for.
-            if (access.writes) bucket.clear();
-            bucket.push_back(access);
+            uses.of_blocks.emplace_back(uses.all.size() - 1, access.writes ? -1 : uses.last[slot]);
+            uses.last[slot] = static_cast<int>(uses.of_blocks.size()) - 1;
         });
     }
 
@@ -60,8 +62,13 @@ class History {
 
   private:
     struct Uses {
+        [[nodiscard]] int last_of(int block) const {
+            const auto slot = static_cast<std::size_t>(block);
+            return slot < last.size() ? last[slot] : -1;
+        }
         std::vector<Access> all;
-        std::unordered_map<int, std::vector<Access>> by_block;
+        std::vector<int> last;  // [block]: its last use, an index into of_blocks; -1: none
+        std::vector<std::pair<std::size_t, int>> of_blocks;  // index into all; the use of the block before
     };
 
     template <class Visit>

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compose/compose.hpp"
 
@@ -33,11 +35,11 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
     std::vector<schedule::Schedule> schedules;
     schedules.reserve(static_cast<std::size_t>(layout.size));
     std::int64_t operations = 0;
-    for (int rank = 0; rank < layout.size; ++rank) {
-        schedules.push_back(compose::schedule_of(resolved, layout, rank, root));
-        operations += static_cast<std::int64_t>(schedules.back().ops.size());
+    compose::each_schedule(resolved, layout, root, [&](schedule::Schedule schedule) {
+        operations += static_cast<std::int64_t>(schedule.ops.size());
         if (options.timeline != nullptr) options.timeline->check(operations);
-    }
+        schedules.push_back(std::move(schedule));
+    });
     const collectives::Question question{.size = layout.size,
                                          .root = root,
                                          .total = size_bytes,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <queue>
 #include <stdexcept>
@@ -128,6 +129,10 @@ class World {
     Outcome run() {
         for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) start(r);
         for (Event event; agenda_.next(event);) {
+            if (agenda_.now_s() > options_.limit_s) {
+                outcome_.slowest_s = std::numeric_limits<double>::infinity();
+                return std::move(outcome_);
+            }
             switch (event.kind) {
                 case Event::Kind::leave:
                     leave(event.subject);

@@ -44,6 +44,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "place/layout.hpp"
@@ -59,6 +60,9 @@ struct Options {
     std::int64_t unit_bytes = 1;      ///< bytes of one unit of the extents: of an element, in reductions
     double gamma_s_per_byte = 1e-10;  ///< local copies and reductions
     Timeline* timeline = nullptr;     ///< filled, if it is given
+    /// Nobody asks by how much it takes longer: then it is not simulated to its end, and takes infinitely
+    /// long.
+    double limit_s = std::numeric_limits<double>::infinity();
 };
 
 struct Outcome {

@@ -10,8 +10,9 @@ right about what is *not* worth measuring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import log
 
 from isochrone import _core
@@ -30,6 +31,11 @@ from isochrone.tune.forms import (
     segments_for,
 )
 from isochrone.tune.prices import Prices, distinct
+
+HOPELESS = 2.0
+"""Times the price of what is best so far: beyond, nobody asks how dear a recipe is. The model is seldom off
+by more (docs/models.md), and of many messages it takes long to work out what all of them take.
+"""
 
 PIPELINED_BYTES = (32768, 131072, 262144)
 """Segments of what is a candidate on a real machine whatever the model says of it."""
@@ -53,7 +59,7 @@ def candidates(
     prices = Prices(collective, layout, roots, size_bytes, most_segments)
     segments = segments_for(collective, size_bytes, most_segments)
     finalists = [
-        _descend(collective, start, segments, prices.first)
+        _descend(collective, start, segments, prices)
         for start in _starts(collective, nameable_levels(collective, layout), segments)
     ]
     # Of equal price in the order of the families, which unlike that of a set is the same in all processes.
@@ -173,14 +179,15 @@ def _starts(collective: str, levels: Sequence[str], segments: Sequence[int]) -> 
     yield Form((), (first(0),), segment)
 
 
-def _descend(collective: str, form: Form, segments: Sequence[int], price: Callable[[Form], float]) -> Form:
+def _descend(collective: str, form: Form, segments: Sequence[int], prices: Prices) -> Form:
     """Replaces one part after the other by its best choice until a round changes nothing."""
     improved = True
     while improved:
         improved = False
         for near in _neighbourhoods(collective, form, segments):
-            best = min(near, key=price)
-            if price(best) < price(form):
+            price_s = prices.first(form)
+            best = min(near, key=partial(prices.first, limit_s=HOPELESS * price_s))
+            if prices.first(best, price_s) < price_s:
                 form = best
                 improved = True
     return form

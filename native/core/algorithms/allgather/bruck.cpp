@@ -17,7 +17,7 @@ void bruck(schedule::Builder& builder, const Group& group, Data& data, int /*par
     const auto run = [&](int first, int length) {
         std::vector<int> ranks;
         for (int member = first; member < first + length; ++member) {
-            const auto& part = group.part_at(member);
+            const auto part = group.part_at(member);
             ranks.insert(ranks.end(), part.begin(), part.end());
         }
         return data.blocks.of(builder, ranks);

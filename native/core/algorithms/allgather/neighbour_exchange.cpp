@@ -19,7 +19,7 @@ void neighbour_exchange(schedule::Builder& builder, const Group& group, Data& da
     const auto pair_of = [&](int first) {
         std::vector<int> ranks;
         for (const int member : {first, first + 1}) {
-            const auto& part = group.part_at(member % size);
+            const auto part = group.part_at(member % size);
             ranks.insert(ranks.end(), part.begin(), part.end());
         }
         return data.blocks.of(builder, ranks);

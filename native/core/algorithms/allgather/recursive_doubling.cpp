@@ -13,7 +13,7 @@ void recursive_doubling(schedule::Builder& builder, const Group& group, Data& da
         std::vector<int> ranks;
         for (int number = first; number < first + length; ++number) {
             for (const int member : fold.stood_for(number)) {
-                const auto& part = group.part_at(member);
+                const auto part = group.part_at(member);
                 ranks.insert(ranks.end(), part.begin(), part.end());
             }
         }

@@ -17,7 +17,7 @@ void sparbit(schedule::Builder& builder, const Group& group, Data& data, int /*p
     const auto stripe = [&](int member, int distance) {
         std::vector<int> ranks;
         for (int travelled = 0; travelled + distance < size; travelled += 2 * distance) {
-            const auto& part = group.part_at(member + size - travelled);
+            const auto part = group.part_at(member + size - travelled);
             ranks.insert(ranks.end(), part.begin(), part.end());
         }
         return data.blocks.of(builder, ranks);

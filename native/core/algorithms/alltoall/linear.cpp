@@ -9,7 +9,7 @@ namespace isochrone::core::algorithms::alltoall {
 void linear(schedule::Builder& builder, const Group& group, Data& data, int window) {
     const int size = group.size();
     const int me = group.relative();
-    const auto& own = group.part_at(me);
+    const auto own = group.part_at(me);
     std::vector<int> first_of_round{0, builder.count()};  // operations, by round
     // A recipe may ask for more than others get.
     builder.bound(std::max(window, schedule::most_under_way));

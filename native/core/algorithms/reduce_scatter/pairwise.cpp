@@ -10,7 +10,7 @@ void pairwise(schedule::Builder& builder, const Group& group, Data& data, int /*
     const int me = group.relative();
     const int result = data.writable(builder);
     const int value = data.value;
-    const auto& own = group.part_at(me);
+    const auto own = group.part_at(me);
     if (value != result)
         builder.copy(data.blocks.in(value, builder, own), data.blocks.in(result, builder, own));
     // One is received while the other is added.

@@ -21,7 +21,7 @@ void recursive_halving(schedule::Builder& builder, const Group& group, Data& dat
         std::vector<int> ranks;
         for (int number = first; number < first + length; ++number) {
             for (const int member : fold.stood_for(number)) {
-                const auto& part = group.part_at(member);
+                const auto part = group.part_at(member);
                 ranks.insert(ranks.end(), part.begin(), part.end());
             }
         }
