@@ -206,6 +206,21 @@ TEST(Candidates, ThatAreTriedDifferInMoreThanTheSegmentAndTheCheapestComesFirst)
     }
 }
 
+TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
+    const auto& allreduce = collectives::named("allreduce");
+    for (const int hosts : {2, 3, 4, 8}) {
+        const auto layout = nodes(hosts, 2, true);
+        select::Pricing pricing(select::candidates({}, allreduce, layout, 65536), allreduce, layout, 0,
+                                65536);
+        while (pricing.step()) {
+        }
+        const auto& tried = pricing.cheapest();
+        ASSERT_EQ(tried.size(), select::most_tried);
+        for (std::size_t one = 1; one < tried.size(); ++one)
+            EXPECT_GT(tried[one].seconds, 1.0000005 * tried[one - 1].seconds) << hosts << " hosts";
+    }
+}
+
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {
     const auto layout = nodes(3, 4, true);
     const auto& reduce = collectives::named("reduce");

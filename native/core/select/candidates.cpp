@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -19,6 +21,7 @@ using compose::Recipe;
 
 constexpr std::int64_t similar = 4;                // times larger or smaller
 constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cut
+constexpr double equal = 1e-6;                     // of a price: the same messages by another name
 constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
 
 /// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
@@ -145,9 +148,15 @@ bool Pricing::step() {
     if (is_done()) return false;
     const Recipe& recipe = recipes_[next_++];
     try {
-        const double seconds = simulate::predict(collective_, recipe, layout_, root_, size_bytes_).slowest_s;
+        const double limit_s = cheapest_.size() < most_tried ? std::numeric_limits<double>::infinity()
+                                                             : cheapest_.back().seconds;
+        const double seconds =
+            simulate::predict(collective_, recipe, layout_, root_, size_bytes_, {.limit_s = limit_s})
+                .slowest_s;
+        if (seconds >= limit_s) return true;
         const auto alike = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& other) {
-            return other.recipe.kind == recipe.kind && other.recipe.parts == recipe.parts;
+            return (other.recipe.kind == recipe.kind && other.recipe.parts == recipe.parts) ||
+                   std::abs(seconds - other.seconds) < equal * seconds;
         });
         if (alike != cheapest_.end()) {
             if (alike->seconds <= seconds) return true;

@@ -43,6 +43,7 @@ class Pricing {
     };
     /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
     /// differ in the segment alone only the cheapest is there: they are too much alike for trials of each.
+    /// And of those of one price only the first: among two racks recursive multiplying is recursive doubling.
     [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
     [[nodiscard]] std::size_t priced() const { return next_; }
     [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
