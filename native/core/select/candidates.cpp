@@ -154,10 +154,9 @@ bool Pricing::step() {
             simulate::predict(collective_, recipe, layout_, root_, size_bytes_, {.limit_s = limit_s})
                 .slowest_s;
         if (seconds >= limit_s) return true;
-        const auto alike = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& other) {
-            return (other.recipe.kind == recipe.kind && other.recipe.parts == recipe.parts) ||
-                   std::abs(seconds - other.seconds) < equal * seconds;
-        });
+        const std::size_t family = family_of({recipe, seconds});
+        const auto alike = std::find_if(cheapest_.begin(), cheapest_.end(),
+                                        [&](const Priced& other) { return family_of(other) == family; });
         if (alike != cheapest_.end()) {
             if (alike->seconds <= seconds) return true;
             cheapest_.erase(alike);
@@ -170,6 +169,20 @@ bool Pricing::step() {
         // It has no price on this layout.
     }
     return true;
+}
+
+std::size_t Pricing::family_of(const Priced& one) {
+    const auto known = std::find_if(families_.begin(), families_.end(), [&](const auto& known) {
+        return known.first.recipe.kind == one.recipe.kind && known.first.recipe.parts == one.recipe.parts;
+    });
+    if (known != families_.end()) return known->second;
+    const auto same = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {
+        return other.first.recipe.segment_bytes == one.recipe.segment_bytes &&
+               std::abs(other.first.seconds - one.seconds) < equal * one.seconds;
+    });
+    const std::size_t family = same != families_.end() ? same->second : families_.size();
+    families_.emplace_back(one, family);
+    return family;
 }
 
 }  // namespace isochrone::core::select

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -42,13 +43,17 @@ class Pricing {
         double seconds = 0;
     };
     /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
-    /// differ in the segment alone only the cheapest is there: they are too much alike for trials of each.
-    /// And of those of one price only the first: among two racks recursive multiplying is recursive doubling.
+    /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there:
+    /// they are too much alike for trials of each.
     [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
     [[nodiscard]] std::size_t priced() const { return next_; }
     [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
 
   private:
+    /// A number for all that differ in the segment alone. Those of one price in one segment are the same
+    /// messages by another name: among two racks recursive multiplying is recursive doubling.
+    std::size_t family_of(const Priced& one);
+
     std::vector<compose::Recipe> recipes_;
     const collectives::Collective& collective_;
     const place::Layout& layout_;
@@ -56,6 +61,7 @@ class Pricing {
     std::int64_t size_bytes_;
     std::size_t next_ = 0;
     std::vector<Priced> cheapest_;
+    std::vector<std::pair<Priced, std::size_t>> families_;  // the first priced of each name
 };
 
 }  // namespace isochrone::core::select
