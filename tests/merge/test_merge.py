@@ -343,6 +343,8 @@ def test_what_was_measured_of_each_pair_is_there_again(tmp_path: Path, name: str
     for pair, times in last.items():
         np.testing.assert_allclose(found.rtt_min_s[found.find(*pair)], times)
     assert found.pairs_measured * 2 == len(last)
+    firsts = [tuple(rank_at[place.host, place.cpus] for place in job.ranks[:2]) for job in jobs]
+    assert [stream.pairs for stream in found.streams] == [(pair,) for pair in firsts]
     assert found.ended
 
 
@@ -379,6 +381,28 @@ def test_a_survey_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="one survey alone"):
         merge([one], tmp_path / "all")
     assert (one / "plan.json").read_bytes() == before
+
+
+def test_nothing_is_written_where_a_file_of_a_survey_is_damaged(tmp_path: Path) -> None:
+    folders = written(tmp_path, CLASSES["more ranks"])
+    whole = (folders[1] / "survey.json").read_bytes()
+    (folders[1] / "survey.json").write_bytes(whole[:20])
+    with pytest.raises(IsochroneError, match="damaged JSON"):
+        merge(folders, tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+def test_a_merge_that_was_stopped_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    folders = written(tmp_path, CLASSES["more ranks"])
+    with monkeypatch.context() as patched:
+        patched.setattr("isochrone.steps.merge.write_topology", stop)
+        with pytest.raises(KeyboardInterrupt):
+            merge(folders, tmp_path / "all")
+    merge(folders, tmp_path / "all")
+    assert read_plan(tmp_path / "all" / "plan.json").rules
 
 
 def test_a_host_like_others_gets_the_inner_tree_of_the_one_with_most_ranks(tmp_path: Path) -> None:

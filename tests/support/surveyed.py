@@ -31,6 +31,7 @@ from isochrone.files import (
     write_survey,
     write_topology,
 )
+from isochrone.files.stream import Stream
 
 LIBRARY = MpiLibrary("MPICH Version: 4.0.2", "4.0", "libmpich.so.12")
 SOCKET = 2
@@ -122,7 +123,9 @@ def write(
 
 
 def measurements(of: Topology, library: MpiLibrary = LIBRARY) -> Measurements:
-    """Times that go by the level at which two ranks meet."""
+    """Times that go by the level at which two ranks meet, and those of the first two sending by
+    themselves.
+    """
     ranks = len(of.ranks)
     meets = np.zeros((ranks, ranks), dtype=int)
     for level in of.levels:
@@ -140,6 +143,7 @@ def measurements(of: Topology, library: MpiLibrary = LIBRARY) -> Measurements:
         overhead_s=1e-8,
         simulated=False,
         **of_squares(rtt_min_s=times, rtt_median_s=times, send_overhead_s=times / 10),
+        streams=(Stream(((0, 1),), 1024, 10, (1e-3,)),),
         elapsed_s=1.0,
     )
 

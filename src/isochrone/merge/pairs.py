@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Measurements, Place, provenance
@@ -48,7 +49,7 @@ def merged_measurements(
             parameters[number[a], number[b]] = replace(one, sender=number[a], receiver=number[b])
         for stream in each.streams:
             pairs = tuple((number[a], number[b]) for a, b in stream.pairs)
-            streams.append(replace(stream, pairs=pairs))
+            streams.append(structs.replace(stream, pairs=pairs))
         for (a, b), least_s in each.alone.items():
             low, high = sorted((number[a], number[b]))
             alone[low, high] = least_s[columns]

@@ -90,16 +90,6 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
     given = [_read(in_folder(folder, PLAN)) for folder in folders]
     measured = [read_measurements(each.folder / MEASUREMENTS) for each in given]
     merged, addition = _merged(given, [each.simulated for each in measured])
-    open_folder(output)
-    earliest_first = sorted(range(len(given)), key=lambda s: (given[s].time, s))
-    places = [merged.topology.places[place] for place in merged.topology.ranks]
-    write_measurements(
-        output / MEASUREMENTS,
-        merged_measurements(
-            [measured[s] for s in earliest_first], [merged.rank_of[s] for s in earliest_first], places
-        ),
-    )
-    _write(output, addition)
     surveys = [read_survey(path) if (path := each.folder / SURVEY).exists() else None for each in given]
     cores = {survey.cores for survey in surveys if survey is not None}
     parts = tuple(
@@ -112,7 +102,14 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
         for each in given
     )
     targets = dict.fromkeys(survey.target for survey in surveys if survey is not None)
+    earliest_first = sorted(range(len(given)), key=lambda s: (given[s].time, s))
+    places = [merged.topology.places[place] for place in merged.topology.ranks]
+    every_pair = merged_measurements(
+        [measured[s] for s in earliest_first], [merged.rank_of[s] for s in earliest_first], places
+    )
     made_by = provenance()
+    open_folder(output)
+    # The first, so that a merge that was stopped may be replaced by the next.
     write_survey(
         output / SURVEY,
         Survey(
@@ -124,6 +121,8 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
             provenance=made_by,
         ),
     )
+    write_measurements(output / MEASUREMENTS, every_pair)
+    _write(output, addition)
     # Of what a merge that is replaced was verified by later.
     (output / BENCH).unlink(missing_ok=True)
     return addition
