@@ -179,13 +179,15 @@ def test_numbers_that_are_none_are_refused(write, number):
     with pytest.raises(IsochroneError, match=r"measurements\.jsonl:2: ") as caught:
         read_measurements(write(HEADER, line, PAIRS[1], PAIRS[2]))
     assert len(str(caught.value)) < 400
+    assert str(caught.value).endswith("; make it again with `isochrone probe`")
+    assert "sys." not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"isochrone": "plan"}, "this is a plan file, not measurements"),
-        ({"isochrone": "recipe book"}, "not a file of Isochrone's"),
+        ({"isochrone": "recipe book"}, "this is no file of Isochrone's; give a measurements file"),
         ({"schema_version": 2}, "schema_version 2 is not 1"),
         ({"schema_version": True}, "schema_version true"),
         ({"ranks": 4}, "3 places for 4 ranks"),

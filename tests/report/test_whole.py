@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from isochrone.errors import IsochroneError
+from isochrone.files.text import refuse_stream
+from isochrone.files.whole import write_whole
 from isochrone.report import read_facts, write_page
-from isochrone.report.whole import write_whole
 
 
 @pytest.mark.parametrize("which", ["report.html", "broadcast.pdf"])
@@ -44,7 +45,7 @@ def test_what_is_told_to_stop_while_it_writes_leaves_nothing(tmp_path: Path) -> 
         "import pathlib, sys, time\n"
         "import signal\n"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))\n"
-        "from isochrone.report.whole import write_whole\n"
+        "from isochrone.files.whole import write_whole\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "write = pathlib.Path.write_bytes\n"
         "def slowly(path, data):\n"
@@ -64,6 +65,36 @@ def test_what_is_told_to_stop_while_it_writes_leaves_nothing(tmp_path: Path) -> 
     process.wait(60)
     assert [found.name for found in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "old"
+
+
+def test_a_pipe_is_written_into_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_whole(pipe, b"new")
+        assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    with pytest.raises(IsochroneError, match="is a device or a pipe, and no file; name a file with -o"):
+        refuse_stream(pipe)
+    assert pipe.is_fifo()
+
+
+def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "new"
+
+
+def test_a_disk_that_is_full_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "figure.svg").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: .*figure.svg"):
+        write_whole(tmp_path / "figure.svg", b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
 
 
 def test_a_file_is_put_in_place_whole(tmp_path: Path) -> None:

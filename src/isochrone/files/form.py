@@ -184,13 +184,13 @@ class LineFile(Generic[HeaderT, FormT]):
         A last line that is damaged was cut off when its writer was killed: it is reported and dropped. Raises
         IsochroneError, with file and line, for what is damaged or has no such form.
         """
-        raw = raw_lines(path)
+        raw, todo = raw_lines(path), make_again(self.kind)
         number, first = next(raw, (0, b""))
         if number == 0:
-            raise IsochroneError("the file is empty", str(path), make_again(self.kind))
+            raise IsochroneError("the file is empty", str(path), todo)
         where = f"{path}:{number}"
-        header = self.header.form(parse_object(first, where), where)
-        return header, where, decoded(path, raw, self.lines.line)
+        header = self.header.form(parse_object(first, where, todo), where)
+        return header, where, decoded(path, raw, lambda text, place: self.lines.line(text, place, todo))
 
     def write(self, path: Path, header: HeaderT, lines: Iterable[FormT]) -> None:
         """Writes a form a line; a reader finds the old file or the whole new one. Raises IsochroneError for a

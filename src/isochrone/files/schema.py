@@ -83,8 +83,8 @@ def check_kind(document: Json, kind: str, where: str) -> None:
     """Raises IsochroneError where the document is another file, or of another version of Isochrone."""
     found = document.get("isochrone")
     if found != kind:
-        what = f"this is a {found} file" if found in KINDS else "this is not a file of Isochrone's"
-        raise IsochroneError(f"{what}, not {kind}", where, f"give a {kind} file")
+        what = f"this is a {found} file, not {kind}" if found in KINDS else "this is no file of Isochrone's"
+        raise IsochroneError(what, where, f"give a {kind} file")
     version = document.get("schema_version")
     if version != SCHEMA_VERSION or isinstance(version, bool):
         raise IsochroneError(

@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from isochrone.errors import IsochroneError
+from isochrone.files.whole import is_stream, write_whole
 
 LOG = logging.getLogger("isochrone.files")
 
@@ -55,7 +55,8 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
         place = where if _has_line(where) else f"{where}:{error.lineno}"
-        raise DamagedError(f"damaged JSON ({error.msg} at column {error.colno})", place, todo) from None
+        what = error.msg.removesuffix(" at")
+        raise DamagedError(f"damaged JSON ({what} at column {error.colno})", place, todo) from None
     except RecursionError:
         raise DamagedError("damaged JSON (nested too deeply)", where, todo) from None
     except UnicodeDecodeError:
@@ -63,7 +64,9 @@ def parse_object(text: str | bytes, where: str, todo: str | None = None) -> Json
     except UnicodeEncodeError:
         raise DamagedError("damaged JSON (half a character)", where, todo) from None
     except ValueError as error:
-        raise DamagedError(f"damaged JSON ({error})", where, todo) from None
+        # Python's own words for a number of thousands of digits are about Python.
+        what = "a number is too long" if str(error).startswith("Exceeds the limit") else str(error)
+        raise DamagedError(f"damaged JSON ({what})", where, todo) from None
     if not isinstance(value, dict):
         raise DamagedError("expected a JSON object", where, todo)
     return value
@@ -159,6 +162,12 @@ def kind_of(path: Path) -> str | None:
     return found[1].decode() if found else None
 
 
+def refuse_stream(path: Path) -> None:
+    """Raises IsochroneError for a device or a pipe, where ranks of a program put a file in its place."""
+    if is_stream(path):
+        raise IsochroneError("is a device or a pipe, and no file", str(path), "name a file with -o")
+
+
 def refuse_to_replace(path: Path, kind: str | None) -> None:
     """Raises IsochroneError where the path is one of Isochrone's files, but of another kind."""
     there = kind_of(path)
@@ -174,13 +183,7 @@ def write_text(path: Path, text: str) -> None:
     refuse_to_replace(path, kind[1].decode() if kind else None)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_text(text, encoding="utf-8", errors="replace")
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_whole(path, text.encode("utf-8", "replace"))
     except OSError as error:
         raise IsochroneError(
             f"cannot write ({error.strerror})", str(path), "choose another place with -o"

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files.whole import write_whole
 from isochrone.report.facts import Facts
 from isochrone.report.page import page
 from isochrone.report.plots import write_figures
 from isochrone.report.sections.parts import FIGURES_FOLDER
-from isochrone.report.whole import write_whole
 
 FILE_NAME = "report.html"
 

@@ -12,7 +12,7 @@ from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
 from isochrone.files import Plan, Topology, read_plan, read_topology
 from isochrone.files.profile import Profile, read_profile, write_profile
-from isochrone.files.text import refuse_to_replace
+from isochrone.files.text import refuse_stream, refuse_to_replace
 from isochrone.launch.library import normal_abi, parse_version
 from isochrone.steps.record import Run, observed
 
@@ -47,6 +47,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
         IsochroneError: a file is damaged, or the program cannot be started with the preload.
     """
     if output is not None:
+        refuse_stream(output)
         refuse_to_replace(output, "profile")
     made = None if plan_file is None else _plan(plan_file)
     exit_code = 0

@@ -15,7 +15,7 @@ from typing import TypeVar
 from isochrone.errors import IsochroneError
 from isochrone.files import Graph, provenance, read_graph, write_graph
 from isochrone.files.graph import added
-from isochrone.files.text import refuse_to_replace
+from isochrone.files.text import refuse_stream, refuse_to_replace
 from isochrone.lab.target import LabTarget
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import LaunchLine
@@ -110,6 +110,8 @@ def record(
     Raises:
         IsochroneError: the program cannot be started with the preload, or a file cannot be read or written.
     """
+    if run is not None:
+        refuse_stream(output)
     refuse_to_replace(output, "graph")
     graphs = [read_graph(path) for path in add]
     exit_code = 0

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import matplotlib
 
+from isochrone.files.whole import write_whole
 from isochrone.report.frame import document
 from isochrone.report.html import Html, table, tag
 from isochrone.report.plots.style import KINDS, save
 from isochrone.report.sections.parts import FIGURES_FOLDER, figure, picture, section
-from isochrone.report.whole import write_whole
 from isochrone.report.write import FILE_NAME, writing_report
 from isochrone.studies.study import Figure, Findings, Part, Study, Table
 

@@ -13,7 +13,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
-from isochrone.report.whole import write_whole
+from isochrone.files.whole import write_whole
 
 INK, SOFT, LINE, PAPER = "#1b2025", "#525b64", "#d9dcdf", "#ffffff"
 MISSING = "#eceded"
