@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -151,6 +152,43 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
         ["/bin/bash", "-c", f"{command} | true"], capture_output=True, text=True, timeout=60
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_results_that_find_no_room_are_one_line(unbuffered: str) -> None:
+    command = f"{sys.executable} -m isochrone --version >/dev/full"
+    done = subprocess.run(
+        ["/bin/bash", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )
+    message = "isochrone: standard output: cannot write (No space left on device)\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
+@pytest.mark.parametrize(
+    ("closed", "words", "code"),
+    [(">&-", "--version", 0), ("2>&-", "no-such-command", 2), ("<&- >&- 2>&-", "--version", 0)],
+)
+def test_standard_streams_may_be_closed(closed: str, words: str, code: int) -> None:
+    command = f"{sys.executable} -m isochrone {words} {closed}"
+    done = subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize("command", ["probe", "bench", "survey", "tune"])
+@pytest.mark.parametrize("sizes", ["", "-1", "1073741825", "9" * 30, "9" * 5000, "1e3"])
+def test_sizes_that_are_none_are_refused_before_anything_runs(
+    command: str, sizes: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    output = "-t" if command == "tune" else "-o"
+    assert main([command, "--sim", "demo", output, str(tmp_path / "out"), f"--sizes={sizes}"]) == 2
+    message = capsys.readouterr().err
+    assert re.fullmatch(r"isochrone: --sizes: .+; write bytes, such as 0,1024,65536\n", message)
+    assert len(message) < 200
+    assert not (tmp_path / "out").exists()
 
 
 def test_info_tells_what_is_at_hand_in_words_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,7 +120,7 @@ def bench(
         wanted = list(dict.fromkeys([*wanted, "plan"]))
         topology_file = topology_file or plan_file.with_name(TOPOLOGY)
     if guidelines:
-        totals = parse_sizes(sizes) if sizes else None
+        totals = parse_sizes(sizes) if sizes is not None else None
         with open_target(options) as place, part("timing collectives"):
             target = _at_its_best(place, plan_file, recipes)
             checked = guideline_bench(
@@ -128,7 +128,7 @@ def bench(
             )
         print_guidelines(checked, output, as_json)
         return
-    sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
+    sizes_bytes = parse_sizes(sizes) if sizes is not None else SIZES_BYTES
     names = parse_collectives(collectives) if collectives is not None else (() if patterns else (BCAST,))
     messages = parse_patterns(patterns) if patterns is not None else []
     cases = [
@@ -182,7 +182,7 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
 
     options.check()
     libraries = [find_library(name) for name in (options.mpi.split(",") if options.mpi else [None])]
-    sizes_bytes = parse_sizes(sizes) if sizes else SIZES_BYTES
+    sizes_bytes = parse_sizes(sizes) if sizes is not None else SIZES_BYTES
     path = folder / "results.json"
     with open_lab(options.lab or "") as lab:
         placements = [

@@ -52,7 +52,9 @@ def tune(
     names = parse_collectives(collectives) if collectives is not None else WANTED
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(LIBRARY)
-    tuning = tune_library(target, source, path, names, parse_sizes(sizes) if sizes else SIZES_BYTES)
+    tuning = tune_library(
+        target, source, path, names, parse_sizes(sizes) if sizes is not None else SIZES_BYTES
+    )
     forget_rounds(path.with_name(LIBRARY_TUNING))
     if as_json:
         print_json({"library": str(path), "rules": tuning.document()["rules"]})

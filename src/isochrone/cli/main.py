@@ -138,10 +138,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ended:  # so Typer ends when whoever reads our output has enough
         return ended.code if isinstance(ended.code, int) else 1
     except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has enough.
+        _give_up_stdout()
         return 128 + signal.SIGPIPE
     except Exception as error:
+        if isinstance(error, OSError) and _is_of_stdout(error):
+            _give_up_stdout()
+            print(f"isochrone: standard output: cannot write ({error.strerror})", file=sys.stderr)
+            return 1
         if stops:
             # Compiled libraries turn what is raised within them into errors of their own.
             return _say_stopped(stops[-1], error)
@@ -160,10 +164,36 @@ def process() -> NoReturn:
     """The life of an `isochrone` process. A stop that comes when all is done and said changes no exit code:
     while it ends, Python would give the signals back their own effect.
     """
+    _open_what_is_closed()
     code = main()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """Gives standard streams that were closed to nobody. Left closed, the next file that is opened would get
+    their number, and what is meant for them.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None and os.open(os.devnull, os.O_RDWR) == number:
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
+def _is_of_stdout(error: OSError) -> bool:
+    """Whether what failed is the printing of results: it names no file, and comes from `echo`, or our own
+    last flush.
+    """
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return error.filename is None and at is not None and at.tb_frame.f_code.co_name in ("echo", "main")
+
+
+def _give_up_stdout() -> None:
+    """What is printed from now on goes nowhere: Python would complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say_stopped(stopped: _Stopped, ending: BaseException) -> int:

@@ -100,6 +100,9 @@ Rivals = Annotated[
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
+_LARGEST = 1 << 30
+"""Of the numbers that options list, most of them bytes."""
+
 
 class WithProgram(typer.core.TyperCommand):
     """A command whose `program` is what follows `--`, whatever arguments before that are left away."""
@@ -140,11 +143,17 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def parse_numbers(text: str, option: str, what: str, example: str) -> list[int]:
-    """The whole numbers that an option lists. Raises UsageError for what is no list of these."""
+    """The whole numbers that an option lists. Raises UsageError for what is no list of these, and for one
+    that is below 0 or beyond a GiB.
+    """
     try:
-        return [int(number) for number in text.split(",")]
+        numbers = [int(number) for number in text.split(",")]
     except ValueError:
-        raise UsageError(f"{text!r} is no list of {what}", option, f"write {example}") from None
+        raise UsageError(f"{text[:40]!r} is no list of {what}", option, f"write {example}") from None
+    for number in numbers:
+        if not 0 <= number <= _LARGEST:
+            raise UsageError(f"{str(number)[:40]} is not from 0 to {_LARGEST:,}", option, f"write {example}")
+    return numbers
 
 
 def parse_size(text: str, option: str) -> int:

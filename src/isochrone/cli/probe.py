@@ -126,7 +126,7 @@ def probe(
         # Typer takes what is not a number for one of every range.
         raise UsageError(f"{precision} is no share", "--precision", "use a number from 0 to 1, such as 0.05")
     options = ProbeOptions(
-        sizes_bytes=parse_sizes(sizes) if sizes else SIZES_BYTES,
+        sizes_bytes=parse_sizes(sizes) if sizes is not None else SIZES_BYTES,
         repetitions=repetitions,
         together=_at_once(together),
         plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
