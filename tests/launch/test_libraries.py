@@ -110,6 +110,12 @@ def test_a_wrapper_without_its_compiler_names_it_and_what_to_install(
         library_of(read_launch_line([str(launcher), "-n", "2"]))
 
 
+def test_what_compiles_nothing_is_no_wrapper() -> None:
+    true = Path(str(shutil.which("true")))
+    with pytest.raises(IsochroneError, match=f"^{true}: compiles nothing; give the library's mpicc$"):
+        identify(true, "PATH")
+
+
 def test_what_a_wrapper_says_between_lines_of_dashes_is_one_sentence(tmp_path: Path) -> None:
     wrapper = tmp_path / "mpicc"
     wrapper.write_text(

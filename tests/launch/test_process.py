@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.launch.process import run_program
 
 
@@ -44,6 +44,15 @@ def test_the_programs_first_own_line_explains_a_failure() -> None:
     script = "echo 'isochrone-probe: disk is full' >&2; echo 'mpiexec: rank 0 ended' >&2; exit 1"
     with pytest.raises(IsochroneError, match=r"^isochrone-probe ended with exit code 1: disk is full$"):
         run_program(_shell(script), "isochrone-probe", {})
+
+
+def test_options_that_the_program_refuses_are_wrong_usage() -> None:
+    script = "echo 'isochrone-probe: --repetitions: 0 is too few (see --help)' >&2; exit 2"
+    with pytest.raises(UsageError, match=r"exit code 2: --repetitions: 0 is too few$"):
+        run_program(_shell(script), "isochrone-probe", {})
+    with pytest.raises(IsochroneError) as launcher:
+        run_program(_shell("echo 'mpiexec: no such host' >&2; exit 2"), "isochrone-probe", {})
+    assert launcher.value.exit_code == 1
 
 
 def test_without_an_own_line_the_last_paragraph_explains_a_failure() -> None:

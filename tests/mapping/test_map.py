@@ -219,7 +219,8 @@ def test_the_command_writes_a_mapping_and_launchers_files(
         (("--tree", "4:4", "--time", "soon"), 2, "is no time"),
         (("--tree", "4:4", "--phase", "1"), 1, "only what `isochrone record` wrote has phases"),
         (("--topology", "small.json"), 1, "16 ranks have room at places for 4 only"),
-        (("--topology", "topology.json", "--fix", "99=n0"), 2, "names no rank"),
+        (("--topology", "topology.json", "--fix", "99=n0"), 2, "'99=n0' is no rank and host"),
+        (("--topology", "topology.json", "--fix", "0"), 2, "'0' is no rank and host"),
         (("--topology", "topology.json", "--emit", "no"), 2, "is no form"),
         (
             ("--topology", "topology.json", "--emit", "mpich-rankmap", "--emit", "slurm-hostfile"),

@@ -23,11 +23,10 @@ def evaluate(
     ] = Path("isochrone-evaluation"),
     as_json: AsJson = False,
 ) -> None:
-    """Compare the detection with other clustering methods, on simulated clusters with and without noise, and
-    on made machines of many classes.
+    """Compare the detection with other clustering methods, on simulated clusters and on made machines.
 
-    Writes results.json and figures. What was simulated is kept in the folder, and used again by the same
-    command.
+    The clusters are simulated with and without noise; the made machines are of many classes. Writes
+    results.json and figures. What was simulated is kept in the folder, and used again by the same command.
     """
     from isochrone.evaluate.cases import cases
     from isochrone.evaluate.classes import by_class

@@ -68,10 +68,10 @@ def places_that_are_fixed(wanted: list[str], system: System, ranks: int) -> list
     fixed = [-1] * ranks
     left = list(range(system.count))
     for word in wanted:
-        rank, _, host = word.partition("=")
-        if not (rank.isascii() and rank.isdigit() and len(rank) < 9 and int(rank) < ranks):
+        rank, equals, host = word.partition("=")
+        if not (equals and rank.isascii() and rank.isdigit() and len(rank) < 9 and int(rank) < ranks):
             raise UsageError(
-                f"{word[:40]!r} names no rank", "--fix", f"write RANK=HOST, ranks 0 to {ranks - 1}"
+                f"{word[:40]!r} is no rank and host", "--fix", f"write RANK=HOST, ranks 0 to {ranks - 1}"
             )
         place = next((p for p in left if system.places and system.places[p].host == host), None)
         if place is None:

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Meta
 
 from isochrone.errors import IsochroneError
-from isochrone.files.schema import SCHEMA_VERSION, check, check_kind, make_again
+from isochrone.files.schema import SCHEMA_VERSION, check, check_kind, make, make_again
 from isochrone.files.text import (
     Json,
     check_depth,
@@ -144,7 +144,7 @@ class Decoder(Generic[FormT]):
         """The form of a whole file. Raises IsochroneError for what is damaged, is none of the forms, or is
         contradictory.
         """
-        text, where, todo = read_bytes(path), str(path), make_again(self.kind)
+        text, where, todo = read_bytes(path, make(self.kind)), str(path), make_again(self.kind)
         form = self.line(text, where, todo)
         if _is_deep(form):
             parse_object(text, where, todo)
@@ -184,7 +184,7 @@ class LineFile(Generic[HeaderT, FormT]):
         A last line that is damaged was cut off when its writer was killed: it is reported and dropped. Raises
         IsochroneError, with file and line, for what is damaged or has no such form.
         """
-        raw, todo = raw_lines(path), make_again(self.kind)
+        raw, todo = raw_lines(path, make(self.kind)), make_again(self.kind)
         number, first = next(raw, (0, b""))
         if number == 0:
             raise IsochroneError("the file is empty", str(path), todo)

@@ -58,6 +58,11 @@ def schema(kind: str) -> Json:
     return loaded
 
 
+def make(kind: str) -> str:
+    """What to do about a file that is not there."""
+    return f"make it with `{_MADE_BY[kind]}`"
+
+
 def make_again(kind: str) -> str:
     """What to do about a file that cannot be used."""
     return f"make it again with `{_MADE_BY[kind]}`"

@@ -77,8 +77,10 @@ def read_object(path: Path, todo: str | None = None) -> Json:
     return parse_object(read_bytes(path), str(path), todo)
 
 
-def read_bytes(path: Path) -> bytes:
-    """All of a file. Raises IsochroneError for one that cannot be read or is too large."""
+def read_bytes(path: Path, missing: str | None = None) -> bytes:
+    """All of a file. Raises IsochroneError for one that cannot be read or is too large; of one that is not
+    there it says what to do.
+    """
     try:
         data = bytearray()
         with path.open("rb") as file:
@@ -88,7 +90,7 @@ def read_bytes(path: Path) -> bytes:
                 if len(data) > _MAX_DOCUMENT_BYTES:
                     raise _too_large(path)
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable(path, error, missing) from None
     return bytes(data)
 
 
@@ -100,9 +102,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
     return decoded(path, raw_lines(path), parse_object)
 
 
-def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def raw_lines(path: Path, missing: str | None = None) -> Iterator[tuple[int, bytes]]:
     """Yields number and text of each line that is not blank. Raises IsochroneError for a file that cannot be
-    read, and for a line that is too long.
+    read, and says what to do if it is not there; and for a line that is too long.
     """
     try:
         with path.open("rb") as file:
@@ -112,7 +114,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 if line.strip():
                     yield number, line
     except OSError as error:
-        raise unreadable(path, error) from None
+        raise unreadable(path, error, missing) from None
 
 
 def decoded(
@@ -213,9 +215,10 @@ def quoted(word: str) -> str:
     return f"'{word[:40]}'"
 
 
-def unreadable(path: Path, error: OSError) -> IsochroneError:
-    """The error for a file that cannot be read."""
-    return IsochroneError(f"cannot read ({error.strerror})", str(path))
+def unreadable(path: Path, error: OSError, missing: str | None = None) -> IsochroneError:
+    """The error for a file that cannot be read; `missing` is what to do if it is not there."""
+    todo = missing if isinstance(error, FileNotFoundError) else None
+    return IsochroneError(f"cannot read ({error.strerror})", str(path), todo)
 
 
 def _too_large(path: Path) -> IsochroneError:

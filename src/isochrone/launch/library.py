@@ -187,6 +187,8 @@ def _ask(mpicc: Path) -> Identity:
         except IsochroneError:
             _check_compiler(mpicc, environment)
             raise
+        if not program.exists():
+            raise IsochroneError("compiles nothing", str(mpicc), "give the library's mpicc")
         text = _run([str(program)], f"a program compiled by {mpicc} does not run", environment)
         libraries = needed_libraries(program)
     parsed = parse_version(text)

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.progress import Advance, part
 
 
@@ -65,6 +65,7 @@ Talk = Callable[[Channel], None]
 
 _PATIENCE_S = 10
 _TAIL_LINES = 200
+_USAGE = UsageError.exit_code
 _LONGEST_REASON = 400
 _PR_SET_PDEATHSIG = 1
 _log = logging.getLogger(__name__)
@@ -96,7 +97,10 @@ def run_program(
         if code != 0:
             output.seek(0)
             tail = tail or output.read().decode(errors="replace").splitlines()
-            raise IsochroneError(f"{program} {_ending(code)}{_reason(tail, program)}")
+            # What it refuses of its own options, it was told by those of the command.
+            refused = code == _USAGE and any(line.startswith(f"{program}:") for line in tail)
+            ending = UsageError if refused else IsochroneError
+            raise ending(f"{program} {_ending(code)}{_reason(tail, program)}")
 
 
 def _watch(
@@ -214,7 +218,7 @@ def _reason(tail: Sequence[str], program: str) -> str:
     """What went wrong: the program's own line if it wrote one, else the last paragraph there is."""
     own = [line for line in tail if line.startswith(f"{program}:")]
     if own:
-        return own[0].removeprefix(program)
+        return own[0].removeprefix(program).removesuffix(" (see --help)")
     lines = [line.strip() if any(c.isalnum() for c in line) else "" for line in tail]
     while lines and not lines[-1]:
         lines.pop()
