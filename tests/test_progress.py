@@ -60,13 +60,18 @@ def test_where_an_error_ends_a_part_the_next_one_starts_afresh(shown: list[tuple
     assert shown == [("again", 0.0)]
 
 
-def test_the_innermost_says_where_it_is_kept() -> None:
-    with (
-        pytest.raises(KeyboardInterrupt) as stopped,
-        kept_when_stopped(Path("s")),
-        kept_when_stopped(Path("s/t")),
-    ):
-        raise KeyboardInterrupt
-    assert stopped.value.__notes__ == [
-        "what was measured is kept in s/t: the same command goes on from there"
-    ]
+def test_the_innermost_that_has_anything_says_where_it_is_kept(tmp_path: Path) -> None:
+    def stopped() -> list[str]:
+        with (
+            pytest.raises(KeyboardInterrupt) as ending,
+            kept_when_stopped(tmp_path),
+            kept_when_stopped(tmp_path / "t"),
+        ):
+            raise KeyboardInterrupt
+        return getattr(ending.value, "__notes__", [])
+
+    assert stopped() == []
+    (tmp_path / "s").write_text("")
+    assert stopped() == [f"what was measured is kept in {tmp_path}: the same command goes on from there"]
+    (tmp_path / "t").write_text("")
+    assert stopped() == [f"what was measured is kept in {tmp_path}/t: the same command goes on from there"]

@@ -97,10 +97,14 @@ def kept_when_stopped(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as ending:
-        # The innermost says it: it knows best where.
-        if not getattr(ending, "__notes__", None):
+        # The innermost says it: it knows best where. Before anything was measured there is nothing to say.
+        if _has_anything(path) and not getattr(ending, "__notes__", None):
             ending.add_note(f"what was measured is kept in {path}: the same command goes on from there")
         raise
+
+
+def _has_anything(path: Path) -> bool:
+    return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
 @contextlib.contextmanager

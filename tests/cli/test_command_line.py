@@ -191,6 +191,23 @@ def test_sizes_that_are_none_are_refused_before_anything_runs(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "option", "of"),
+    [
+        (["--both"], "--both", "--plogp"),
+        (["--method", "thesis"], "--method", "--plogp"),
+        (["--blind", "--mode", "all"], "--blind", "--mode adaptive"),
+        (["--share", "0.5"], "--share", "--mode fast"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(
+    words: list[str], option: str, of: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["probe", "--sim", "demo", *words]) == 2
+    message = f"isochrone: {option}: is of {of} only; give {of} too, or leave it away\n"
+    assert capsys.readouterr().err == message
+
+
 def test_info_tells_what_is_at_hand_in_words_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from isochrone.steps.probe import Together
 
 
+_SHARE = 0.25
+"""Of the fast mode."""
+
+
 @on_target
 def probe(
     target: Target,
@@ -81,7 +85,7 @@ def probe(
     share: Annotated[
         float,
         typer.Option("--share", min=0.0, max=1.0, help="Of the fast mode: of the ranks of each host."),
-    ] = 0.25,
+    ] = _SHARE,
     precision: Annotated[
         float | None,
         typer.Option(
@@ -122,6 +126,14 @@ def probe(
     if mode not in (None, "all") and (pairs or plogp):
         option = "--pairs" if pairs else "--plogp"
         raise UsageError(f"{option} says itself which pairs are measured", "--mode", "leave one of them away")
+    for option, given, of, holds in (
+        ("--both", both, "--plogp", plogp),
+        ("--method", method != "default", "--plogp", plogp),
+        ("--blind", blind, "--mode adaptive", mode in (None, "adaptive") and not (pairs or plogp)),
+        ("--share", share != _SHARE, "--mode fast", mode == "fast"),
+    ):
+        if given and not holds:
+            raise UsageError(f"is of {of} only", option, f"give {of} too, or leave it away")
     if precision is not None and not 0 <= precision <= 1:
         # Typer takes what is not a number for one of every range.
         raise UsageError(f"{precision} is no share", "--precision", "use a number from 0 to 1, such as 0.05")
