@@ -38,11 +38,11 @@ from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import check_ranks
 from isochrone.steps.told_launches import TOLD, ToldLaunches, ToldTimes
 from isochrone.tune.affordable import affordable_grids
-from isochrone.tune.collectives import collective as table_row
-from isochrone.tune.collectives import of_one_rule
+from isochrone.tune.collectives import collective, of_one_rule
 from isochrone.tune.effort import FAR_SLOWER
 from isochrone.tune.layout import layout_of
 from isochrone.tune.race import FAR_BEHIND, median_s
+from isochrone.tune.roots import ShapeRoots
 from isochrone.tune.rules import (
     NATIVE,
     Decision,
@@ -55,6 +55,7 @@ from isochrone.tune.rules import (
     rules_for,
 )
 from isochrone.tune.sizes import first_of
+from isochrone.tune.spots import Spot
 
 SCREEN, SCREEN_LEAST = 5, 1
 """Repetitions of the first look, and where there is little time, as over slow links: these vary less."""
@@ -66,29 +67,6 @@ NEAR = 1.1
 """How much slower something may look at first that may be as fast."""
 SCREENING = 0.4
 """What of a budget is for the first look; the rest is for the proof."""
-
-
-@dataclass(frozen=True)
-class _Spot:
-    """What one rule may be for, and where it is measured: sizes and roots."""
-
-    collective: str
-    sizes_bytes: tuple[int, ...]
-    roots: tuple[int, ...]
-
-    @property
-    def size_bytes(self) -> int:
-        """That the rule is found by."""
-        return self.sizes_bytes[0] if table_row(self.collective)["agreed"] != "nothing" else 0
-
-    @property
-    def measured(self) -> list[BenchCase]:
-        return [BenchCase(size, root, self.collective) for size in self.sizes_bytes for root in self.roots]
-
-    @property
-    def screened(self) -> list[BenchCase]:
-        """One root and one size are enough to see what is hopeless."""
-        return [BenchCase(self.sizes_bytes[-1], self.roots[0], self.collective)]
 
 
 @dataclass(frozen=True)
@@ -133,8 +111,8 @@ def tune_library(
     own_s = None if target.simulated else budget_s
     grid = affordable_grids(collectives, sizes_bytes, layout_of(topology, topology_file), own_s)
     spots = [
-        # A library cannot be told one thing for one root and another for the next.
-        _Spot(name, sizes, (0, ranks // 2) if table_row(name)["rooted"] and ranks > 1 else (0,))
+        # A library cannot be told one thing for one shape or root and another for the next.
+        Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)
         for name, all_sizes in grid.items()
         for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
     ]
@@ -161,7 +139,7 @@ class _Race:
         # A simulated program's clock is not the user's.
         self._budget_s = None if target.simulated else budget_s
 
-    def run(self, spots: Sequence[_Spot]) -> list[LibraryRule]:
+    def run(self, spots: Sequence[Spot]) -> list[LibraryRule]:
         # A second one is worth its time only where there is enough of it.
         most = 1 if self._target.exact or self._budget_s is not None else FINALISTS
         slack = NEAR if self._needs_all_sizes else 1.0
@@ -170,13 +148,13 @@ class _Race:
                 {
                     case: self._launches.everything(case.collective)
                     for spot in spots
-                    for case in spot.screened
+                    for case in _screened(spot)
                 },
                 SCREEN,
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
-        finalists: dict[_Spot, Sequence[str]] = {
-            spot: _finalists(_by_name(screened, spot.screened), most, slack) for spot in spots
+        finalists: dict[Spot, Sequence[str]] = {
+            spot: _finalists(_by_name(screened, _screened(spot)), most, slack) for spot in spots
         }
         proofs = self._proofs(finalists | _ends(finalists))
         decisions: dict[str, list[Decision]] = defaultdict(list)
@@ -207,16 +185,16 @@ class _Race:
                 )
         return found
 
-    def _proofs(self, wanted: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, _Proof]:
+    def _proofs(self, wanted: Mapping[Spot, Sequence[str]]) -> dict[Spot, _Proof]:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
         timed = self._timed({spot: names for spot, names in wanted.items() if names})
-        best: dict[_Spot, str] = {}
-        found: dict[_Spot, list[Verified]] = {}
+        best: dict[Spot, str] = {}
+        found: dict[Spot, list[Verified]] = {}
         for spot, of_spot in timed.items():
             of_all = {
-                name: [[times[case.key(name)] for times in of_spot] for case in spot.measured]
+                name: [[times[case.key(name)] for times in of_spot] for case in spot.verified]
                 for name in wanted[spot]
-                if all(case.key(name) in times for case in spot.measured for times in of_spot)
+                if all(case.key(name) in times for case in spot.verified for times in of_spot)
             }
             if not of_all:
                 continue
@@ -225,19 +203,19 @@ class _Race:
                 for name, of_cases in of_all.items()
             }
             best[spot] = min(whole, key=whole.__getitem__)
-            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.measured]
+            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
             found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
         proven = confirmed(found, self._target.exact)
         return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
 
-    def _timed(self, contested: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, list[ToldTimes]]:
+    def _timed(self, contested: Mapping[Spot, Sequence[str]]) -> dict[Spot, list[ToldTimes]]:
         """Times of what is contested for each spot, in each launch that it was in."""
         launches = 1 if self._target.exact else LAUNCHES
         limits = Limits(self._budget((1 - SCREENING) / launches), CONFIRM_LEAST)
-        timed: dict[_Spot, list[ToldTimes]] = {spot: [] for spot in contested}
+        timed: dict[Spot, list[ToldTimes]] = {spot: [] for spot in contested}
         with part("proving what is faster"):
             for launch in range(launches):
-                cases = {case: names for spot, names in contested.items() for case in spot.measured}
+                cases = {case: names for spot, names in contested.items() for case in spot.verified}
                 if not cases:
                     break
                 with part("", 1 / (launches - launch)):
@@ -255,17 +233,22 @@ class _Race:
         return None if self._budget_s is None else self._budget_s * share
 
 
-def _ends(finalists: Mapping[_Spot, Sequence[str]]) -> dict[_Spot, Sequence[str]]:
+def _screened(spot: Spot) -> list[BenchCase]:
+    """One root and one size are enough to see what is hopeless."""
+    return spot.tuned[-1:]
+
+
+def _ends(finalists: Mapping[Spot, Sequence[str]]) -> dict[Spot, Sequence[str]]:
     """One more size between any two, and what is worth proving at either: wherever one of them alone is
     proven, its rule ends there or beyond (see `rules.borders`). To start launches for the ends that a proof
     leaves takes longer than to measure all in the launches of the proof.
     """
-    found: dict[_Spot, list[str]] = defaultdict(list)
+    found: dict[Spot, list[str]] = defaultdict(list)
     for spot, names in finalists.items():
         beside = {other.size_bytes: NATIVE for other in finalists if other.collective == spot.collective}
         for name in names:
             for size, recipe in borders_of(spot.collective, beside | {spot.size_bytes: name}):
-                found[_Spot(spot.collective, (size,), spot.roots)].append(recipe)
+                found[Spot(spot.collective, spot.shape, (size,))].append(recipe)
     return {spot: list(dict.fromkeys(names)) for spot, names in found.items()}
 
 
@@ -290,23 +273,23 @@ def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[
     return sorted(good, key=others.__getitem__)[:most]
 
 
-def _may_be_proven(spot: _Spot, names: Sequence[str], times: ToldTimes) -> bool:
+def _may_be_proven(spot: Spot, names: Sequence[str], times: ToldTimes) -> bool:
     """Whether one of the names is no slower than the library's own choice anywhere in a launch."""
     return any(
-        never_slower([Verified([times[case.key(NATIVE)]], [times[case.key(name)]]) for case in spot.measured])
+        never_slower([Verified([times[case.key(NATIVE)]], [times[case.key(name)]]) for case in spot.verified])
         for name in names
-        if all(case.key(name) in times for case in spot.measured)
+        if all(case.key(name) in times for case in spot.verified)
     )
 
 
-def _decision(spot: _Spot, proof: _Proof | None, screened: ToldTimes) -> Decision:
+def _decision(spot: Spot, proof: _Proof | None, screened: ToldTimes) -> Decision:
     """What was proven, or the library's own choice, with the times there are of it."""
     if proof is not None and proof.proven:
         return Decision(spot.size_bytes, proof.best, evidence_of(proof.cases))
     if proof is not None:
         natives = [np.concatenate(case.native) for case in proof.cases]
     else:
-        natives = [screened[case.key(NATIVE)] for case in spot.screened]
+        natives = [screened[case.key(NATIVE)] for case in _screened(spot)]
     return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))
 
 
