@@ -1,87 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Library: from a topology and measured collectives to ``library.json``.
-
-All that the library can be told to use is timed a few times; the best of that, in three launches, against
-the library's own choice, with as many repetitions as a proof needs, also where rules would end. Launches
-differ from each other as repetitions in one do not (Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking
-is Still Not as Easy as You Think", TPDS 2016).
-"""
+"""Library: from a topology and measured collectives to ``library.json``, what the library should be told."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from isochrone.errors import IsochroneError
-from isochrone.files import (
-    BCAST,
-    BenchCase,
-    LibraryEvidence,
-    LibraryReference,
-    LibraryRule,
-    LibraryTuning,
-    TopologyFileReference,
-    provenance,
-)
-from isochrone.files.library import DEFAULT
+from isochrone.files import BCAST, LibraryReference, LibraryTuning, TopologyFileReference, provenance
 from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
-from isochrone.launch.tellable import needs_all_sizes
-from isochrone.progress import kept_when_stopped, part
-from isochrone.steps.bench import SIZES_BYTES, Limits
+from isochrone.progress import kept_when_stopped
+from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import check_ranks
-from isochrone.steps.told_launches import TOLD, ToldLaunches, ToldTimes
+from isochrone.steps.told_launches import ToldLaunches
+from isochrone.steps.told_race import ToldRace
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import collective, of_one_rule
-from isochrone.tune.effort import FAR_SLOWER
 from isochrone.tune.layout import layout_of
-from isochrone.tune.race import FAR_BEHIND, median_s
 from isochrone.tune.roots import ShapeRoots
-from isochrone.tune.rules import (
-    NATIVE,
-    Decision,
-    Verified,
-    borders_of,
-    confirmed,
-    evidence_of,
-    native_evidence,
-    never_slower,
-    rules_for,
-)
 from isochrone.tune.sizes import first_of
 from isochrone.tune.spots import Spot
-
-SCREEN, SCREEN_LEAST = 5, 1
-"""Repetitions of the first look, and where there is little time, as over slow links: these vary less."""
-LAUNCHES = 3
-CONFIRM, CONFIRM_LEAST = 9, 5
-"""Repetitions in each of the launches, and where there is little time."""
-FINALISTS = 2
-NEAR = 1.1
-"""How much slower something may look at first that may be as fast."""
-SCREENING = 0.4
-"""What of a budget is for the first look; the rest is for the proof."""
-
-
-@dataclass(frozen=True)
-class _Proof:
-    """What was timed further for a spot.
-
-    Attributes:
-        best: the fastest of it.
-        cases: its times beside those of the library's own choice.
-        proven: whether it is faster.
-    """
-
-    best: str
-    cases: Sequence[Verified]
-    proven: bool
 
 
 def tune_library(
@@ -117,7 +58,7 @@ def tune_library(
         for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
     ]
     with kept_when_stopped(folder):
-        rules = _Race(target, launches, budget_s).run(spots)
+        rules = ToldRace(target, launches, budget_s).run(spots)
     if launches.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(
@@ -129,173 +70,3 @@ def tune_library(
     )
     write_tuning(library_file, tuning)
     return tuning
-
-
-class _Race:
-    def __init__(self, target: Target, launches: ToldLaunches, budget_s: float | None) -> None:
-        self._target = target
-        self._launches = launches
-        self._needs_all_sizes = needs_all_sizes(target.library)
-        # A simulated program's clock is not the user's.
-        self._budget_s = None if target.simulated else budget_s
-
-    def run(self, spots: Sequence[Spot]) -> list[LibraryRule]:
-        # A second one is worth its time only where there is enough of it.
-        most = 1 if self._target.exact or self._budget_s is not None else FINALISTS
-        slack = NEAR if self._needs_all_sizes else 1.0
-        with part("timing what the library can be told", SCREENING):
-            screened = self._launches.measure(
-                {
-                    case: self._launches.everything(case.collective)
-                    for spot in spots
-                    for case in _screened(spot)
-                },
-                SCREEN,
-                Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
-            )
-        finalists: dict[Spot, Sequence[str]] = {
-            spot: _finalists(_by_name(screened, _screened(spot)), most, slack) for spot in spots
-        }
-        proofs = self._proofs(finalists | _ends(finalists))
-        decisions: dict[str, list[Decision]] = defaultdict(list)
-        equals: dict[tuple[str, int], str] = {}
-        for spot in spots:
-            proof = proofs.get(spot)
-            decisions[spot.collective].append(_decision(spot, proof, screened))
-            if proof is not None and all(_is_no_slower(case) for case in proof.cases):
-                equals[spot.collective, spot.size_bytes] = _name(proof.best)
-        for spot, proof in proofs.items():
-            if spot not in spots:
-                decisions[spot.collective].append(_decision(spot, proof, {}))
-        found = []
-        for name, of_one in decisions.items():
-            ordered = sorted(of_one, key=lambda decision: decision.size_bytes)
-            for decision, rule in zip(ordered, rules_for("", ordered, name), strict=True):
-                algorithm = _name(rule.recipe)
-                equal = equals.get((name, decision.size_bytes)) if algorithm == DEFAULT else None
-                found.append(
-                    LibraryRule(
-                        name,
-                        rule.min_bytes,
-                        rule.max_bytes,
-                        algorithm,
-                        LibraryEvidence.of(rule.evidence),
-                        equal,
-                    )
-                )
-        return found
-
-    def _proofs(self, wanted: Mapping[Spot, Sequence[str]]) -> dict[Spot, _Proof]:
-        """The best of what is wanted for each spot, and its times beside the library's own choice."""
-        timed = self._timed({spot: names for spot, names in wanted.items() if names})
-        best: dict[Spot, str] = {}
-        found: dict[Spot, list[Verified]] = {}
-        for spot, of_spot in timed.items():
-            of_all = {
-                name: [[times[case.key(name)] for times in of_spot] for case in spot.verified]
-                for name in wanted[spot]
-                if all(case.key(name) in times for case in spot.verified for times in of_spot)
-            }
-            if not of_all:
-                continue
-            whole = {
-                name: median_s([np.concatenate(launched) for launched in of_cases])
-                for name, of_cases in of_all.items()
-            }
-            best[spot] = min(whole, key=whole.__getitem__)
-            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
-            found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
-        proven = confirmed(found, self._target.exact)
-        return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
-
-    def _timed(self, contested: Mapping[Spot, Sequence[str]]) -> dict[Spot, list[ToldTimes]]:
-        """Times of what is contested for each spot, in each launch that it was in."""
-        launches = 1 if self._target.exact else LAUNCHES
-        limits = Limits(self._budget((1 - SCREENING) / launches), CONFIRM_LEAST)
-        timed: dict[Spot, list[ToldTimes]] = {spot: [] for spot in contested}
-        with part("proving what is faster"):
-            for launch in range(launches):
-                cases = {case: names for spot, names in contested.items() for case in spot.verified}
-                if not cases:
-                    break
-                with part("", 1 / (launches - launch)):
-                    times = self._launches.measure(cases, CONFIRM, limits, launch)
-                for spot in contested:
-                    timed[spot].append(times)
-                if not self._needs_all_sizes:
-                    # What is slower in one launch is not proven by others.
-                    contested = {
-                        spot: names for spot, names in contested.items() if _may_be_proven(spot, names, times)
-                    }
-        return timed
-
-    def _budget(self, share: float) -> float | None:
-        return None if self._budget_s is None else self._budget_s * share
-
-
-def _screened(spot: Spot) -> list[BenchCase]:
-    """One root and one size are enough to see what is hopeless."""
-    return spot.tuned[-1:]
-
-
-def _ends(finalists: Mapping[Spot, Sequence[str]]) -> dict[Spot, Sequence[str]]:
-    """One more size between any two, and what is worth proving at either: wherever one of them alone is
-    proven, its rule ends there or beyond (see `rules.borders`). To start launches for the ends that a proof
-    leaves takes longer than to measure all in the launches of the proof.
-    """
-    found: dict[Spot, list[str]] = defaultdict(list)
-    for spot, names in finalists.items():
-        beside = {other.size_bytes: NATIVE for other in finalists if other.collective == spot.collective}
-        for name in names:
-            for size, recipe in borders_of(spot.collective, beside | {spot.size_bytes: name}):
-                found[Spot(spot.collective, spot.shape, (size,))].append(recipe)
-    return {spot: list(dict.fromkeys(names)) for spot, names in found.items()}
-
-
-def _by_name(times: ToldTimes, cases: Sequence[BenchCase]) -> dict[str, float]:
-    """What was timed of all the cases, with the geometric mean of its medians in seconds."""
-    names = dict.fromkeys(key.recipe for key in times if key.case in cases)
-    return {
-        name: median_s([times[case.key(name)] for case in cases])
-        for name in names
-        if all(case.key(name) in times for case in cases)
-    }
-
-
-def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[str]:
-    """Those worth proving: not slower than the library's own choice by more than `slack`, nor much slower
-    than the best.
-    """
-    others = {name: time_s for name, time_s in medians_s.items() if name != NATIVE}
-    native = medians_s[NATIVE]
-    best = min(others.values(), default=native)
-    good = [name for name, time in others.items() if time < native * slack and time <= best * FAR_BEHIND]
-    return sorted(good, key=others.__getitem__)[:most]
-
-
-def _may_be_proven(spot: Spot, names: Sequence[str], times: ToldTimes) -> bool:
-    """Whether one of the names is no slower than the library's own choice anywhere in a launch."""
-    return any(
-        never_slower([Verified([times[case.key(NATIVE)]], [times[case.key(name)]]) for case in spot.verified])
-        for name in names
-        if all(case.key(name) in times for case in spot.verified)
-    )
-
-
-def _decision(spot: Spot, proof: _Proof | None, screened: ToldTimes) -> Decision:
-    """What was proven, or the library's own choice, with the times there are of it."""
-    if proof is not None and proof.proven:
-        return Decision(spot.size_bytes, proof.best, evidence_of(proof.cases))
-    if proof is not None:
-        natives = [np.concatenate(case.native) for case in proof.cases]
-    else:
-        natives = [screened[case.key(NATIVE)] for case in _screened(spot)]
-    return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))
-
-
-def _is_no_slower(case: Verified) -> bool:
-    return float(np.median(np.concatenate(case.plan))) <= float(np.median(np.concatenate(case.native)))
-
-
-def _name(recipe: str) -> str:
-    return DEFAULT if recipe == NATIVE else recipe.removeprefix(TOLD)
