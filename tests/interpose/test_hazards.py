@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from interposed import by_recipes
+from interposed import HAZARDS, by_recipes
 from planned import Bench, said, write_plan_of_recipes
 
 from isochrone.files import read_measurements
@@ -27,7 +27,7 @@ LONG_SECONDS = 300
 
 
 class Case(NamedTuple):
-    """One way to call hazards.c."""
+    """One way to call the hazards."""
 
     arguments: tuple[str, ...]
     ranks: int = 3
@@ -96,7 +96,7 @@ HUGE_CASES = [Case(("huge", kind), 2, "pipeline@1048576", seconds=LONG_SECONDS) 
 @pytest.fixture(scope="module")
 def hazards(bench: Bench) -> Bench:
     """The bench with the program of hazards."""
-    return bench.with_program(Path(__file__).with_name("hazards.c"))
+    return bench.with_program(*HAZARDS)
 
 
 @pytest.fixture(scope="module")

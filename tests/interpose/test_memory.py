@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from interposed import PROGRAMS, by_hand, launched, on_plan
+from interposed import HAZARDS, PROGRAMS, by_hand, launched, on_plan
 from libraries import bench_of, missing, plan_of_all, recipes_run
 from planned import Bench
 
@@ -44,11 +44,11 @@ def _found_in(folder: Path, name: str) -> Path:
     return next(folder.rglob(name))
 
 
-def _instrumented(bench: Bench, build: Path, flags: Sequence[str], source: Path) -> Path:
+def _instrumented(bench: Bench, build: Path, flags: Sequence[str], *sources: Path) -> Path:
     """A program with a sanitizer, which must be loaded before all else: so the preload is linked to it."""
-    program = bench.folder / f"{source.stem}-{build.name}"
+    program = bench.folder / f"{sources[0].stem}-{build.name}"
     preload = _found_in(build, "libisochrone_mpi.so")
-    words = ["-O1", "-g", "-pthread", "-w", *flags, "-o", str(program), str(source), str(preload)]
+    words = ["-O1", "-g", "-pthread", "-w", *flags, "-o", str(program), *map(str, sources), str(preload)]
     subprocess.run([bench.compiler, *words, f"-Wl,--no-as-needed,-rpath,{preload.parent}"], check=True)
     return program
 
@@ -66,7 +66,7 @@ def test_threads_in_collectives_at_once_do_not_race(bench: Bench, tmp_path: Path
     build = _built("mpich-tsan")
     suppressions = tmp_path / "suppressions"
     suppressions.write_text("".join(f"called_from_lib:{name}\nrace:{name}\n" for name in _OTHERS))
-    program = _instrumented(bench, build, ["-fsanitize=thread"], Path(__file__).with_name("hazards.c"))
+    program = _instrumented(bench, build, ["-fsanitize=thread"], *HAZARDS)
     settings = {
         "TSAN_OPTIONS": f"suppressions={suppressions} exitcode=66 ignore_noninstrumented_modules=1",
         # UCX locks in threads that have ended, where the sanitizer does not live any more.

@@ -26,6 +26,8 @@ from isochrone.launch.registry import library_of
 
 MOST_S = 120
 PROGRAMS = Path(__file__).parents[1] / "interpose" / "programs"
+HAZARDS = sorted((PROGRAMS / "hazards").glob("*.c"))
+"""The files of one program."""
 
 # A recipe for every broadcast among so many ranks of one node.
 RECIPES = {2: "pipeline@100", 3: "binomial", 4: "scatter_allgather@4096"}

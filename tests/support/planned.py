@@ -57,12 +57,12 @@ class Bench:
     folder: Path
     plan: Plan
 
-    def with_program(self, source: Path) -> Bench:
-        """The same with another program, which is compiled."""
-        program = self.folder / source.stem
+    def with_program(self, *sources: Path) -> Bench:
+        """The same with another program, which is compiled; the first of its files names it."""
+        program = self.folder / sources[0].stem
         # GCC takes MPI_UNWEIGHTED and the like for arrays that are too small.
         quiet = ["-Wno-stringop-overread", "-Wno-stringop-overflow"]
-        command = [self.compiler, "-O1", "-pthread", *quiet, "-o", str(program), str(source)]
+        command = [self.compiler, "-O1", "-pthread", *quiet, "-o", str(program), *map(str, sources)]
         subprocess.run(command, check=True)
         return replace(self, program=program)
 
