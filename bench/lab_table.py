@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prints the tables of docs/lab-results.md from results of ``isochrone bench --lab ... --json``.
 
-Usage: lab_table.py RESULTS.json ...
+Usage: lab_table.py RESULT.json ...
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -14,12 +15,10 @@ from typing import Any
 
 
 def main() -> int:
-    if len(sys.argv) < 2:
-        print(__doc__.strip().splitlines()[-1], file=sys.stderr)
-        return 2
-    for path in sys.argv[1:]:
-        for line in tables(json.loads(Path(path).read_text(encoding="utf-8"))):
-            print(line)
+    parser = argparse.ArgumentParser(description="Prints tables of results of a lab.")
+    parser.add_argument("results", type=Path, nargs="+", metavar="RESULT.json")
+    for path in parser.parse_args().results:
+        print("\n".join(tables(json.loads(path.read_text(encoding="utf-8")))))
     return 0
 
 

@@ -3,7 +3,7 @@
 """Pairs and time of a probe by number of ranks: all pairs one at a time, all pairs in rounds, and adaptive.
 
 Usage: probe_time.py FOLDER [MOST_RANKS]
-       probe_time.py RESULT.json FOLDER
+       probe_time.py FOLDER --draw RESULT.json
 
 Simulated clusters of nodes with two sockets of eight cores, from one node to 64, eight to an island; ranks in
 random placement, no noise. Writes probe-time.json and its figures into FOLDER, and keeps there what was
@@ -14,6 +14,7 @@ probe-time-repetitions, time by number of nodes and of round trips.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 import sys
@@ -186,19 +187,19 @@ def draw(document: dict[str, Any], folder: Path) -> None:
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3) or any(word.startswith("-") for word in sys.argv[1:]):
-        print("\n".join(__doc__.strip().splitlines()[2:4]), file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description="Simulates probes, by number of ranks.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("most", type=int, nargs="?", default=1024, metavar="MOST_RANKS")
+    parser.add_argument("--draw", type=Path, metavar="RESULT.json", help="only the figures of a result")
+    wanted = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     # Tells of every letter that a PDF file needs.
     logging.getLogger("fontTools").setLevel(logging.WARNING)
-    drawn = sys.argv[1].endswith(".json")
-    folder = Path(sys.argv[-1] if drawn else sys.argv[1])
+    folder, most = wanted.folder, wanted.most
     folder.mkdir(parents=True, exist_ok=True)
-    if drawn:
-        draw(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), folder)
+    if wanted.draw:
+        draw(json.loads(wanted.draw.read_text(encoding="utf-8")), folder)
         return 0
-    most = int(sys.argv[2]) if len(sys.argv) == 3 else 1024
     rows = []
     for nodes in NODES:
         if nodes * 16 > most:

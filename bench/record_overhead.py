@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What recording costs a stencil program: without and with the recorder in turn, medians with 95 % intervals.
 
-python bench/record_overhead.py mpiexec.mpich 2 > bench/record-overhead-mpich.json
+Usage: record_overhead.py LAUNCHER RANKS > RESULT.json
 
 The program is examples/stencil.c, with blocks of several sizes: the smallest does little but send. Times are
 those of a step on the slowest rank. Runs without and with the recorder follow one another in random order;
@@ -14,6 +14,7 @@ in a step of four messages are counted as well, on four ranks, by callgrind, whi
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -46,10 +47,11 @@ _SOURCE = Path(__file__).parents[1] / "examples" / "stencil.c"
 
 def main() -> int:
     """Measures, and writes JSON to stdout."""
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    launcher, ranks = sys.argv[1], int(sys.argv[2])
+    parser = argparse.ArgumentParser(description="Times what recording costs a stencil program.")
+    parser.add_argument("launcher", metavar="LAUNCHER", help="such as mpiexec.mpich")
+    parser.add_argument("ranks", type=int, metavar="RANKS")
+    wanted = parser.parse_args()
+    launcher, ranks = wanted.launcher, wanted.ranks
     line = read_launch_line([launcher, "-n", str(ranks)])
     library = library_of(line)
     recorder = build_for(library).recorder

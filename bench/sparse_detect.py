@@ -11,6 +11,7 @@ Then that is written as measurements.jsonl, of four sizes, and `isochrone detect
 
 from __future__ import annotations
 
+import argparse
 import json
 import multiprocessing
 import os
@@ -131,19 +132,19 @@ def are(truth: list[np.ndarray], levels: list[np.ndarray]) -> bool:
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3) or any(word.startswith("-") for word in sys.argv[1:]):
-        print("\n".join(__doc__.strip().splitlines()[2:3]), file=sys.stderr)
-        return 2
-    most = int(sys.argv[2]) if len(sys.argv) == 3 else 10_000
+    parser = argparse.ArgumentParser(description="Times detection from few pairs.")
+    parser.add_argument("result", type=Path, metavar="RESULT.json")
+    parser.add_argument("most", type=int, nargs="?", default=10_000, metavar="MOST_RANKS")
+    wanted = parser.parse_args()
     rows = []
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        for shape in (shape for shape in SHAPES if np.prod(shape) <= most):
+        for shape in (shape for shape in SHAPES if np.prod(shape) <= wanted.most):
             with tempfile.TemporaryDirectory() as name:
                 row = pool.apply(measure, (shape, Path(name))) | run(truth_of(shape), Path(name))
             print(row, file=sys.stderr, flush=True)
             rows.append(row)
     document = {"command": "bench/sparse_detect.py RESULT.json", "provenance": provenance(), "rows": rows}
-    Path(sys.argv[1]).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    wanted.result.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -3,11 +3,12 @@
 whole process, by memcheck, beside the native program. Two ranks; each figure is the difference between many
 calls and few, divided by the calls between.
 
-    python bench/call_cost/call_cost.py mpiexec.mpich > bench/call-cost-mpich.json
+Usage: call_cost.py LAUNCHER > RESULT.json
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -59,12 +60,12 @@ def _each(
 
 def main() -> int:
     """Measures, and writes JSON to stdout."""
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
+    parser = argparse.ArgumentParser(description="Counts what the preload adds to a call.")
+    parser.add_argument("launcher", metavar="LAUNCHER", help="such as mpiexec.mpich")
+    wanted = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        bench = Bench(sys.argv[1], Path(name), RANKS)
+        bench = Bench(wanted.launcher, Path(name), RANKS)
         for kind, recipe in RECIPES.items():
             for what in ("native", "no rule", recipe):
                 settings = {}

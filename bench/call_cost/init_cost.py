@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a plan adds to MPI_Init: natively and on a plan in turn, medians with 95 % intervals.
 
-python bench/call_cost/init_cost.py mpiexec.mpich 2 > bench/init-cost-mpich.json
+Usage: init_cost.py LAUNCHER RANKS > RESULT.json
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -21,13 +22,13 @@ REPETITIONS = 40
 
 def main() -> int:
     """Measures, and writes JSON to stdout."""
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
-        return 2
-    launcher, ranks = sys.argv[1], int(sys.argv[2])
+    parser = argparse.ArgumentParser(description="Times what a plan adds to MPI_Init.")
+    parser.add_argument("launcher", metavar="LAUNCHER", help="such as mpiexec.mpich")
+    parser.add_argument("ranks", type=int, metavar="RANKS")
+    wanted = parser.parse_args()
     times: dict[str, list[float]] = {"native": [], "plan": []}
     with tempfile.TemporaryDirectory() as name:
-        bench = Bench(launcher, Path(name), ranks)
+        bench = Bench(wanted.launcher, Path(name), wanted.ranks)
         settings = {"native": {}, "plan": bench.settings("bcast", "binomial")}
         for _ in range(REPETITIONS):
             for which, variables in settings.items():
@@ -36,7 +37,7 @@ def main() -> int:
     found = {**times, "added": differences}
     intervals = {name: median_ci(values) for name, values in found.items()}
     result = {
-        "ranks": ranks,
+        "ranks": wanted.ranks,
         "repetitions": REPETITIONS,
         "median_s": {name: interval.estimate for name, interval in intervals.items()},
         "ci_s": {name: [interval.low, interval.high] for name, interval in intervals.items()},

@@ -11,6 +11,7 @@ machine: the load is load.cpp, compiled here, one thread.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -178,9 +179,12 @@ def _resident_mb(pid: int) -> float:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--read"]:
-        print(json.dumps(read(Path(sys.argv[2]))))
-    elif len(sys.argv) == 2:
-        main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Times fabrics and their server.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("result", type=Path, nargs="?", metavar="RESULT.json")
+    what.add_argument("--read", type=Path, metavar="FOLDER", help="of dumps: what one process does")
+    wanted = parser.parse_args()
+    if wanted.read:
+        print(json.dumps(read(wanted.read)))
     else:
-        sys.exit(__doc__)
+        main(wanted.result)

@@ -19,6 +19,7 @@ several random orders; a simulation without noise needs one call of each.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -209,6 +210,6 @@ def main(result: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Simulates broadcasts whose trees are laid over a fabric.")
+    parser.add_argument("result", type=Path, metavar="RESULT.json")
+    main(parser.parse_args().result)

@@ -11,6 +11,7 @@ answer in which a route no longer takes the cut cable, or takes the restored one
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -87,6 +88,6 @@ def main(result: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="Times how soon a server has new routes.")
+    parser.add_argument("result", type=Path, metavar="RESULT.json")
+    main(parser.parse_args().result)

@@ -23,7 +23,7 @@ def probe_time() -> ModuleType:
 
 def test_the_figures_of_a_result_are_drawn_without_measuring(tmp_path: Path) -> None:
     ran = subprocess.run(
-        [sys.executable, SCRIPT, RESULT, tmp_path], capture_output=True, text=True, check=True
+        [sys.executable, SCRIPT, tmp_path, "--draw", RESULT], capture_output=True, text=True, check=True
     )
     assert ran.stderr == ""
     assert {path.name for path in tmp_path.iterdir()} == {
