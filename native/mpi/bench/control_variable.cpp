@@ -10,6 +10,26 @@ namespace isochrone::mpi::bench {
 
 using comm::check;
 
+namespace {
+
+/// Of a variable, for as long as it is read or written.
+class Handle {
+  public:
+    explicit Handle(int index) {
+        int count = 0;
+        check(MPI_T_cvar_handle_alloc(index, nullptr, &handle_, &count), "MPI_T_cvar_handle_alloc");
+    }
+    ~Handle() { MPI_T_cvar_handle_free(&handle_); }
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    [[nodiscard]] MPI_T_cvar_handle get() const { return handle_; }
+
+  private:
+    MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
+};
+
+}  // namespace
+
 ControlVariable find_variable(const std::string& wanted) {
     int index = -1;
     if (MPI_T_cvar_get_index(wanted.c_str(), &index) != MPI_SUCCESS) return {};
@@ -31,23 +51,15 @@ ControlVariable find_variable(const std::string& wanted) {
 }
 
 void set_variable(int index, int value) {
-    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-    int count = 0;
-    check(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count), "MPI_T_cvar_handle_alloc");
-    const int code = MPI_T_cvar_write(handle, &value);
-    MPI_T_cvar_handle_free(&handle);
-    check(code, "MPI_T_cvar_write");
+    const Handle handle(index);
+    check(MPI_T_cvar_write(handle.get(), &value), "MPI_T_cvar_write");
 }
 
 bool is_on(int index) {
     if (index < 0) return false;
-    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
-    int count = 0;
-    check(MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count), "MPI_T_cvar_handle_alloc");
+    const Handle handle(index);
     std::array<int, 8> value{};  // room for any basic type
-    const int code = MPI_T_cvar_read(handle, value.data());
-    MPI_T_cvar_handle_free(&handle);
-    check(code, "MPI_T_cvar_read");
+    check(MPI_T_cvar_read(handle.get(), value.data()), "MPI_T_cvar_read");
     return value[0] != 0;
 }
 

@@ -53,12 +53,15 @@ class Schedule:
     words: str
 
 
-def schedules(facts: Facts) -> tuple[Schedule, ...]:
+def schedules(facts: Facts) -> tuple[Schedule, ...] | None:
     """Of each collective the rule of the largest gain, at most `MOST_PICTURES` of all, in the order of the
-    collectives; rules for all surveyed ranks come before others. None of more than `MOST_RANKS` ranks.
+    collectives; rules for all surveyed ranks come before others. None where there are more than `MOST_RANKS`
+    ranks.
     """
+    if facts.rank_count > MOST_RANKS:
+        return None
     plan = facts.plan
-    if plan is None or facts.rank_count > MOST_RANKS:
+    if plan is None:
         return ()
     try:
         layout = layout_for(plan, facts.topology, places_of(facts.topology), "plan.json")

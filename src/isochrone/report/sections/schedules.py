@@ -7,9 +7,9 @@ import shlex
 
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
-from isochrone.report.plots.spread import MOST_RANKS
 from isochrone.report.schedules import (
     MOST_PICTURES,
+    MOST_RANKS,
     MOST_RANKS_IN_TIME,
     MOST_STEPS_IN_TIME,
     Schedule,
@@ -24,9 +24,9 @@ from isochrone.words import capitalised, describe_recipe, describe_shape
 
 def schedules_part(facts: Facts) -> Html | None:
     """Of each collective the recipe that gains most; None where there is nothing to draw."""
-    if facts.rank_count > MOST_RANKS:
-        return tag("p", f"What more than {MOST_RANKS} ranks do is not drawn.")
     found = schedules(facts)
+    if found is None:
+        return tag("p", f"What more than {MOST_RANKS} ranks do is not drawn.")
     if not found:
         return None
     caption = (
