@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.files import Place
-from isochrone.tune.family import family, node_counts, node_shares
+from isochrone.tune.effort import NOISY
+from isochrone.tune.family import LEAST_FAMILY, family, family_in_time, node_counts, node_shares
 
 
 def _places(on_hosts: list[int], cyclic: bool = False) -> list[Place]:
@@ -73,3 +74,13 @@ def test_all_half_and_a_quarter_of_the_nodes_come_first() -> None:
 
 def test_one_host_has_no_others() -> None:
     assert family(_places([8]), []) == []
+
+
+def test_a_budget_has_some_communicators_and_leaves_out_the_sizes_that_take_longest() -> None:
+    native_s = {("bcast", 8): 1e-5, ("bcast", 1 << 20): 1e-2, ("alltoall", 65536): 10.0}
+    everything = {"bcast": {8, 1 << 20}, "alltoall": {65536}}
+    assert family_in_time(native_s, NOISY, None, 4) == (everything, NOISY.family)
+    sizes, room = family_in_time(native_s, NOISY, 120.0, 4)
+    assert sizes == {"bcast": {8, 1 << 20}}
+    assert LEAST_FAMILY <= room <= NOISY.family
+    assert family_in_time(native_s, NOISY, 1e-3, 4) == ({}, 0)

@@ -31,7 +31,7 @@ from isochrone.tune.effort import (
     part_of,
     share_left,
 )
-from isochrone.tune.family import family
+from isochrone.tune.family import family, family_in_time
 from isochrone.tune.race import in_time, left_in, median_s
 from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE
@@ -42,9 +42,6 @@ MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
 OF_FAMILY = 4
 """Sizes of a communicator of another shape, at most: the least, the largest, and two between."""
-LEAST_FAMILY = 4
-"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
-fewer ranks on each."""
 DIGITS = 4
 """Of the logarithm of a simulated time that do not depend on what was simulated before it."""
 
@@ -281,7 +278,7 @@ class Racing:
         known = {shape for shapes in self.shapes.values() for shape in (each.shape for each in shapes)}
         places = [self.topology.places[place] for place in self.topology.ranks]
         recipes: dict[Spot, list[str]] = {}
-        sizes, room = self._family_sizes()
+        sizes, room = family_in_time(self._native_of_all_s(), self.effort, self.budget_s, 2 + MODEL_BETWEEN)
         for ranks in family(places, whole.group_of[1:]):
             if room < 1:
                 break
@@ -316,32 +313,16 @@ class Racing:
         """The first shape of a collective on all ranks."""
         return name, self.shapes[name, ""][0].shape
 
-    def _family_sizes(self) -> tuple[dict[str, set[int]], int]:
-        """At which sizes communicators of other shapes are tuned, and how many of them: some in any case, at
-        as many sizes as there is time for, by what the library's own took on all ranks. Large messages go
-        first: what is not tuned is tried in a program's own calls.
+    def _native_of_all_s(self) -> dict[tuple[str, int], float]:
+        """What the library's own took on all ranks, of each collective at as many sizes as a communicator of
+        another shape may have.
         """
-        effort, budget_s = self.effort, self.budget_s
         took: dict[tuple[str, int], float] = {}
         for name in self.sizes_bytes:
             spots = {spot.size_bytes: spot for spot in self.times if spot.row == self.row_of_all(name)}
             for size in first_of(list(spots), OF_FAMILY):
                 took[name, size] = median_s(self.times[spots[size]][NATIVE])
-        kept = dict.fromkeys(took, 0.0)
-        room = effort.family
-        if budget_s is not None:
-            calls = (2 + MODEL_BETWEEN) * (len(effort.looks) + sum(effort.looks))
-            calls += 2 * 2 * effort.launches * (1 + effort.least_verify)
-            time_s = (part_of(budget_s, "family") or 0) + (part_of(budget_s, "verify") or 0) / 2
-            kept = {}
-            for key, once_s in sorted(took.items(), key=lambda item: item[1]):
-                if sum(kept.values()) + calls * once_s <= time_s / LEAST_FAMILY:
-                    kept[key] = calls * once_s
-            room = min(room, int(time_s / sum(kept.values()))) if kept else 0
-        sizes: dict[str, set[int]] = {}
-        for name, size in kept:
-            sizes.setdefault(name, set()).add(size)
-        return sizes, room
+        return took
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:

@@ -5,10 +5,15 @@ fewer ranks on each. One survey tunes them too, split from its own ranks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from isochrone.files import Place
+from isochrone.tune.effort import Effort, part_of
+
+LEAST_FAMILY = 4
+"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
+fewer ranks on each."""
 
 
 def node_counts(nodes: int) -> list[int]:
@@ -66,3 +71,33 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
                 if some != whole:
                     found.append(some)
     return list(dict.fromkeys(found))
+
+
+def family_in_time(
+    native_s: Mapping[tuple[str, int], float], effort: Effort, budget_s: float | None, recipes: int
+) -> tuple[dict[str, set[int]], int]:
+    """At which sizes in bytes communicators of other shapes are tuned, and how many of them: `LEAST_FAMILY`
+    at least, at as many sizes as there is time for, or none. Large messages go first: what is not tuned is
+    tried in a program's own calls.
+
+    Args:
+        native_s: what a call of the library's own took on all ranks, of each collective and size.
+        effort: how much is measured.
+        budget_s: of the whole tuning; None: whatever it takes.
+        recipes: that are raced at each size, the library's own too.
+    """
+    kept = dict.fromkeys(native_s, 0.0)
+    room = effort.family
+    if budget_s is not None:
+        calls = recipes * (len(effort.looks) + sum(effort.looks))
+        calls += 2 * 2 * effort.launches * (1 + effort.least_verify)
+        time_s = (part_of(budget_s, "family") or 0) + (part_of(budget_s, "verify") or 0) / 2
+        kept = {}
+        for key, once_s in sorted(native_s.items(), key=lambda item: item[1]):
+            if sum(kept.values()) + calls * once_s <= time_s / LEAST_FAMILY:
+                kept[key] = calls * once_s
+        room = min(room, int(time_s / sum(kept.values()))) if kept else 0
+    sizes: dict[str, set[int]] = {}
+    for name, size in kept:
+        sizes.setdefault(name, set()).add(size)
+    return sizes, room

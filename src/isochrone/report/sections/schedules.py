@@ -7,9 +7,9 @@ import shlex
 
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
+from isochrone.report.plots.spread import MOST_RANKS
 from isochrone.report.schedules import (
     MOST_PICTURES,
-    MOST_RANKS,
     MOST_RANKS_IN_TIME,
     MOST_STEPS_IN_TIME,
     Schedule,
