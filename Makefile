@@ -81,7 +81,8 @@ test-mpi: setup
 # Tests that start labs and daemons, that time ranks of real MPI libraries or themselves: they have the machine to
 # themselves, one at a time. All others run side by side, each file in one process.
 ALONE := $(addprefix tests/,lab launch probe interpose/test_idle.py interpose/test_live.py record/test_profile.py \
-    fabric/test_ibsim.py fabric/test_serve.py steps/test_local.py steps/test_patterns.py)
+    fabric/test_ibsim.py fabric/test_serve.py fabric/test_serve_http.py fabric/test_serve_lines.py steps/test_local.py \
+    steps/test_patterns.py)
 
 .PHONY: test-python
 test-python: setup

@@ -3,32 +3,31 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import random
 import re
 import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from libraries import FROM_PYPI, missing
-from msgspec import structs
-from planned import EVIDENCE
-from tuned import INTEL, MPICH, OPEN_MPI, Real, Rules, real, topology_of, write_survey_of
+from tuned import OPEN_MPI, Real, Rules, exported, real, write_survey_of
 
-from isochrone import _core
-from isochrone.errors import IsochroneError, UsageError
-from isochrone.export.tuning import FORMS, Exported, find_form, read_material
-from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_library, write_plan
+from isochrone.export.tuning import find_form
 from isochrone.launch.tellable import ways
 
 Called = Callable[..., dict[tuple[str, int], str]]
+
+
 RANKS = 5
+
+
 SIZES = (64, 400, 80000)
+
+
 SUMS = Path(__file__).with_name("sums.c")
+
 
 # What each library is told for small and for large sums, and the variable that tells it so for all sizes.
 TOLD: dict[str, tuple[str, Rules, str]] = {
@@ -60,12 +59,6 @@ def libraries(*names: str) -> list[object]:
         *names,
         *(pytest.param(name + FROM_PYPI, marks=pytest.mark.long) for name in (*names, "intel")),
     ]
-
-
-def exported(folder: Path, form: str, given: Real | None = None) -> Exported:
-    found = find_form(form)
-    material = read_material(folder, found.vendors)
-    return found.write(replace(material, library=given.library if given else None))
 
 
 def written(folder: Path, form: str, given: Real | None = None) -> dict[str, str]:
@@ -143,11 +136,15 @@ int main(int argc, char **argv) {
     return 0;
 }
 """
+
+
 FUNCTIONS = (
     *("bcast_intra_basic_linear", "bcast_intra_chain", "bcast_intra_binomial", "alltoall_intra_linear_sync"),
     *("alltoall_intra_bruck", "alltoall_intra_pairwise", "alltoall_intra_basic_linear"),
     *("allgather_intra_bruck", "allgather_intra_ring", "allgather_intra_recursivedoubling"),
 )
+
+
 # Twelve words are more arguments than any of them has: those that are too many are not looked at.
 SPY = """
 int ompi_coll_base_{0}(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k,
@@ -235,178 +232,6 @@ def test_mpich_reads_where_ranks_are(given: Real, tmp_path: Path) -> None:
     dumped = (tmp_path / "coords").read_text().splitlines()
     assert dumped == (tmp_path / "coordinates").read_text().splitlines()[1:]
     assert dumped == ["0: 0 0 0", "1: 0 0 1", "2: 0 0 0", "3: 0 0 1"]
-
-
-def test_variables_of_mpich_are_for_what_has_one_best_algorithm(tmp_path: Path) -> None:
-    rules = [
-        ("bcast", 1, 100, "binomial"),
-        ("bcast", 101, 200, "default"),
-        ("barrier", 0, 0, "dissemination"),
-    ]
-    write_survey_of(tmp_path, rules, library=MPICH)
-    one = exported(tmp_path, "mpich-variables")
-    assert one.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": "dissemination"}
-    assert "export MPIR_CVAR_BARRIER_INTRA_ALGORITHM='dissemination'" in one.text
-    assert [line.split()[0] for line in one.left_out] == ["bcast"]
-
-
-def test_what_intel_mpi_cannot_be_told_for_all_sizes_is_left_out(tmp_path: Path) -> None:
-    rules = [
-        ("bcast", 1, 100, "4"),
-        ("bcast", 1000, 2000, "default"),
-        ("reduce", 8, 100, "default=2"),
-        ("reduce", 400, 4000, "1"),
-        ("barrier", 0, 0, "2"),
-    ]
-    write_survey_of(tmp_path, rules, library=INTEL)
-    one = exported(tmp_path, "intel-variables")
-    assert dict(one.settings) == {
-        "I_MPI_ADJUST_BARRIER": "2:0-2147483647",
-        "I_MPI_ADJUST_REDUCE": "2:0-200;1:201-2147483647",
-    }
-    assert len(one.left_out) == 1
-    assert one.left_out[0].startswith("bcast by 4")
-
-
-# The FAQ of UCC: token=coll_type:msg_range:mem_type:team_size:score:alg, '#' between tokens.
-TOKEN = re.compile(r"[a-z]+:\d+-(\d+|inf):host:\[\d+-\d+\]:@[a-z_]+:inf")
-
-
-def test_scores_of_ucc_have_the_form_of_its_faq(tmp_path: Path) -> None:
-    rules = [
-        ("bcast", 1, 4095, "binomial"),
-        ("bcast", 4096, 65535, "scatter_allgather"),
-        ("allgather", 8, 99, "bruck"),
-        ("alltoall", 8, 99, "linear_sync"),
-    ]
-    write_survey_of(tmp_path, rules)
-    one = exported(tmp_path, "ucc-scores")
-    tokens = one.settings["UCC_TL_UCP_TUNE"].split("#")
-    assert all(map(TOKEN.fullmatch, tokens))
-    # Ends are not in a range: what is for up to 99 bytes of a block is for less than 500 of five blocks.
-    assert tokens == [
-        "allgather:40-500:host:[5-5]:@bruck:inf",
-        "bcast:1-4096:host:[5-5]:@knomial:inf",
-        "bcast:4096-65536:host:[5-5]:@sag_knomial:inf",
-    ]
-    assert [line.split()[0] for line in one.left_out] == ["alltoall"]
-
-
-def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> None:
-    hosts = ["a", "a", "a", "b", "b"]
-    tuning = write_survey_of(
-        tmp_path,
-        [
-            ("bcast", 50, 2000, "knomial"),
-            ("bcast", 2001, 3000, "default"),
-            ("allreduce", 64, 900, "ring"),
-            ("barrier", 0, 0, "tree"),
-        ],
-        hosts=hosts,
-    )
-    topology = topology_of(hosts)
-    layout = _core.match(
-        (tmp_path / "topology.json").read_text(), [(p.host, p.cpus, p.signature) for p in topology.places]
-    )
-    shapes = [layout.shape(root) for root in range(len(hosts))]
-    slower = structs.replace(EVIDENCE, speedup=1.5, speedup_ci=(1.2, 1.9))
-    plan = Plan(
-        topology=PlannedTopology(topology.fingerprint, "topology.json", ("machine", "node")),
-        mpi=LibraryReference(tuning.mpi.library, tuning.mpi.abi),
-        rules=(
-            Rule("bcast", shapes[0], 0, 99, "binomial", EVIDENCE),
-            Rule("bcast", shapes[0], 100, 500, "chain", EVIDENCE),
-            Rule("bcast", shapes[0], 501, 700, "chain", EVIDENCE),
-            Rule("bcast", shapes[0], 701, 5000, "native", EVIDENCE),
-            Rule("bcast", shapes[4], 1, 300, "flat", slower),
-            Rule("allreduce", layout.shape(), 8, 4096, "rabenseifner", slower),
-            Rule("alltoall", layout.shape(), 1, 1 << 50, "pairwise", EVIDENCE),
-        ),
-    )
-    write_plan(tmp_path / "plan.json", plan)
-    one = exported(tmp_path, "c")
-    # Neighbours of one answer are one step.
-    assert one.text.count('"chain"') == 1
-    (tmp_path / "choose.c").write_text(one.text)
-    shared = tmp_path / "choose.so"
-    words = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c99", "-shared", "-fPIC"]
-    subprocess.run(["cc", *words, "-o", shared, tmp_path / "choose.c"], check=True)
-    choose = ctypes.CDLL(str(shared)).isochrone_choose
-    choose.restype = ctypes.c_char_p
-    choose.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_ulonglong]
-
-    def expected(name: str, root: int, size: int) -> str:
-        size = 0 if name == "barrier" else size
-        shape = shapes[root] if name == "bcast" else layout.shape()
-        rules = [r for r in plan.rules if r.collective == name and r.shape == shape and r.recipe != "native"]
-        mine = next((r for r in rules if r.min_bytes <= size <= r.max_bytes), None)
-        own = tuning.algorithm(name, size)
-        if mine is not None and (own == "default" or mine.evidence.speedup >= EVIDENCE.speedup):
-            return mine.recipe
-        return "native" if own == "default" else f"native:{own}"
-
-    generator = random.Random(1)
-    edges = {
-        edge + off
-        for r in (*plan.rules, *tuning.rules)
-        for edge in (r.min_bytes, r.max_bytes)
-        for off in (-1, 0, 1)
-    }
-    sizes = sorted(
-        {0, *(edge for edge in edges if edge >= 0), *(generator.randrange(6000) for _ in range(300))}
-    )
-    answers = set()
-    for name in ("bcast", "allreduce", "barrier", "alltoall", "reduce"):
-        for root in range(len(hosts)):
-            for size in sizes:
-                answer = choose(name.encode(), len(hosts), root, size).decode()
-                assert answer == expected(name, root, size), (name, root, size)
-                answers.add(answer)
-    assert {"binomial", "flat", "native:knomial", "native:ring", "native:tree", "pairwise"} <= answers
-    assert choose(b"bcast", len(hosts) + 1, 0, 10) == b"native"
-    assert choose(b"bcast", len(hosts), len(hosts), 10) == b"native"
-    assert choose(b"bcast", len(hosts), -1, 10) == b"native"
-
-
-def test_the_plans_recipes_are_named_as_left_out(tmp_path: Path) -> None:
-    tuning = write_survey_of(tmp_path, [("scan", 8, 100, "linear"), ("scan", 101, 200, "default")])
-    rule = Rule("bcast", "2 ranks", 1, 9, "binomial", EVIDENCE)
-    write_plan(
-        tmp_path / "plan.json",
-        Plan(
-            topology=PlannedTopology(tuning.topology.fingerprint, "topology.json"),
-            mpi=LibraryReference(tuning.mpi.library, tuning.mpi.abi),
-            rules=(rule,),
-        ),
-    )
-    left_out = exported(tmp_path, "openmpi-rules").left_out
-    assert left_out[0] == "1 rule of the plan, whose recipes only isochrone run can run"
-    # Open MPI looks for the size of a scan without its number of elements.
-    assert left_out[1].startswith("scan by linear from 8 to 100 bytes")
-
-
-def test_forms_are_for_the_library_that_was_measured(tmp_path: Path) -> None:
-    write_survey_of(tmp_path, [], library=MPICH)
-    with pytest.raises(IsochroneError, match=r"is of MPICH 4\.0\.2, and the form is for Open MPI"):
-        read_material(tmp_path, ("Open MPI",))
-    with pytest.raises(UsageError, match="is no form"):
-        find_form("mvapich")
-    with pytest.raises(IsochroneError, match="not at hand"):
-        exported(tmp_path, "mpich-json")
-    (tmp_path / "library.json").unlink()
-    for form in FORMS:
-        if form.name != "mpich-coordinates":
-            with pytest.raises(IsochroneError, match="tune"):
-                form.write(read_material(tmp_path))
-
-
-def test_a_rule_of_a_topology_that_is_gone_is_refused(tmp_path: Path) -> None:
-    write_survey_of(tmp_path / "a", [], ranks=4)
-    write_survey_of(tmp_path / "b", [], ranks=3)
-    (tmp_path / "b" / "library.json").write_bytes((tmp_path / "a" / "library.json").read_bytes())
-    assert read_library(tmp_path / "b" / "library.json").ranks == 4
-    with pytest.raises(IsochroneError, match="made for another topology"):
-        read_material(tmp_path / "b")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,17 @@ class Server:
         except urllib.error.HTTPError as error:
             return error.code, error.read(), dict(error.headers)
 
+    def metrics(self) -> dict[str, float]:
+        """The value of each, by its name."""
+        from prometheus_client.parser import text_string_to_metric_families
+
+        text = self.fetch("/metrics")[1].decode()
+        return {
+            sample.name: sample.value
+            for family in text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+
     def stop(self) -> int:
         """Its exit code."""
         self.process.send_signal(signal.SIGTERM)

@@ -6,12 +6,13 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from libraries import FROM_PYPI, LAUNCHERS, missing, wrapper_of
 from planned import EVIDENCE, LINKS
 
+from isochrone.export.tuning import Exported, find_form, read_material
 from isochrone.files import (
     Level,
     LibraryEvidence,
@@ -132,3 +133,10 @@ def real(name: str, folder: Path) -> Real:
         launcher, compiler = str(wrapper.with_name("mpiexec")), str(wrapper)
     library = library_of(read_launch_line([launcher, "-n", "1", "true"]))
     return Real(library, launcher, compiler, folder)
+
+
+def exported(folder: Path, form: str, given: Real | None = None) -> Exported:
+    """The survey of a folder in a form, for a library that is there."""
+    found = find_form(form)
+    material = read_material(folder, found.vendors)
+    return found.write(replace(material, library=given.library if given else None))

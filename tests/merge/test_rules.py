@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rules of a merged plan: what its jobs run, and which of two rules counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from jobs import CLASSES, RACKS, Job, chosen, hosts, peers, written
+from msgspec import structs
+from surveyed import LIBRARY, layout, places, rule, topology, write
+
+from isochrone import _core
+from isochrone.errors import IsochroneError
+from isochrone.files import (
+    MpiLibrary,
+    read_plan,
+    read_topology,
+)
+from isochrone.steps.merge import merge
+from isochrone.tune.family import family
+
+
+@pytest.mark.parametrize("jobs", CLASSES.values(), ids=CLASSES)
+def test_each_job_that_was_surveyed_runs_as_by_its_own_survey(tmp_path: Path, jobs: Sequence[Job]) -> None:
+    folders = written(tmp_path, jobs)
+    merge(folders, tmp_path / "all")
+    merged = read_topology(tmp_path / "all" / "topology.json")
+    plan = read_plan(tmp_path / "all" / "plan.json")
+    assert plan.fingerprint == merged.fingerprint
+    assert plan.level_names == tuple(level.name for level in merged.levels)
+    newest_of_shape = {layout(merged, job.ranks).shape(0): number for number, job in enumerate(jobs)}
+    for number, job in enumerate(jobs):
+        recipe, reason = chosen(tmp_path / "all", job.ranks, "bcast", 4096)
+        assert reason.startswith("measured"), (job, reason)
+        if newest_of_shape[layout(merged, job.ranks).shape(0)] == number:
+            own, _ = chosen(folders[number], job.ranks, "bcast", 4096)
+            renamed = _core.rename_levels(recipe, dict.fromkeys(plan.level_names, "x"))
+            levels = {level.name: "x" for level in read_topology(folders[number] / "topology.json").levels}
+            assert renamed == _core.rename_levels(own, levels)
+            # What the recipe does with the ranks is the same, message by message.
+            there = layout(merged, job.ranks)
+            before = layout(read_topology(folders[number] / "topology.json"), job.ranks)
+            for rank in range(there.size):
+                assert peers(there, recipe, rank) == peers(before, own, rank)
+        assert chosen(tmp_path / "all", job.ranks, "barrier", 0)[0] == "dissemination"
+
+
+def test_names_of_a_plan_that_its_topology_has_no_more_are_those_of_the_merged_one(tmp_path: Path) -> None:
+    jobs = (Job(hosts(0, 1, 2, 3), 2), Job(hosts(0, 1, 2, 3), 4))
+    of = topology(jobs[0].ranks, RACKS)
+    names = ("site", "group-1", "node")
+    there = layout(of, jobs[0].ranks, names)
+    old = rule(there.shape(0), "hierarchical(site=binomial,group-1=chain,node=flat)")
+    first = write(tmp_path / "old", of, [old], names=names)
+    found = merge([first, *written(tmp_path, jobs[1:])], tmp_path / "all")
+    recipes = {rule.shape: rule.recipe for rule in found.plan.rules}
+    shape = "8 ranks in one machine; rack 2x4; node 4x2; root in 4/2"
+    assert recipes[shape] == "hierarchical(machine=binomial,rack=chain,node=flat)"
+
+
+def test_rules_for_parts_of_the_surveyed_ranks_are_kept(tmp_path: Path) -> None:
+    job = Job(hosts(0, 1, 2, 3), 4)
+    of = topology(job.ranks, RACKS)
+    some = [
+        places(hosts(0, 1, 2), 4),
+        places(hosts(0, 1), 2),
+        places(hosts(0, 2), 3),
+        places(hosts(0, 1, 2, 3), 1),
+    ]
+    rules = [rule(layout(of, ranks).shape(0), "binomial") for ranks in some]
+    rules.append(rule(layout(of, some[0]).shape(11), "chain"))
+    strange = rule("5 ranks in one machine; node 1x3+2x1; root in 3", "chain")
+    first = write(tmp_path / "parts", of, [*rules, strange])
+    found = merge([first, *written(tmp_path, [Job(hosts(2, 3, 4, 5), 4)])], tmp_path / "all")
+    assert any("for 1 shape are left out" in note for note in found.notes)
+    for ranks in some:
+        recipe, reason = chosen(tmp_path / "all", ranks, "bcast", 4096)
+        assert recipe == "binomial", reason
+    assert "chain" in {rule.recipe for rule in found.plan.rules}
+
+
+def test_what_a_tuning_finds_for_parts_of_its_ranks_is_kept(tmp_path: Path) -> None:
+    job = Job(hosts(0, 1, 2, 3, 4, 5), 4)
+    of = topology(job.ranks, RACKS)
+    whole = layout(of, job.ranks)
+    some = [whole.restricted_to(ranks) for ranks in family(job.ranks, whole.group_of[1:])]
+    shapes = {part.shape(root) for part in some for root in range(part.size)}
+    first = write(tmp_path / "parts", of, [rule(shape, "binomial") for shape in shapes])
+    other = written(tmp_path, [Job(["m0", "m1"], 4)])
+    found = merge([first, *other], tmp_path / "all")
+    assert not any("left out" in note for note in found.notes)
+    there = {each.shape for each in found.plan.rules if each.collective == "bcast"}
+    merged = layout(found.topology, job.ranks)
+    for ranks in family(job.ranks, whole.group_of[1:]):
+        assert merged.restricted_to(ranks).shape(0) in there
+
+
+def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tmp_path: Path) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    shape = layout(of, ranks).shape(0)
+    old = write(
+        tmp_path / "old",
+        of,
+        [rule(shape, "binomial", 1, 999), rule(shape, "chain", 1000, 100000, gain=(1.7, 1.8, 1.9))],
+        time="2026-01-01T00:00:00Z",
+    )
+    new = write(
+        tmp_path / "new",
+        of,
+        [rule(shape, "flat", 500, 2000), rule(shape, "native", 50000, 60000, gain=(1, 1, 1))],
+        time="2026-02-01T00:00:00Z",
+    )
+    for given_order in ((old, new), (new, old)):
+        found = merge(given_order, tmp_path / "all")
+        kept = [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in found.plan.rules]
+        assert kept == [
+            (1, 499, "binomial"),
+            (500, 2000, "flat"),
+            (2001, 49999, "chain"),
+            (50000, 60000, "native"),
+            (60001, 100000, "chain"),
+        ]
+        (line,) = found.notes
+        assert "differ beyond their intervals" in line
+        assert "native 1.00x" in line
+        assert f"in {new}, which is newer and counts" in line
+
+
+def test_plans_that_agree_within_their_noise_say_nothing(tmp_path: Path) -> None:
+    job = Job(hosts(0, 1), 2)
+    assert merge(written(tmp_path, [job, job]), tmp_path / "all").notes == ()
+
+
+def test_plans_of_two_libraries_are_refused(tmp_path: Path) -> None:
+    of = topology(places(hosts(0, 1), 2), {})
+    one = write(tmp_path / "one", of, [])
+    for other in (
+        MpiLibrary("Open MPI v4.1.4, package: x", "3.1", "libmpi.so.40"),
+        structs.replace(LIBRARY, library="MPICH Version: 4.1.2"),
+    ):
+        two = write(tmp_path / other.library.replace(" ", ""), of, [], library=other)
+        with pytest.raises(IsochroneError, match="a plan belongs to one MPI library"):
+            merge([one, two], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_hosts_that_no_survey_had_run_as_by_one_survey_alone(tmp_path: Path, name: str) -> None:
+    jobs = CLASSES[name]
+    folders = written(tmp_path, jobs)
+    merge(folders, tmp_path / "all")
+    merged = read_topology(tmp_path / "all" / "topology.json")
+    held = 0
+    for folder, job in zip(folders, jobs, strict=True):
+        strangers = tuple(structs.replace(place, host=f"x{place.host}") for place in job.ranks)
+        own, reason = chosen(folder, strangers, "bcast", 4096)
+        if not reason.startswith("measured"):
+            continue
+        held += 1
+        recipe, reason = chosen(tmp_path / "all", strangers, "bcast", 4096)
+        assert reason.startswith("measured"), (job, reason)
+        there, before = layout(merged, strangers), layout(read_topology(folder / "topology.json"), strangers)
+        same_shape = [one for one in jobs if layout(merged, one.ranks).shape(0) == there.shape(0)]
+        if len({len(one.ranks) for one in jobs}) == len(jobs) and len(same_shape) < 2:
+            for rank in range(there.size):
+                assert peers(there, recipe, rank) == peers(before, own, rank)
+    assert held or name in ("one a node, then all", "overlapping")

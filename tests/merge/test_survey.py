@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A merged survey as a folder: its files, and what reads them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jobs import CLASSES, RACKS, chosen, written
+from surveyed import measurements, topology
+
+from isochrone.cli.main import main
+from isochrone.errors import IsochroneError, UsageError
+from isochrone.files import (
+    read_measurements,
+    read_plan,
+    read_survey,
+    read_topology,
+)
+from isochrone.steps.explain import explain
+from isochrone.steps.merge import merge, merged_plan
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_was_measured_of_each_pair_is_there_again(tmp_path: Path, name: str) -> None:
+    jobs = CLASSES[name]
+    merge(written(tmp_path, jobs), tmp_path / "all")
+    found = read_measurements(tmp_path / "all" / "measurements.jsonl")
+    topology_of_all = read_topology(tmp_path / "all" / "topology.json")
+    assert found.places == tuple(topology_of_all.places[place] for place in topology_of_all.ranks)
+    rank_at = {(place.host, place.cpus): rank for rank, place in enumerate(found.places)}
+    last: dict[tuple[int, int], np.ndarray] = {}
+    for job in jobs:
+        own = measurements(topology(job.ranks, RACKS))
+        for a, first in enumerate(job.ranks):
+            for b, second in enumerate(job.ranks):
+                if a != b:
+                    pair = rank_at[first.host, first.cpus], rank_at[second.host, second.cpus]
+                    last[pair] = own.rtt_min_s[own.find(a, b)]
+    for pair, times in last.items():
+        np.testing.assert_allclose(found.rtt_min_s[found.find(*pair)], times)
+    assert found.pairs_measured * 2 == len(last)
+    firsts = [tuple(rank_at[place.host, place.cpus] for place in job.ranks[:2]) for job in jobs]
+    assert [stream.pairs for stream in found.streams] == [(pair,) for pair in firsts]
+    assert found.ended
+
+
+@pytest.mark.parametrize("name", ["more ranks", "overlapping", "disjoint"])
+def test_a_merged_survey_is_reported_and_explained(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = written(tmp_path, CLASSES[name])
+    output = tmp_path / "all"
+    assert main(["merge", *map(str, folders), "-o", str(output), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["rules"].keys() == {"barrier", "bcast"}
+    assert main(["report", str(output), "--json"]) == 0
+    assert (output / "report.html").exists()
+    assert not (output / "bench.jsonl").exists()
+    survey = read_survey(output / "survey.json")
+    assert [part.name for part in survey.merged] == ["s0", "s1"]
+    capsys.readouterr()
+    job = CLASSES[name][0]
+    found = explain(output / "plan.json", "bcast", 4096, len(job.hosts), job.cores, 0)
+    assert found.rule is not None
+    # Once more, into the same folder, and from a merged survey.
+    assert main(["merge", *map(str, folders), "-o", str(output)]) == 0
+    assert main(["merge", str(output), str(folders[0]), "-o", str(tmp_path / "more")]) == 0
+
+
+def test_a_survey_is_not_overwritten(tmp_path: Path) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    before = (one / "plan.json").read_bytes()
+    (third,) = written(tmp_path / "third", CLASSES["disjoint"][:1])
+    for output, words in ((one, "is one of the surveys"), (third, "would be lost")):
+        with pytest.raises(UsageError, match=words):
+            merge([one, two], output)
+    with pytest.raises(UsageError, match="one survey alone"):
+        merge([one], tmp_path / "all")
+    assert (one / "plan.json").read_bytes() == before
+
+
+def test_nothing_is_written_where_a_file_of_a_survey_is_damaged(tmp_path: Path) -> None:
+    folders = written(tmp_path, CLASSES["more ranks"])
+    whole = (folders[1] / "survey.json").read_bytes()
+    (folders[1] / "survey.json").write_bytes(whole[:20])
+    with pytest.raises(IsochroneError, match="damaged JSON"):
+        merge(folders, tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
+def test_a_merge_that_was_stopped_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    folders = written(tmp_path, CLASSES["more ranks"])
+    with monkeypatch.context() as patched:
+        patched.setattr("isochrone.steps.merge.write_topology", stop)
+        with pytest.raises(KeyboardInterrupt):
+            merge(folders, tmp_path / "all")
+    merge(folders, tmp_path / "all")
+    assert read_plan(tmp_path / "all" / "plan.json").rules
+
+
+def test_plans_for_a_run_are_merged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folders = written(tmp_path, CLASSES["overlapping"])
+    files = [folder / "plan.json" for folder in folders]
+    for folder in folders:
+        # What a run does without.
+        (folder / "measurements.jsonl").unlink()
+    path, _ = merged_plan(files)
+    stamp = path.stat().st_mtime_ns
+    assert merged_plan(files)[0] == path
+    assert path.stat().st_mtime_ns == stamp
+    assert merged_plan(files[::-1])[0] != path
+    assert [each.name for each in path.parent.parent.iterdir() if each.name.startswith(".")] == []
+    recipe, _ = chosen(path.parent, CLASSES["overlapping"][0].ranks, "bcast", 4096)
+    assert recipe.startswith("hierarchical")
