@@ -20,8 +20,6 @@ LANE_GBPS = {
 64b/66b coding, from FDR10 on as its names count it (InfiniBand Architecture Specification, volume 2).
 """
 
-WIDTHS = (1, 2, 4, 8, 12)
-
 _SIGNALLING_GBPS = {
     "2.5": "SDR",
     "5.0": "DDR",

@@ -146,12 +146,6 @@ def write_object(path: Path, document: Json) -> None:
     write_text(path, _layout(document, "") + "\n")
 
 
-def write_lines(path: Path, documents: Iterable[Json]) -> None:
-    """Writes one document a line; a reader finds the old file or the whole new one."""
-    lines = (json.dumps(d, ensure_ascii=False, allow_nan=False, separators=(",", ":")) for d in documents)
-    write_text(path, "".join(f"{line}\n" for line in lines))
-
-
 def kind_of(path: Path) -> str | None:
     """Which of Isochrone's files a file is, as its first line says; None for what is none, or not there."""
     if not path.is_file():
