@@ -29,7 +29,15 @@ from isochrone.files.measurement_lines import read_measurements, write_measureme
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
-from isochrone.files.plan import Evidence, Plan, PlannedTopology, Rule, read_plan, write_plan
+from isochrone.files.plan import (
+    Evidence,
+    Plan,
+    PlannedTopology,
+    Rule,
+    read_plan,
+    read_planned_topology,
+    write_plan,
+)
 from isochrone.files.provenance import provenance
 from isochrone.files.references import LibraryReference, TopologyFileReference, TopologyReference
 from isochrone.files.study import StudyFile, read_study, write_study
@@ -94,6 +102,7 @@ __all__ = [
     "read_mapping",
     "read_measurements",
     "read_plan",
+    "read_planned_topology",
     "read_study",
     "read_survey",
     "read_topology",

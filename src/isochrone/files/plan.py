@@ -16,6 +16,7 @@ from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.references import LibraryReference, TopologyFileReference
 from isochrone.files.rules import Comparison, check_rules, rule_at
 from isochrone.files.schema import make_again
+from isochrone.files.topology import Topology, read_topology
 
 
 class Evidence(Comparison, frozen=True, kw_only=True):
@@ -108,6 +109,15 @@ def read_plan(path: Path | str) -> Plan:
     contradictory.
     """
     return FILE.file(Path(path))
+
+
+def read_planned_topology(plan: Plan, plan_file: Path) -> Topology:
+    """The topology beside a plan. Raises IsochroneError if it is damaged, or another than the plan is for."""
+    topology_file = plan_file.with_name(plan.topology.file)
+    topology = read_topology(topology_file)
+    if topology.fingerprint != plan.fingerprint:
+        raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
+    return topology
 
 
 def write_plan(path: Path | str, plan: Plan) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files.mapping import read_mapping
-from isochrone.files.plan import Plan, read_plan
+from isochrone.files.plan import Plan, read_plan, read_planned_topology
 from isochrone.files.text import kind_of
 from isochrone.files.topology import read_topology
 from isochrone.launch.build import behind, build_for
@@ -174,9 +174,7 @@ def _files_of(library: MpiLibrary, plan_path: Path) -> dict[str, str]:
     plan = read_plan(plan_path)
     topology_path = plan_path.parent / plan.topology.file
     _check_is_file(topology_path)
-    topology = read_topology(topology_path)
-    if topology.fingerprint != plan.fingerprint:
-        raise IsochroneError("the plan was made for another topology", str(topology_path), "tune again")
+    read_planned_topology(plan, plan_path)
     check_library(plan, library, str(plan_path))
     return {
         "ISOCHRONE_PLAN": str(plan_path.absolute()),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
-from isochrone.files import Plan, Topology, read_plan, read_topology
+from isochrone.files import Plan, Topology, read_plan, read_planned_topology
 from isochrone.files.profile import Profile, read_profile, write_profile
 from isochrone.files.text import refuse_stream, refuse_to_replace
 from isochrone.launch.library import normal_abi, parse_version
@@ -79,11 +79,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
 
 def _plan(plan_file: Path) -> tuple[Plan, Topology]:
     plan = read_plan(plan_file)
-    topology_file = plan_file.with_name(plan.topology.file)
-    topology = read_topology(topology_file)
-    if topology.fingerprint != plan.fingerprint:
-        raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
-    return plan, topology
+    return plan, read_planned_topology(plan, plan_file)
 
 
 def _is_of(plan: Plan, profile: Profile) -> bool:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from isochrone import _core
-from isochrone.errors import IsochroneError, UsageError
+from isochrone.errors import UsageError
 from isochrone.files.place import Place, parse_cpus
-from isochrone.files.plan import Rule, read_plan
-from isochrone.files.topology import Topology, read_topology
+from isochrone.files.plan import Rule, read_plan, read_planned_topology
+from isochrone.files.topology import Topology
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
@@ -92,9 +92,7 @@ def explain(
         UsageError: there can be no such job, or no such call in it.
     """
     plan = read_plan(plan_file)
-    topology = read_topology(plan_file.with_name(plan.topology.file))
-    if topology.fingerprint != plan.fingerprint:
-        raise IsochroneError("the plan was made for another topology", str(plan_file), "tune again")
+    topology = read_planned_topology(plan, plan_file)
     if size_bytes and not table_row(collective)["has_data"]:
         raise UsageError(f"{collective} has no data", "SIZE", "leave it away")
     places, unseen = _job(topology, nodes, per_node)

@@ -22,8 +22,8 @@ from isochrone.files import (
     provenance,
     read_measurements,
     read_plan,
+    read_planned_topology,
     read_survey,
-    read_topology,
     write_measurements,
     write_plan,
     write_survey,
@@ -187,17 +187,14 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
 
 def _read(plan_file: Path) -> _Given:
     plan = read_plan(plan_file)
-    topology_file = plan_file.with_name(plan.topology.file)
-    topology = read_topology(topology_file)
-    if topology.fingerprint != plan.fingerprint:
-        raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")
+    topology = read_planned_topology(plan, plan_file)
     if plan.level_names and len(plan.level_names) != len(topology.levels):
         raise IsochroneError(
             f"the plan has {len(plan.level_names)} levels, and its topology {len(topology.levels)}",
             str(plan_file),
             "tune again",
         )
-    topology.check_whole(str(topology_file))
+    topology.check_whole(str(plan_file.with_name(plan.topology.file)))
     return _Given(plan_file.parent, plan, topology)
 
 
