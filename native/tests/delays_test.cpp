@@ -146,8 +146,8 @@ TEST(AddressesOfFabricServers, AreRead) {
     EXPECT_EQ(plain.port, "7471");
     EXPECT_EQ(place::parse_fabric_server("hops@10.0.0.1:1").by, DelayBy::hops);
     EXPECT_EQ(place::parse_fabric_server("speed@[fe80::1]:80").host, "fe80::1");
-    for (const auto* wrong :
-         {"", ":", "head", "head:", ":7471", "head:port", "fe80::1:80", "fast@head:1", "head:123456"})
+    for (const auto* wrong : {"", ":", "head", "head:", ":7471", "head:port", "fe80::1:80", "fast@head:1",
+                              "head:123456", "head:65536", "head:0", "head:-1", "head:+1"})
         EXPECT_THROW(static_cast<void>(place::parse_fabric_server(wrong)), std::invalid_argument) << wrong;
 }
 

@@ -2,8 +2,10 @@
 #include "place/fabric_server.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <stdexcept>
+#include <system_error>
 
 namespace isochrone::core::place {
 
@@ -31,8 +33,11 @@ FabricServer parse_fabric_server(std::string_view text) {
     } else if (host.find(':') != std::string_view::npos) {
         throw wrong();
     }
-    if (host.empty() || port.empty() || port.size() > 5 ||
-        port.find_first_not_of("0123456789") != std::string_view::npos)
+    constexpr int most = 65535;
+    int number = 0;
+    const auto [last, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (host.empty() || error != std::errc() || last != port.data() + port.size() || number < 1 ||
+        number > most)
         throw wrong();
     server.host = host;
     server.port = port;
