@@ -29,6 +29,12 @@ struct Parameters {
     double capacity_bytes_per_s = 0;
 };
 
+/// What of an overhead is work. The rest is waiting, for a slow link or for the receiver, and leaves the
+/// processor to others: a send that was measured waited for its end, one that does not block does not. So a
+/// message of m bytes is charged the least of: its overhead o(m); o(0) + g(m); and m/k times the overhead of a
+/// shorter one of k bytes, which many of them would be.
+[[nodiscard]] double work_s(const Parameters& links, const Curve& overhead_s, std::int64_t size_bytes);
+
 /// The parameters of links whose latency is half of a round trip, as topologies tell it: the receiver's
 /// overhead of the smallest message is a part of that. A larger message's overhead is not told apart from its
 /// gap.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -26,6 +27,10 @@ class Agenda {
         return true;
     }
     [[nodiscard]] double now_s() const { return now_s_; }
+    /// When the next is; infinity: there is none.
+    [[nodiscard]] double next_s() const {
+        return entries_.empty() ? std::numeric_limits<double>::infinity() : entries_.top().at_s;
+    }
 
   private:
     struct Entry {

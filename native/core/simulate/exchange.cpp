@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 #include <stdexcept>
@@ -18,7 +19,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 struct Message {
     int from = 0;
-    int path = 0;
+    int to = 0;
+    int channel = 0;
     std::int64_t size_bytes = 0;
 };
 
@@ -26,7 +28,6 @@ struct Message {
 struct Sent {
     int message = 0;
     int round = 0;
-    Passage passage;
 };
 
 /// One rank's work, which it does one piece after the other.
@@ -38,11 +39,10 @@ struct Rank {
     std::int64_t receives = 0;       ///< in a round
     std::vector<std::int64_t> left;  ///< [round], messages that have not left or come in yet
     double free_s = 0;
-    double way_out_free_s = 0;
 };
 
 struct Event {
-    enum class Kind : std::uint8_t { send, leave, gone, arrive, deliver };
+    enum class Kind : std::uint8_t { send, deliver };
     Kind kind = Kind::send;
     int subject = 0;  // send: the rank; else what was sent
 };
@@ -93,29 +93,32 @@ class Exchange {
 
     std::vector<double> run() {
         for (int r = 0; r < layout_.size; ++r) foresee(0, Event::Kind::send, r);
-        for (Event event; agenda_.next(event);) {
-            switch (event.kind) {
-                case Event::Kind::send:
-                    send(event.subject);
-                    break;
-                case Event::Kind::leave:
-                    leave(event.subject);
-                    break;
-                case Event::Kind::gone:
-                    done(message(event.subject).from, sent_[event.subject].round, agenda_.now_s());
-                    break;
-                case Event::Kind::arrive:
-                    arrive(event.subject);
-                    break;
-                case Event::Kind::deliver:
-                    deliver(event.subject);
-                    break;
-            }
-        }
+        while (step()) {}
         return std::move(end_s_);
     }
 
   private:
+    /// Whether anything has happened.
+    bool step() {
+        if (News news; network_.next(news)) {
+            if (news.kind == News::Kind::left) {
+                done(message(news.message).from, sent_[news.message].round, now_s_);
+            } else {
+                deliver(news.message);
+            }
+        } else if (network_.next_s() <= agenda_.next_s()) {
+            now_s_ = network_.next_s();
+            if (now_s_ == std::numeric_limits<double>::infinity()) return false;
+            network_.step();
+        } else {
+            Event event;
+            agenda_.next(event);
+            now_s_ = agenda_.now_s();
+            event.kind == Event::Kind::send ? send(event.subject) : deliver(event.subject);
+        }
+        return true;
+    }
+
     void check(const std::vector<Flow>& flows, std::int64_t most) const {
         std::int64_t messages = 0;
         for (const Flow& flow : flows) {
@@ -148,10 +151,10 @@ class Exchange {
     void add(const Flow& flow) {
         if (flow.messages == 0) return;
         const std::pair<int, int> ends{static_cast<int>(flow.source), static_cast<int>(flow.target)};
-        const auto [entry, is_new] = path_of_.try_emplace(ends, static_cast<int>(paths_.size()));
-        if (is_new) paths_.push_back(network_.path(ends.first, ends.second));
+        const auto [entry, is_new] = channel_of_.try_emplace(ends, 0);
+        if (is_new) entry->second = network_.channel(ends.first, ends.second);
         for (std::int64_t i = 0; i < flow.messages; ++i)
-            messages_.push_back({ends.first, entry->second, flow.bytes / flow.messages});
+            messages_.push_back({ends.first, ends.second, entry->second, flow.bytes / flow.messages});
     }
 
     [[nodiscard]] const Message& message(int sent) { return messages_[at(sent_[sent].message)]; }
@@ -161,7 +164,7 @@ class Exchange {
     /// Whether a rank has something else to do, so that an event of it has to wait.
     bool waits(int r, Event::Kind kind, int subject) {
         const double free_s = ranks_[at(r)].free_s;
-        if (free_s <= agenda_.now_s()) return false;
+        if (free_s <= now_s_) return false;
         foresee(free_s, kind, subject);
         return true;
     }
@@ -169,7 +172,7 @@ class Exchange {
     /// Keeps a rank that has nothing else to do busy; returns when it begins.
     double work(int r, double busy_s) {
         Rank& rank = ranks_[at(r)];
-        double begin_s = agenda_.now_s();
+        double begin_s = now_s_;
         if (!processors_.pool_of.empty()) {
             begin_s = pools_[at(processors_.pool_of[at(r)])].work(begin_s, busy_s);
         }
@@ -180,12 +183,13 @@ class Exchange {
     using Overhead = plogp::Curve plogp::Parameters::*;
 
     /// What a message keeps the processor of an end busy for.
-    [[nodiscard]] double busy_s(const Path& path, std::int64_t size_bytes, Overhead overhead) const {
-        const plogp::Parameters& links = network_.links(path);
+    [[nodiscard]] double busy_s(const Message& message, Overhead overhead) const {
+        const plogp::Parameters& links = network_.links(message.channel);
+        const std::int64_t size_bytes = message.size_bytes;
         if (processors_.pool_of.empty()) return (links.*overhead).at(size_bytes);
         double least_s = work_s(links, size_bytes, overhead);
         const int node = layout_.level("node");
-        for (int level = path.level + 1; level < node; ++level)
+        for (int level = network_.level(message.channel) + 1; level < node; ++level)
             least_s = std::min(least_s, work_s(layout_.links[at(level)], size_bytes, overhead));
         return least_s;
     }
@@ -196,13 +200,7 @@ class Exchange {
         const bool is_known = std::any_of(measured.points.begin(), measured.points.end(),
                                           [](const auto& point) { return point.second > 0; });
         const plogp::Curve& curve = is_known ? measured : links.send_overhead_s;
-        double least_s = std::min(curve.at(size_bytes), curve.at(0) + links.gap_s.at(size_bytes));
-        for (const auto& [bytes, overhead_s] : curve.points) {
-            if (bytes <= 0 || bytes > size_bytes) continue;
-            const double pieces = static_cast<double>(size_bytes) / static_cast<double>(bytes);
-            least_s = std::min(least_s, pieces * overhead_s);
-        }
-        return least_s;
+        return plogp::work_s(links, curve, size_bytes);
     }
 
     void send(int r) {
@@ -210,43 +208,22 @@ class Exchange {
         if (rank.next == rank.end || waits(r, Event::Kind::send, r)) return;
         const auto index = static_cast<int>(rank.next++);
         const Message& message = messages_[at(index)];
-        const Path& path = paths_[at(message.path)];
-        const plogp::Parameters& links = network_.links(path);
-        const plogp::Rendezvous& rendezvous = network_.rendezvous(path);
-        const double way_s = rendezvous.busy_s(message.size_bytes);
-        const double overhead_s = busy_s(path, message.size_bytes, &plogp::Parameters::send_overhead_s);
-        const double begin_s =
-            std::max(work(r, std::min(overhead_s, links.send_overhead_s.at(0) + way_s)), rank.way_out_free_s);
-        rank.way_out_free_s = begin_s + way_s;
-        foresee(begin_s + rendezvous.asking_s(message.size_bytes), Event::Kind::leave,
-                sent_.keep({index, rank.round, {}}));
+        const double at_most_s = network_.links(message.channel).send_overhead_s.at(0) +
+                                  network_.rendezvous(message.channel).busy_s(message.size_bytes);
+        const double overhead_s = busy_s(message, &plogp::Parameters::send_overhead_s);
+        const double begin_s = work(r, std::min(overhead_s, at_most_s));
+        network_.send(message.channel, message.size_bytes, now_s_, begin_s, sent_.keep({index, rank.round}));
         // Another rank may have the processor before this one sends again.
         foresee(rank.free_s, Event::Kind::send, r);
     }
 
-    void leave(int index) {
-        Sent& sent = sent_[index];
-        const Message& message = messages_[at(sent.message)];
-        const Path& path = paths_[at(message.path)];
-        sent.passage = network_.leave(path, message.size_bytes, agenda_.now_s());
-        foresee(sent.passage.drained_s, Event::Kind::gone, index);
-        foresee(sent.passage.head_s + network_.links(path).latency_s, Event::Kind::arrive, index);
-    }
-
-    void arrive(int index) {
-        const Message& message = this->message(index);
-        foresee(network_.arrive(paths_[at(message.path)], message.size_bytes, sent_[index].passage),
-                Event::Kind::deliver, index);
-    }
-
     void deliver(int index) {
         const Message& message = this->message(index);
-        const Path& path = paths_[at(message.path)];
-        if (waits(path.to, Event::Kind::deliver, index)) return;
-        work(path.to, busy_s(path, message.size_bytes, &plogp::Parameters::receive_overhead_s));
+        if (waits(message.to, Event::Kind::deliver, index)) return;
+        work(message.to, busy_s(message, &plogp::Parameters::receive_overhead_s));
         // The last byte has left before it came in, so nothing refers to it any more.
         sent_.release(index);
-        done(path.to, sent_[index].round, ranks_[at(path.to)].free_s);
+        done(message.to, sent_[index].round, ranks_[at(message.to)].free_s);
     }
 
     /// One message less of a round that a rank waits for, from `at_s` on.
@@ -258,7 +235,7 @@ class Exchange {
         while (rank.left[at(rank.round)] == 0 && rank.round + 1 < static_cast<int>(end_s_.size())) {
             ++rank.round;
             rank.next = rank.first;
-            if (rank.next < rank.end) foresee(std::max(agenda_.now_s(), rank.free_s), Event::Kind::send, r);
+            if (rank.next < rank.end) foresee(std::max(now_s_, rank.free_s), Event::Kind::send, r);
         }
     }
 
@@ -267,11 +244,11 @@ class Exchange {
     Network network_;
     std::vector<Rank> ranks_;
     std::vector<Pool> pools_;
-    std::vector<Path> paths_;
-    std::map<std::pair<int, int>, int> path_of_;
+    std::map<std::pair<int, int>, int> channel_of_;
     std::vector<Message> messages_;  ///< of one round, by sender
     Slots<Sent> sent_;
     Agenda<Event> agenda_;
+    double now_s_ = 0;
     std::vector<double> end_s_;
 };
 

@@ -47,14 +47,12 @@ struct Rank {
     bool has_collectives;
     bool in_collective = false;
     double processor_free_s = 0;
-    double way_out_free_s = 0;
 };
 
 struct Message {
     int channel = 0;
     std::int64_t size_bytes = 0;
     Instance sent_by;
-    Passage passage;
     std::vector<std::int64_t> counts;  // what it carries, if it carries counts
     int step = -1;                     // of its send, in the timeline
 };
@@ -67,23 +65,14 @@ struct Posted {
 /// All that goes from one rank to another. The k-th message meets the k-th receive.
 struct Channel {
     int from = 0;
-    Path path;
+    int to = 0;
     std::queue<int> arrived;  // messages that no receive has been posted for
     std::queue<Posted> posted;
-    // Of what was sent last: messages between two ranks do not overtake.
-    double last_leaves_s = 0;
-    double last_delivered_s = 0;
 };
 
-struct Event {
-    enum class Kind : std::uint8_t {
-        leave,     // the head of a message has got through its sender's own way out
-        arrive,    // it has got through the sender's side
-        deliver,   // the last byte of a message is there
-        complete,  // an operation is done
-    };
-    Kind kind = Kind::leave;
-    int subject = 0;  // complete: the rank; else the message
+/// An operation of a rank is done.
+struct Done {
+    int rank = 0;
     Instance instance = {};
 };
 
@@ -119,7 +108,8 @@ class World {
                 if (op.kind == OpKind::recv) std::swap(ends.first, ends.second);
                 const auto [entry, is_new] = channels.try_emplace(ends, static_cast<int>(channels_.size()));
                 if (is_new) {
-                    channels_.push_back({ends.first, network_.path(ends.first, ends.second), {}, {}});
+                    network_.channel(ends.first, ends.second);
+                    channels_.push_back({ends.first, ends.second, {}, {}});
                 }
                 rank.channel_of_op[i] = entry->second;
             }
@@ -128,24 +118,10 @@ class World {
 
     Outcome run() {
         for (int r = 0; r < static_cast<int>(ranks_.size()); ++r) start(r);
-        for (Event event; agenda_.next(event);) {
-            if (agenda_.now_s() > options_.limit_s) {
+        while (step()) {
+            if (now_s_ > options_.limit_s) {
                 outcome_.slowest_s = std::numeric_limits<double>::infinity();
                 return std::move(outcome_);
-            }
-            switch (event.kind) {
-                case Event::Kind::leave:
-                    leave(event.subject);
-                    break;
-                case Event::Kind::arrive:
-                    arrive(event.subject);
-                    break;
-                case Event::Kind::deliver:
-                    deliver(event.subject);
-                    break;
-                case Event::Kind::complete:
-                    complete(event.subject, event.instance);
-                    break;
             }
         }
         for (const Rank& rank : ranks_) {
@@ -160,8 +136,21 @@ class World {
     }
 
   private:
-    void foresee(double at_s, Event::Kind kind, int subject, Instance instance = {}) {
-        agenda_.foresee(at_s, {kind, subject, instance});
+    /// Whether anything has happened.
+    bool step() {
+        if (News news; network_.next(news)) {
+            (news.kind == News::Kind::left) ? left(news) : deliver(news.message);
+        } else if (network_.next_s() <= agenda_.next_s()) {
+            now_s_ = network_.next_s();
+            if (now_s_ == std::numeric_limits<double>::infinity()) return false;
+            network_.step();
+        } else {
+            Done done;
+            agenda_.next(done);
+            now_s_ = agenda_.now_s();
+            complete(done.rank, done.instance);
+        }
+        return true;
     }
 
     [[nodiscard]] static bool is_counts(const Rank& rank, const Slice& slice) {
@@ -230,10 +219,10 @@ class World {
                         take_counts(rank, op.target, counts);
                     }
                     const double begin_s = rank.work(
-                        agenda_.now_s(), static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
+                        now_s_, static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
                     if (timeline_ != nullptr)
                         timeline_->add(step_of(rank, instance, -1, size_bytes, begin_s));
-                    foresee(rank.processor_free_s, Event::Kind::complete, r, instance);
+                    agenda_.foresee(rank.processor_free_s, {r, instance});
                     break;
                 }
                 case OpKind::collective:
@@ -246,48 +235,30 @@ class World {
 
     void send(Rank& rank, const Op& op, Instance instance) {
         const int channel = rank.channel_of_op[at(instance.op)];
-        const Path& path = channels_[at(channel)].path;
-        const plogp::Parameters& links = network_.links(path);
-        Message message{channel, length_bytes(rank, op.source, instance), instance, {}, {}, -1};
+        const plogp::Parameters& links = network_.links(channel);
+        const int level = network_.level(channel);
+        Message message{channel, length_bytes(rank, op.source, instance), instance, {}, -1};
         if (is_counts(rank, op.source)) {
             each_count(rank, op.source, [&](std::int64_t count) { message.counts.push_back(count); });
         }
-        const plogp::Rendezvous& rendezvous = network_.rendezvous(path);
-        const double way_s = rendezvous.busy_s(message.size_bytes);
-        const double busy_s =
-            std::min(links.send_overhead_s.at(message.size_bytes), links.send_overhead_s.at(0) + way_s);
-        const double work_s = rank.work(agenda_.now_s(), busy_s);
+        const std::int64_t size_bytes = message.size_bytes;
+        const double busy_s = plogp::work_s(links, links.send_overhead_s, size_bytes);
+        const double begin_s = rank.work(now_s_, busy_s);
         if (timeline_ != nullptr)
-            message.step = timeline_->add(step_of(rank, instance, path.level, message.size_bytes, work_s));
-        const double begin_s = std::max(work_s, rank.way_out_free_s);
-        rank.way_out_free_s = begin_s + way_s;
-        double& leaves_s = channels_[at(channel)].last_leaves_s;
-        leaves_s = std::max(leaves_s, begin_s + rendezvous.asking_s(message.size_bytes));
+            message.step = timeline_->add(step_of(rank, instance, level, size_bytes, begin_s));
         ++outcome_.messages;
-        outcome_.level_bytes[at(path.level)] += message.size_bytes;
-        foresee(leaves_s, Event::Kind::leave, messages_.keep(std::move(message)));
+        outcome_.level_bytes[at(level)] += size_bytes;
+        network_.send(channel, size_bytes, now_s_, begin_s, messages_.keep(std::move(message)));
     }
 
-    void leave(int index) {
-        Message& message = messages_[index];
-        const Channel& channel = channels_[at(message.channel)];
-        message.passage = network_.leave(channel.path, message.size_bytes, agenda_.now_s());
+    void left(const News& news) {
+        const Message& message = messages_[news.message];
         if (timeline_ != nullptr) {
             Step& step = timeline_->steps[at(message.step)];
-            step.leave_s = agenda_.now_s();
-            step.end_s = message.passage.drained_s;
+            step.leave_s = news.began_s;
+            step.end_s = now_s_;
         }
-        foresee(message.passage.drained_s, Event::Kind::complete, channel.from, message.sent_by);
-        foresee(message.passage.head_s + network_.links(channel.path).latency_s, Event::Kind::arrive, index);
-    }
-
-    void arrive(int index) {
-        const Message& message = messages_[index];
-        Channel& channel = channels_[at(message.channel)];
-        double& delivered_s = channel.last_delivered_s;
-        delivered_s =
-            std::max(delivered_s, network_.arrive(channel.path, message.size_bytes, message.passage));
-        foresee(delivered_s, Event::Kind::deliver, index);
+        complete(channels_[at(message.channel)].from, message.sent_by);
     }
 
     void deliver(int index) {
@@ -316,20 +287,20 @@ class World {
         if (message.size_bytes != posted.size_bytes) {
             throw std::invalid_argument("rank " + std::to_string(channel.from) + " sends " +
                                         std::to_string(message.size_bytes) + " bytes to rank " +
-                                        std::to_string(channel.path.to) + ", which receives " +
+                                        std::to_string(channel.to) + ", which receives " +
                                         std::to_string(posted.size_bytes));
         }
-        Rank& rank = ranks_[at(channel.path.to)];
+        Rank& rank = ranks_[at(channel.to)];
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
         if (is_counts(rank, target)) take_counts(rank, target, message.counts);
         const double begin_s = rank.work(
-            agenda_.now_s(), network_.links(channel.path).receive_overhead_s.at(message.size_bytes));
+            now_s_, network_.links(message.channel).receive_overhead_s.at(message.size_bytes));
         if (timeline_ != nullptr) {
-            Step step = step_of(rank, posted.instance, channel.path.level, message.size_bytes, begin_s);
+            Step step = step_of(rank, posted.instance, network_.level(message.channel), message.size_bytes, begin_s);
             step.sent_by = message.step;
             timeline_->add(std::move(step));
         }
-        foresee(rank.processor_free_s, Event::Kind::complete, channel.path.to, posted.instance);
+        agenda_.foresee(rank.processor_free_s, {channel.to, posted.instance});
         messages_.release(index);
     }
 
@@ -344,7 +315,7 @@ class World {
             static_cast<std::ptrdiff_t>(inside.size())) {
             return;
         }
-        double end_s = agenda_.now_s();
+        double end_s = now_s_;
         for (const auto& [member, ignored] : inside)
             end_s = std::max(end_s, ranks_[at(member)].processor_free_s);
         const double begin_s = end_s;
@@ -355,7 +326,7 @@ class World {
             if (timeline_ != nullptr) {
                 timeline_->add(step_of(ranks_[at(member)], its_instance, op.level, size_bytes, begin_s));
             }
-            foresee(end_s, Event::Kind::complete, member, its_instance);
+            agenda_.foresee(end_s, {member, its_instance});
         }
         inside.clear();
     }
@@ -364,7 +335,7 @@ class World {
         Rank& rank = ranks_[at(r)];
         if (rank.schedule->ops[at(instance.op)].kind == OpKind::collective) rank.in_collective = false;
         rank.progress.complete(instance);
-        outcome_.finish_s[at(r)] = agenda_.now_s();
+        outcome_.finish_s[at(r)] = now_s_;
         start(r);
     }
 
@@ -377,7 +348,8 @@ class World {
     std::vector<Channel> channels_;
     Slots<Message> messages_;
     std::map<std::pair<int, int>, std::vector<std::pair<int, Instance>>> collectives_;  // by (level, group)
-    Agenda<Event> agenda_;
+    Agenda<Done> agenda_;
+    double now_s_ = 0;
     std::vector<Instance> ready_;
     std::vector<Range> ranges_;
     Outcome outcome_;
