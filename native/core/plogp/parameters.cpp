@@ -17,8 +17,7 @@ double Curve::at(std::int64_t size_bytes) const {
 }
 
 double work_s(const Parameters& links, const Curve& overhead_s, std::int64_t size_bytes) {
-    double least_s =
-        std::min(overhead_s.at(size_bytes), overhead_s.at(0) + links.gap_s.at(size_bytes));
+    double least_s = std::min(overhead_s.at(size_bytes), overhead_s.at(0) + links.gap_s.at(size_bytes));
     for (const auto& [bytes, its_overhead_s] : overhead_s.points) {
         if (bytes <= 0 || bytes > size_bytes) continue;
         const double pieces = static_cast<double>(size_bytes) / static_cast<double>(bytes);

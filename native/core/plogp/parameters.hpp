@@ -31,8 +31,8 @@ struct Parameters {
 
 /// What of an overhead is work. The rest is waiting, for a slow link or for the receiver, and leaves the
 /// processor to others: a send that was measured waited for its end, one that does not block does not. So a
-/// message of m bytes is charged the least of: its overhead o(m); o(0) + g(m); and m/k times the overhead of a
-/// shorter one of k bytes, which many of them would be.
+/// message of m bytes is charged the least of: its overhead o(m); o(0) + g(m); and m/k times the overhead of
+/// a shorter one of k bytes, which many of them would be.
 [[nodiscard]] double work_s(const Parameters& links, const Curve& overhead_s, std::int64_t size_bytes);
 
 /// The parameters of links whose latency is half of a round trip, as topologies tell it: the receiver's

@@ -93,7 +93,8 @@ class Exchange {
 
     std::vector<double> run() {
         for (int r = 0; r < layout_.size; ++r) foresee(0, Event::Kind::send, r);
-        while (step()) {}
+        while (step()) {
+        }
         return std::move(end_s_);
     }
 
@@ -186,7 +187,7 @@ class Exchange {
     [[nodiscard]] double busy_s(const Message& message, Overhead overhead) const {
         const plogp::Parameters& links = network_.links(message.channel);
         const std::int64_t size_bytes = message.size_bytes;
-        if (processors_.pool_of.empty()) return (links.*overhead).at(size_bytes);
+        if (processors_.pool_of.empty()) return plogp::work_s(links, links.*overhead, size_bytes);
         double least_s = work_s(links, size_bytes, overhead);
         const int node = layout_.level("node");
         for (int level = network_.level(message.channel) + 1; level < node; ++level)
@@ -194,7 +195,7 @@ class Exchange {
         return least_s;
     }
 
-    /// What of an overhead is work, where the rest of it leaves the processor to others.
+    /// What of an overhead is work, be it known or not.
     static double work_s(const plogp::Parameters& links, std::int64_t size_bytes, Overhead overhead) {
         const plogp::Curve& measured = links.*overhead;
         const bool is_known = std::any_of(measured.points.begin(), measured.points.end(),
@@ -208,10 +209,7 @@ class Exchange {
         if (rank.next == rank.end || waits(r, Event::Kind::send, r)) return;
         const auto index = static_cast<int>(rank.next++);
         const Message& message = messages_[at(index)];
-        const double at_most_s = network_.links(message.channel).send_overhead_s.at(0) +
-                                  network_.rendezvous(message.channel).busy_s(message.size_bytes);
-        const double overhead_s = busy_s(message, &plogp::Parameters::send_overhead_s);
-        const double begin_s = work(r, std::min(overhead_s, at_most_s));
+        const double begin_s = work(r, busy_s(message, &plogp::Parameters::send_overhead_s));
         network_.send(message.channel, message.size_bytes, now_s_, begin_s, sent_.keep({index, rank.round}));
         // Another rank may have the processor before this one sends again.
         foresee(rank.free_s, Event::Kind::send, r);

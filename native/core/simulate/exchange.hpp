@@ -13,11 +13,9 @@
 namespace isochrone::core::simulate {
 
 /// Processors that ranks share. A rank's work takes the first that becomes free. Much of an overhead is no
-/// work but waiting, for a slow link or for the receiver, which leaves the processor to others. So a message
-/// of m bytes is charged the least of: its overhead o(m); o(0) + g(m); m/k times the overhead of a shorter
-/// one of k bytes, which many of them would be; and the same of the levels from "node" outwards that are no
-/// further than the message goes. Where no overhead of receiving was measured, a receive is as much work as a
-/// send.
+/// work but waiting, which leaves the processor to others. So a message is charged the least of what is work
+/// (plogp::work_s) at the level where its ends meet and at those from "node" outwards that are no further.
+/// Where no overhead of receiving was measured, a receive is as much work as a send.
 struct Processors {
     std::vector<int> pool_of;  ///< [rank]; empty: each rank has a processor of its own
     std::vector<int> counts;   ///< [pool]

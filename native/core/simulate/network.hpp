@@ -75,8 +75,8 @@ class Network {
     struct Channel {
         int from = 0;
         int to = 0;
-        int level = 0;               // where the two meet
-        int first_flow = 0;          // of as many as there are ways
+        int level = 0;              // where the two meet
+        int first_flow = 0;         // of as many as there are ways
         std::vector<int> ways_out;  // the sender's own, then shared ones, innermost first
         std::vector<int> ways_in;   // shared ones, outermost first, then the receiver's own
         Queue queue = {};           // for the sender's own way, which one of them takes at a time
@@ -128,8 +128,9 @@ class Network {
     const place::Layout& layout_;
     std::vector<plogp::Rendezvous> rendezvous_;  // [level]
     std::vector<double> fixed_s_;                // [level]: what each message takes by itself
-    std::vector<std::vector<int>> way_of_;  // [level][rank]: the way out of its group; in is the next; empty: none
-    std::vector<Way> ways_;                 // out and in, in turn: those of ranks, then shared ones
+    std::vector<std::vector<int>>
+        way_of_;             // [level][rank]: the way out of its group; in is the next; empty: none
+    std::vector<Way> ways_;  // out and in, in turn: those of ranks, then shared ones
     std::vector<Channel> channels_;
     std::vector<Sharing::Flow> flows_;
     Slots<Transit> transits_;

@@ -218,8 +218,8 @@ class World {
                         each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
                         take_counts(rank, op.target, counts);
                     }
-                    const double begin_s = rank.work(
-                        now_s_, static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
+                    const double begin_s =
+                        rank.work(now_s_, static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
                     if (timeline_ != nullptr)
                         timeline_->add(step_of(rank, instance, -1, size_bytes, begin_s));
                     agenda_.foresee(rank.processor_free_s, {r, instance});
@@ -293,10 +293,11 @@ class World {
         Rank& rank = ranks_[at(channel.to)];
         const Slice& target = rank.schedule->ops[at(posted.instance.op)].target;
         if (is_counts(rank, target)) take_counts(rank, target, message.counts);
-        const double begin_s = rank.work(
-            now_s_, network_.links(message.channel).receive_overhead_s.at(message.size_bytes));
+        const double begin_s =
+            rank.work(now_s_, network_.links(message.channel).receive_overhead_s.at(message.size_bytes));
         if (timeline_ != nullptr) {
-            Step step = step_of(rank, posted.instance, network_.level(message.channel), message.size_bytes, begin_s);
+            Step step =
+                step_of(rank, posted.instance, network_.level(message.channel), message.size_bytes, begin_s);
             step.sent_by = message.step;
             timeline_->add(std::move(step));
         }

@@ -6,19 +6,28 @@
 //
 // A message of m bytes between ranks that meet at level l, with L, o_s(m), o_r(m) and g(m) of that level:
 //
-//   sender's processor    |o_s(m)|                              from c = when it has nothing else to do
-//   sender's way out      |   g(m)   |                          from s = max(c, when the one before has left)
-//   group's way out          | m / C |                          when the group's message before has left
+//   sender's processor    |o_s(m)|                          from c = when it has nothing else to do
+//   sender's way out      |   g(m)   |                      from s = max(c, when the one before, to the same
+//   group's way out       | m / C |                             receiver, has left)
 //   group's way in               ... L ...  | m / C |
-//   receiver's way in                ... L ...  |   g(m)   |    when the receiver's one before has come in
-//   receiver's processor                                   |o_r(m)|  once the receive is posted
+//   receiver's way in            ... L ...  |   g(m)   |
+//   receiver's processor                               |o_r(m)|  once the receive is posted
 //
-// All ways are taken cut-through: as soon as the head of the message reaches them. So one message alone costs
-// L + g(m) + o_r(m), which is what half of a measured round trip is (L, half of RTT(0), holds the sender's
-// overhead); k messages from one sender cost about k max(g(m), o_s(m)) + L + o_r(m); and a chain of k hops
-// with n segments of m bytes about k (L + g(m)) + (n - 1) g(m). The sender's processor is charged at most
-// o_s(0) + g(m): where a blocking send waited for its receiver, o_s as measured holds that wait, but the
-// executor's sends do not block.
+// So one message alone costs L + g(m) + o_r(m), which is what half of a measured round trip is (L, half of
+// RTT(0), holds the sender's overhead); k messages from one sender cost about k max(g(m), o_s(m)) + L +
+// o_r(m); and a chain of k hops with n segments of m bytes about k (L + g(m)) + (n - 1) g(m).
+//
+// Ways are divided. Each divides itself equally among the pairs of ranks that have messages on it, as
+// connections divide a link: while n have, a message gets through 1/n of what it would alone. Messages
+// between the same two ranks are served in their order, as on one connection. What each message takes by
+// itself, g(0), is done in the order of messages, whoever they are for; all of these together count as one
+// pair. So k messages of one sender to k receivers are all there after k g(m), and of empty ones the first
+// after g(0) (sharing.hpp). All ways are taken cut-through: a message is on each way of its side from when
+// its head leaves or arrives on, and through when it is through all. A message that one way holds up gets
+// its share of the others nevertheless, what it leaves of it is not given to others.
+//
+// Of o_s(m) only what is work is charged (plogp::work_s): where a blocking send waited for its receiver, o_s
+// as measured holds that wait, but the executor's sends do not block.
 //
 // Shared ways. A message that meets at level l leaves the group of its sender, and enters that of its
 // receiver, at each of the levels k > l. Such a group has one way out and one way in, of C =
@@ -37,10 +46,8 @@
 // row wait for their answers together, as many as the window lets.
 //
 // Limits: no send waits for its receiver (the receiver's lateness never delays the sender); buffers inside
-// the network are unbounded; all ways, a rank's own too, serve whole messages first come, first served, where
-// a network that divides its links equally among all messages under way (as SimGrid does) lets the first of
-// several arrive as late as the last (docs/models.md); no caches, no noise, no other jobs; all ranks start at
-// time 0.
+// the network are unbounded; what one rank sends to several is no faster than what it sends to one
+// (docs/models.md); no caches, no noise, no other jobs; all ranks start at time 0.
 #pragma once
 
 #include <cstdint>
