@@ -13,7 +13,7 @@ study placement` is run, and `isochrone model` judges all models by the sizes an
 were not fitted to. What RESULT.json has is not measured again. --folder keeps surveys, studies, all
 parameters with their intervals, and plots. --table prints the tables of docs/models.md,
 --covariates that of linear models of the small broadcasts of one study, --predicted that of times predicted
-from a survey over those of the study.
+from a survey over those of the study, and of what the algorithms lose that the predictor finds cheapest.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from typing import Any
 
 import numpy as np
 from result_rows import write_rows
+from scipy import stats
 
 from isochrone.files import provenance
 from isochrone.files.text import write_object
@@ -45,12 +46,14 @@ from isochrone.models.collective import from_links, is_priced
 from isochrone.models.covariates import fit_covariates
 from isochrone.models.figures import write_figures
 from isochrone.models.holdout import judge
+from isochrone.models.observation import Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.table import COVARIATE_MODELS
 from isochrone.models.text import document
 from isochrone.models.verdict import percent
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
+from isochrone.statistics import geometric_mean
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import MEASUREMENTS, TOPOLOGY, open_folder
 from isochrone.steps.model import model, read_times
@@ -71,6 +74,8 @@ PROBED_NODES, PROBED_OF_A_SOCKET = 2, 16
 SMALL_BYTES = (1, 1024)
 WITHIN = 0.2
 COLLECTIVES = ("bcast", "barrier")
+LEAST_CHOICE_RANKS, LEAST_CHOICE_RECIPES = 8, 4
+"""With fewer there is little to choose."""
 _log = logging.getLogger("models")
 
 
@@ -111,7 +116,8 @@ def main() -> int:
         print("\n".join(covariate_table(wanted.covariates)))
         return 0
     if wanted.predicted is not None:
-        print("\n".join(predicted_table(wanted.predicted)))
+        found = read_times([(wanted.predicted / "survey", Labels()), (wanted.predicted / "study", Labels())])
+        print("\n".join([*predicted_table(found), "", *choice_table(found)]))
         return 0
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # embeds fonts in figures, and says so
@@ -256,15 +262,50 @@ def covariate_table(study: Path) -> list[str]:
     return lines
 
 
-def predicted_table(place: Path) -> list[str]:
-    """Markdown: medians of predicted over measured broadcasts, by algorithm and size."""
-    found = read_times([(place / "survey", Labels()), (place / "study", Labels())])
+def predicted_broadcasts(found: Found) -> list[tuple[Observation, float]]:
+    """Broadcasts whose messages are known, and what the survey says that they take."""
     ours = [each for each in found.observations if each.operation == "bcast" and is_priced(each)]
-    predicted_s = from_links(found.links).times_s(ours)
+    return list(zip(ours, from_links(found.links).times_s(ours).tolist(), strict=True))
+
+
+def choice_table(found: Found) -> list[str]:
+    """Markdown: by size, how much slower than the best algorithm the one is that the predictor finds
+    cheapest, and the best of its cheapest three (geometric means over placements and ranks), and Spearman's
+    correlation.
+    """
+    cases: dict[tuple[int, int, int], dict[str, tuple[list[float], float]]] = defaultdict(dict)
+    for each, price_s in predicted_broadcasts(found):
+        case = cases[each.size_bytes, id(each.layout), each.ranks]
+        case.setdefault(each.algorithm, ([], price_s))[0].append(each.time_s)
+    rows: dict[int, list[tuple[float, float, float]]] = defaultdict(list)
+    for (size, _, ranks), recipes in cases.items():
+        if ranks < LEAST_CHOICE_RANKS or len(recipes) < LEAST_CHOICE_RECIPES:
+            continue
+        times_s = np.array([np.median(times) for times, _ in recipes.values()])
+        prices_s = np.array([price_s for _, price_s in recipes.values()])
+        by_price = times_s[np.argsort(prices_s)] / times_s.min()
+        correlation = float(stats.spearmanr(prices_s, times_s).statistic)
+        rows[size].append((float(by_price[0]), float(by_price[:3].min()), correlation))
+    lines = [
+        "| bytes | cases | loss of the cheapest | of the best of three | rank correlation |",
+        "| ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for size, few in sorted(rows.items()):
+        first, three, correlations = zip(*few, strict=True)
+        lines.append(
+            f"| {size:,} | {len(few)} | {geometric_mean(first) - 1:.1%} | {geometric_mean(three) - 1:.1%} | "
+            f"{float(np.median(correlations)):.2f} |"
+        )
+    return lines
+
+
+def predicted_table(found: Found) -> list[str]:
+    """Markdown: medians of predicted over measured broadcasts, by algorithm and size."""
+    ours = predicted_broadcasts(found)
     ratios: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for each, time_s in zip(ours, predicted_s.tolist(), strict=True):
+    for each, time_s in ours:
         ratios[each.algorithm.partition("@")[0]][each.size_bytes].append(time_s / each.time_s)
-    sizes = sorted({each.size_bytes for each in ours})
+    sizes = sorted({each.size_bytes for each, _ in ours})
     lines = [
         f"| algorithm | {' | '.join(f'{size:,} B' for size in sizes)} | times of each |",
         f"| --- {'| ---: ' * (len(sizes) + 1)}|",
