@@ -204,7 +204,7 @@ def test_a_study_is_modelled_on_the_links_of_a_survey_beside_it(
     assert (bcast["times"], bcast["ranks"]) == (48, [2, 4, 8])
     by_model = {each["model"]: each for each in bcast["models"]}
     # Links that are of other levels, or of ranks elsewhere, are wrong by a factor of four.
-    assert by_model["plogp"]["in_sample"]["p95"] < 0.06
+    assert by_model["plogp"]["in_sample"]["p95"] < 0.1
     named = {each["name"] for each in by_model["log"]["parameters"]}
     assert {"mapping=node", "region=inside a node"} <= named
     regions = {each["name"] for each in by_model["linear-regions"]["parameters"]}
