@@ -112,9 +112,11 @@ def ratio_of_medians(
 
 def scatter(values: FloatArray) -> float:
     """Half the width of the middle 68 % of the values (shape `[n]`): the standard deviation, were they
-    normal.
+    normal. Of few, the quantiles are those without bias (Hyndman and Fan, "Sample quantiles in statistical
+    packages", The American Statistician 50(4), 1996, definition 9): between the least and greatest of four
+    values is less than their scatter has.
     """
-    low, high = np.percentile(values, [15.87, 84.13])
+    low, high = np.percentile(values, [15.87, 84.13], method="normal_unbiased")
     return float(high - low) / 2
 
 

@@ -19,11 +19,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtri, ndtr, stdtrit
+from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
+from isochrone.detect.cuts import MOST_CUTS
 from isochrone.detect.distance import Booleans, Floats, Ints
 from isochrone.detect.effects import group_medians, rank_effects
-from isochrone.detect.evidence import ERROR, FEW, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY, SLOWER
+from isochrone.detect.evidence import ENOUGH, ERROR, FEW, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY, SLOWER
 from isochrone.detect.place_pairs import PlacePairs
 from isochrone.statistics import column_medians, scatter
 
@@ -91,12 +92,7 @@ class Criterion:
         """Whether of a parent's two groups one is a unit, apart from all others: it is slow, or far, and
         times cannot tell which. A place by itself is far where it is on another host than the others, which
         share one. Several places are far where the others are nearer to each other by more than parts of one
-        host are slow.
-
-        Args:
-            places: of the parent.
-            groups: of each.
-            units: the groups of the level inside, of each place.
+        host are slow. ``places`` are the parent's, [place], with their groups, and those of the level inside.
         """
         found, sizes = np.unique(groups, return_counts=True)
         one = groups == found[np.argmin(sizes)]
@@ -111,12 +107,8 @@ class Criterion:
         return min(len(away), len(among)) > 0 and bool(np.median(away) - np.median(among) < np.log(SLOWER))
 
     def verdict(self, outer: Ints, labels: Ints, inner: Ints | None) -> Verdict:
-        """On a partition of the places.
-
-        Args:
-            outer: the level outside it, [place].
-            labels: it, [place].
-            inner: the level inside it, whose pairs are not its own; None for the innermost.
+        """On a partition of the places, [place], between the level outside it and the one inside it, whose
+        pairs are not its own; None for the innermost.
         """
         judge = self._judge(outer, labels, inner)
         if isinstance(judge, str):
@@ -128,20 +120,27 @@ class Criterion:
         if not seen.holds:
             return seen
         alike, sigma, free = self._fit(judge)
-        beyond, shared = (
-            float(np.sqrt(max(sigma**2 - max(self.pairs.noise, own) ** 2, 0.0)))
-            for own in (0.0, judge.scatter_of_pairs(alike))
-        )
+        beyond, shared = (self._beyond(sigma, free, own) for own in (0.0, judge.scatter_of_pairs(alike)))
         error = sigma * np.sqrt(
             1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
         )
+        # Two ranks share a pair: so few that chance makes all of them nearer by their error need more of it.
+        error *= max(1.0, float(ndtri(1 - ERROR ** (2 / judge.formed.sum()))))
         margins, to_groups = judge.margins(alike)
-        # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance. Where
-        # few pairs tell it, more is needed (Student's t).
-        usually, seldom = (float(stdtrit(free, chance)) for chance in (ndtr(BEYOND_SCATTER), 1 - ERROR))
-        needed = np.maximum(max(LEAST_STEP, usually * beyond, seldom * shared), error)
+        # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance makes in
+        # any of the cuts. Where few tell it, pairs of their own, ranks of what is shared, more (Student's t).
+        usually = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
+        tried = min(MOST_CUTS, max(self.pairs.places - 2, 1))
+        seldom = float(stdtrit(len(alike) - 1, 1 - ERROR / tried))
+        step = max(LEAST_STEP, usually * beyond, seldom * shared)
+        needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
+        least = LEAST_STEP
+        if judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
+            # What few pairs are fitted by may be structure: without the fit half of it must be there too.
+            _, scattered, left = self._fit(judge, effects=False)
+            least = max(LEAST_STEP, USUALLY * seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
-        scaled = raw * needed / np.maximum(LEAST_STEP, error)
+        scaled = raw * needed / np.maximum(least, error)
         left_out = judge.left_out(alike, to_groups)
         return judge.of(np.minimum(margins, scaled), needed, np.hypot(error, beyond), left_out)
 
@@ -208,16 +207,21 @@ class Criterion:
             chosen = [group[np.argsort(-least[group], kind="stable")[:most]] for group in groups]
         return np.sort(np.concatenate(chosen))
 
-    def _fit(self, judge: _Judge) -> tuple[Floats, float, int]:
-        """[rank, rank], the distances without what ranks add; how far those of a kind scatter; and how many
-        of them tell that.
+    def _beyond(self, sigma: float, free: int, own: float) -> float:
+        """How far distances scatter beyond what noise may be by chance, and what each pair has of its own."""
+        noise = self.pairs.noise * math.sqrt(max(chdtri(free, ERROR) / free, 1.0))
+        return math.sqrt(max(sigma**2 - max(noise, own) ** 2, 0.0))
+
+    def _fit(self, judge: _Judge, effects: bool = True) -> tuple[Floats, float, int]:
+        """[rank, rank], the distances without what ranks add, if ``effects``; how far those of a kind
+        scatter; and how many of them tell that.
         """
         log_s, own, across = judge.log_s, judge.own, judge.across
         pairs = judge.pairs_own + judge.pairs_across
         # Of fewer pairs a rank, what ranks add would be mostly noise.
-        fits = pairs >= FEW * len(log_s)
-        effects = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
-        alike = log_s - effects[:, None] - effects[None, :]
+        fits = effects and pairs >= FEW * len(log_s)
+        added = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
+        alike = log_s - added[:, None] - added[None, :]
         off, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
         free = max(pairs - 1 - middles - fits * (len(log_s) - 1), 1)
@@ -277,8 +281,7 @@ class _Judge:
     def scatter_of_pairs(self, log_s: Floats) -> float:
         """How far distances across scatter at least, but for the chance of an error, for reasons that no
         other pair shares: what neither of the two ranks tells by its distances to the group of the other. On
-        a ring, a mesh or a plane it is less than the scatter by far. Infinite where the known pairs do not
-        tell.
+        a ring, a mesh or a plane it is less than the scatter by far. 0 where the known pairs do not tell.
         """
         member = self._member
         whole = member @ (member.T @ self.across @ member) @ member.T
@@ -292,8 +295,20 @@ class _Judge:
         free = float(np.sum(np.multiply.outer(1 - 1 / sizes, 1 - 1 / sizes)[told])) / 2
         # Where few pairs are known, those of whole blocks were asked for a reason, and are not like others.
         if free < 1 or np.count_nonzero(told) < NEARLY_EVERY * np.count_nonzero(wanted):
-            return math.inf
+            return 0.0
         return scatter(own) * float(np.sqrt(len(own) / 2 / chdtri(free, ERROR)))
+
+    def overlap(self, log_s: Floats, margins: Floats, sigma: float) -> float:
+        """The share of distances to the group next to a rank that are no farther than is usual in its own,
+        less what scatter makes of margins. On a torus, neighbours in the next ring are as near.
+        """
+        ranks = np.flatnonzero(self.formed)
+        next_to = np.argmin(margins[ranks], axis=1)
+        step = margins[ranks, next_to][:, None]
+        near = column_medians(np.where(self.own[ranks], log_s[ranks], np.nan).T)[:, None]
+        chance = ndtr((LEAST_STEP - step) / max(sigma, 1e-12))
+        across = self._known[ranks] & (self._groups == next_to[:, None])
+        return float(np.mean(((log_s[ranks] - near < LEAST_STEP) - chance)[across]))
 
     def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:
         """[rank], which ranks by themselves are as near to a group as others are to their own, so that they

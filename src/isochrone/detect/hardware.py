@@ -87,12 +87,7 @@ def _lstopo() -> str | None:
         return None
     try:
         answer = subprocess.run(
-            [program, "--of", "xml"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-            stdin=subprocess.DEVNULL,
+            [program, "--of", "xml"], input="", capture_output=True, text=True, timeout=30, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         LOG.info("sockets, caches and cores are not named: lstopo failed (%s)", error)

@@ -42,10 +42,8 @@ def parameters_by_level(
     """The PLogP parameters of the pairs that meet at each level; arguments as of `level_links`."""
     found: tuple[list[PairParameters], ...] = tuple([] for _ in partitions)
     if measurements.parameters:
-        senders, receivers = np.array(list(measurements.parameters)).T
-        for level, each in zip(
-            meeting_level(partitions, senders, receivers), measurements.parameters.values(), strict=True
-        ):
+        meets = meeting_level(partitions, *np.array(list(measurements.parameters)).T)
+        for level, each in zip(meets, measurements.parameters.values(), strict=True):
             found[level].append(each)
     return found
 
