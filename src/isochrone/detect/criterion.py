@@ -225,10 +225,9 @@ class Criterion:
         off, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
         free = max(pairs - 1 - middles - fits * (len(log_s) - 1), 1)
-        within, between = scatter(off) ** 2, scatter(alike[across]) ** 2
-        if judge.pairs_own > 2:
-            between = (judge.pairs_own * within + judge.pairs_across * between) / pairs
-        return alike, max(float(np.sqrt(between * pairs / free)), self.pairs.noise), free
+        between = alike[np.triu(across)]
+        sigma = scatter(np.concatenate([off, between - np.median(between)])) * math.sqrt(pairs / free)
+        return alike, max(sigma, self.pairs.noise), free
 
 
 class _Judge:
