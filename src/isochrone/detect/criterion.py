@@ -136,9 +136,9 @@ class Criterion:
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
         if judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
-            # What few pairs are fitted by may be structure: without the fit half of it must be there too.
+            # What few pairs are fitted by may be structure, not ranks: the level must hold without it too.
             _, scattered, left = self._fit(judge, effects=False)
-            least = max(LEAST_STEP, USUALLY * seldom * self._beyond(scattered, left, 0.0))
+            least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
         scaled = raw * needed / np.maximum(least, error)
         left_out = judge.left_out(alike, to_groups)
