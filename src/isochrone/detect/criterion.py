@@ -115,8 +115,8 @@ class Criterion:
             return Verdict(labels, why_not=judge)
         # The step must be there before anything is taken away, and in what messages usually take.
         raw = np.minimum(judge.margins(judge.log_s)[0], judge.margins(judge.usual)[0] / USUALLY)
-        least = np.full_like(raw, LEAST_STEP)
-        seen = judge.of(raw, least, least)
+        of_use = np.full_like(raw, LEAST_STEP)
+        seen = judge.of(raw, of_use, of_use)
         if not seen.holds:
             return seen
         alike, sigma, free = self._fit(judge)
