@@ -130,12 +130,12 @@ class Criterion:
         # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance makes in
         # any of the cuts. Where few tell it, pairs of their own, ranks of what is shared, more (Student's t).
         usually = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
-        tried = min(MOST_CUTS, max(self.pairs.places - 2, 1))
-        seldom = float(stdtrit(len(alike) - 1, 1 - ERROR / tried))
+        tried = min(MOST_CUTS, max(self.pairs.places - 3, 1))
+        seldom = float(stdtrit(len(alike), 1 - ERROR / tried))
         step = max(LEAST_STEP, usually * beyond, seldom * shared)
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
-        if judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
+        if FEW * len(alike) <= judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
             # What few pairs are fitted by may be structure, not ranks: the level must hold without it too.
             _, scattered, left = self._fit(judge, effects=False)
             least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
