@@ -130,14 +130,16 @@ class Criterion:
         # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance makes in
         # any of the cuts. Where few tell it, pairs of their own, ranks of what is shared, more (Student's t).
         usually = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
+        # Into two groups up to all but two: one more would set one pair apart, which is no level.
         tried = min(MOST_CUTS, max(self.pairs.places - 3, 1))
         seldom = float(stdtrit(len(alike), 1 - ERROR / tried))
         step = max(LEAST_STEP, usually * beyond, seldom * shared)
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
         if FEW * len(alike) <= judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
-            # What few pairs are fitted by may be structure, not ranks: the level must hold without it too.
-            _, scattered, left = self._fit(judge, effects=False)
+            # What few pairs are fitted by may be structure, not ranks: the level must hold, too, where all but
+            # a few ranks are taken to be alike.
+            _, scattered, left = self._fit(judge, odd=LEAST_SHARE)
             least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
         scaled = raw * needed / np.maximum(least, error)
@@ -212,19 +214,20 @@ class Criterion:
         noise = self.pairs.noise * math.sqrt(max(chdtri(free, ERROR) / free, 1.0))
         return math.sqrt(max(sigma**2 - max(noise, own) ** 2, 0.0))
 
-    def _fit(self, judge: _Judge, effects: bool = True) -> tuple[Floats, float, int]:
-        """[rank, rank], the distances without what ranks add, if ``effects``; how far those of a kind
-        scatter; and how many of them tell that.
+    def _fit(self, judge: _Judge, odd: float = 1.0) -> tuple[Floats, float, int]:
+        """[rank, rank], the distances without what ranks add, or a share of them, the oddest; how far those
+        of a kind scatter; and how many of them tell that.
         """
         log_s, own, across = judge.log_s, judge.own, judge.across
         pairs = judge.pairs_own + judge.pairs_across
         # Of fewer pairs a rank, what ranks add would be mostly noise.
-        fits = effects and pairs >= FEW * len(log_s)
+        fits = pairs >= FEW * len(log_s)
         added = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
+        added[np.argsort(-np.abs(added), kind="stable")[math.ceil(odd * len(log_s)) :]] = 0.0
         alike = log_s - added[:, None] - added[None, :]
         off, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
-        free = max(pairs - 1 - middles - fits * (len(log_s) - 1), 1)
+        free = max(pairs - 1 - middles - fits * (math.ceil(odd * len(log_s)) - 1), 1)
         between = alike[np.triu(across)]
         sigma = scatter(np.concatenate([off, between - np.median(between)])) * math.sqrt(pairs / free)
         return alike, max(sigma, self.pairs.noise), free

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.evidence import ENOUGH, MOST_ROUNDS, NEARLY_EVERY
+from isochrone.detect.evidence import ENOUGH, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY
 from isochrone.detect.partitions import meeting_level
 from isochrone.detect.place_pairs import PlacePairs
 
@@ -47,7 +47,8 @@ def rank_effects(log_s: Floats, own: Booleans, across: Booleans) -> Floats:
         right = np.concatenate([ends, np.bincount(kind, of_pair, minlength=2)])
         before, found = found, np.asarray(np.linalg.solve(system, right), dtype=np.float64)
         left = np.abs(values - found[n + kind] - found[first] - found[second])
-        least = max(float(np.median(left)), 1e-6)
+        # What is less than a tenth of a step that is of use is not odd: else, without noise, the pull is.
+        least = max(float(np.median(left)), (1 - NEARLY_EVERY) * LEAST_STEP)
         if np.abs(found - before).max() < (1 - NEARLY_EVERY) * least:
             break
         weight = 1 / np.maximum(left, least)
