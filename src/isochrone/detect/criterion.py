@@ -137,8 +137,7 @@ class Criterion:
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
         if FEW * len(alike) <= judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
-            # What few pairs are fitted by may be structure, not ranks: the level must hold, too, where all but
-            # a few ranks are taken to be alike.
+            # Few pairs may fit what is structure: it must hold, too, where all but a few ranks are alike.
             _, scattered, left = self._fit(judge, odd=LEAST_SHARE)
             least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
