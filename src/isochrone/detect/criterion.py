@@ -136,8 +136,8 @@ class Criterion:
         step = max(LEAST_STEP, usually * beyond, seldom * shared)
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
-        if FEW * len(alike) <= judge.pairs_own + judge.pairs_across < ENOUGH / 2 * len(alike):
-            # Few pairs may fit what is structure: it must hold, too, where all but a few ranks are alike.
+        if FEW * len(alike) <= judge.pairs_own + judge.pairs_across and len(alike) <= ENOUGH:
+            # Few ranks may fit what is structure: it must hold, too, where all but a few of them are alike.
             _, scattered, left = self._fit(judge, odd=LEAST_SHARE)
             least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
@@ -227,8 +227,12 @@ class Criterion:
         off, middles = judge.within(alike)
         # As many of the pairs as are fitted tell nothing of the scatter.
         free = max(pairs - 1 - middles - fits * (math.ceil(odd * len(log_s)) - 1), 1)
+        # Of each kind, and of both at once: what is odd among few of a kind moves one, among many the other.
         between = alike[np.triu(across)]
-        sigma = scatter(np.concatenate([off, between - np.median(between)])) * math.sqrt(pairs / free)
+        at_once = scatter(np.concatenate([off, between - np.median(between)]))
+        of_kinds = np.array([scatter(off) if len(off) > 2 else at_once, scatter(between)])
+        each = math.sqrt(float(np.average(of_kinds**2, weights=[judge.pairs_own, judge.pairs_across])))
+        sigma = min(at_once, each) * math.sqrt(pairs / free)
         return alike, max(sigma, self.pairs.noise), free
 
 
@@ -295,7 +299,9 @@ class _Judge:
         own = (log_s - rows - rows.T + blocks)[told]
         free = float(np.sum(np.multiply.outer(1 - 1 / sizes, 1 - 1 / sizes)[told])) / 2
         # Where few pairs are known, those of whole blocks were asked for a reason, and are not like others.
-        if free < 1 or np.count_nonzero(told) < NEARLY_EVERY * np.count_nonzero(wanted):
+        if np.count_nonzero(told) < NEARLY_EVERY * np.count_nonzero(wanted):
+            return math.inf
+        if free < 1:
             return 0.0
         return scatter(own) * float(np.sqrt(len(own) / 2 / chdtri(free, ERROR)))
 
