@@ -125,8 +125,8 @@ def test_what_was_detected_says_what_may_run_at_once(tmp_path: Path, system: Pat
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("cluster { group { 0-10 } }", 1, "rank 11 of 12 is in no cluster"),
-        ("cluster { group { 0-12 } }", 1, "a cluster has rank 12, but there are only 12 ranks"),
+        ("cluster { group { 0-10 } }", 2, "rank 11 of 12 is in no cluster"),
+        ("cluster { group { 0-12 } }", 2, "a cluster has rank 12, but there are only 12 ranks"),
         ("cluster { group { 0-11 } } }", 1, "clusters.txt:1: '}' follows after the outermost cluster"),
     ],
 )

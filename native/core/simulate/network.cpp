@@ -105,6 +105,7 @@ void Network::send(int channel, std::int64_t size_bytes, double now_s, double at
     Channel& its = channels_[at(channel)];
     const int transit = transits_.keep({.channel = channel,
                                         .message = message,
+                                        .number = its.sent++,
                                         .size_bytes = size_bytes,
                                         .ways_out_left = static_cast<int>(its.ways_out.size()),
                                         .ways_in_left = static_cast<int>(its.ways_in.size())});
@@ -249,9 +250,17 @@ void Network::foresee_coming(int transit, double now_s) {
 }
 
 void Network::come(int transit) {
-    --channel_of(transit).due;
-    news_.push_back({News::Kind::came, transits_[transit].message, transits_[transit].began_s});
-    transits_.release(transit);
+    Channel& channel = channel_of(transit);
+    --channel.due;
+    channel.early.push_back(transit);
+    const auto is_next = [&](int one) { return transits_[one].number == channel.came; };
+    for (auto next = channel.early.begin();
+         (next = std::find_if(channel.early.begin(), channel.early.end(), is_next)) != channel.early.end();) {
+        news_.push_back({News::Kind::came, transits_[*next].message, transits_[*next].began_s});
+        transits_.release(*next);
+        channel.early.erase(next);
+        ++channel.came;
+    }
 }
 
 double Network::occupied_s(const Way& way, const Transit& transit) const {

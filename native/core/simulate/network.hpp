@@ -59,6 +59,7 @@ class Network {
     struct Transit {
         int channel = 0;
         int message = 0;
+        int number = 0;  // among those of its channel
         std::int64_t size_bytes = 0;
         int ways_out_left = 0;  // that its last byte has not got through
         int ways_in_left = 0;
@@ -81,7 +82,10 @@ class Network {
         std::vector<int> ways_in;   // shared ones, outermost first, then the receiver's own
         Queue queue = {};           // for the sender's own way, which one of them takes at a time
         int due = 0;                // messages that are on the agenda to come
-        double ready_s = 0;         // when the one before may leave
+        int sent = 0;               // messages
+        int came = 0;
+        std::vector<int> early;  // messages that wait for one before them to come: none overtakes another
+        double ready_s = 0;      // when the one before may leave
     };
     struct Way {
         int level = -1;  // whose links say how long a message takes it; -1: a rank's own
