@@ -69,7 +69,13 @@ Network::Network(const place::Layout& layout) : layout_(layout) {
 }
 
 int Network::channel(int from, int to) {
-    Channel channel{.from = from, .to = to, .level = layout_.meet(from, to), .ways_out = {}, .ways_in = {}};
+    Channel channel{.from = from,
+                    .to = to,
+                    .level = layout_.meet(from, to),
+                    .ways_out = {},
+                    .ways_in = {},
+                    .queue = {},
+                    .early = {}};
     if (channel.level < 0) {
         throw std::invalid_argument("ranks " + std::to_string(from) + " and " + std::to_string(to) +
                                     " meet at no level of the topology");
