@@ -10,7 +10,6 @@
 
 #include "collectives/collective.hpp"
 #include "compose/compose.hpp"
-#include "simulate/predict.hpp"
 #include "simulate/simulate.hpp"
 #include "support/random_layout.hpp"
 #include "support/ways.hpp"
@@ -46,19 +45,6 @@ int parts_of(const place::Layout& layout, std::size_t level) {
 /// Operands that keep the order of ranks go through groups that are runs of them.
 place::Layout layout_for(const Collective& collective, int size, std::mt19937_64& random) {
     return collective.in_order ? random_layout_of_runs(size, 3, random) : random_layout(size, 3, random);
-}
-
-TEST(MessagesOfAPair, DoNotOvertakeEachOtherWhereBlocksAreEmpty) {
-    std::mt19937_64 random(7);
-    const auto& bcast = collectives::named("bcast");
-    for (int trial = 0; trial < 20; ++trial) {
-        const auto layout = random_layout(2 + static_cast<int>(random() % 40), 2, random);
-        for (const auto& row : bcast.across()) {
-            const auto recipe = compose::parse_recipe(std::string(row.name));
-            for (const std::int64_t bytes : {1, 2, 3})
-                EXPECT_NO_THROW(static_cast<void>(simulate::predict(bcast, recipe, layout, 0, bytes)));
-        }
-    }
 }
 
 TEST(EveryHierarchicalRecipe, CrossesTheSlowestLevelAsItsAlgorithmDoesAmongThePartsAlone) {
