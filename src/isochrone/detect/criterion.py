@@ -286,7 +286,8 @@ class _Judge:
     def scatter_of_pairs(self, log_s: Floats) -> float:
         """How far distances across scatter at least, but for the chance of an error, for reasons that no
         other pair shares: what neither of the two ranks tells by its distances to the group of the other. On
-        a ring, a mesh or a plane it is less than the scatter by far. 0 where the known pairs do not tell.
+        a ring, a mesh or a plane it is less than the scatter by far. 0 where groups are single ranks,
+        which tell nothing of it; infinite where too few pairs are known.
         """
         member = self._member
         whole = member @ (member.T @ self.across @ member) @ member.T
