@@ -13,7 +13,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -179,9 +178,9 @@ place::Layout restricted(const place::Layout& layout, const std::vector<int>& ra
 }
 
 double predict(std::string_view collective, const place::Layout& layout, std::string_view recipe, int root,
-               std::int64_t size_bytes, double limit_s) {
+               std::int64_t size_bytes) {
     return simulate::predict(collectives::named(collective), compose::parse_recipe(recipe), layout, root,
-                             size_bytes, {.limit_s = limit_s})
+                             size_bytes)
         .slowest_s;
 }
 
@@ -305,7 +304,7 @@ NB_MODULE(_core, m) {
           "The layout of ranks at these places (host, cpus or None, signature) in the text of a "
           "topology.json.");
     m.def("predict", &predict, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
-          "limit_s"_a = std::numeric_limits<double>::infinity(), nb::call_guard<nb::gil_scoped_release>(),
+          nb::call_guard<nb::gil_scoped_release>(),
           "Simulated time of the slowest rank in a collective, in seconds.");
     m.def("traffic", &traffic, "collective"_a, "ranks"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What ranks send one another in a collective by a flat recipe.");

@@ -215,12 +215,8 @@ def match(topology_json: str, places: Sequence[tuple[str, str | None, str]]) -> 
     A host that was not surveyed is taken for one of the same signature; ValueError if there is none.
     """
 
-def predict(
-    collective: str, layout: Layout, recipe: str, root: int, size_bytes: int, limit_s: float = ...
-) -> float:
+def predict(collective: str, layout: Layout, recipe: str, root: int, size_bytes: int) -> float:
     """Simulated time of the slowest rank in a collective, in seconds. ``root`` is 0 where it has none.
-
-    Infinite where it is longer than ``limit_s``; the simulation is not carried on beyond that.
 
     ValueError for ``native``, which has no price. The model is PLogP (Kielmann, Bal and Verstoep, IPDPS 2000)
     with shared ways. The GIL is released meanwhile.

@@ -29,6 +29,15 @@ Parts Parts::divided(const std::vector<int>& ranks, const std::vector<std::size_
     return result;
 }
 
+std::vector<int> Group::parts_at(std::span<const int> relatives) const {
+    std::vector<int> result;
+    for (const int relative : relatives) {
+        const auto part = part_at(relative);
+        result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+}
+
 std::vector<int> Group::all() const {
     std::vector<int> result = parts.ranks();
     std::sort(result.begin(), result.end());
@@ -36,11 +45,7 @@ std::vector<int> Group::all() const {
 }
 
 std::vector<int> Group::below(trees::Tree tree, int relative, int parameter) const {
-    std::vector<int> result;
-    for (const int position : trees::subtree(tree, size(), relative, parameter)) {
-        const auto part = part_at(position);
-        result.insert(result.end(), part.begin(), part.end());
-    }
+    std::vector<int> result = parts_at(trees::subtree(tree, size(), relative, parameter));
     std::sort(result.begin(), result.end());
     return result;
 }

@@ -52,6 +52,8 @@ struct Group {
     [[nodiscard]] std::span<const int> part_at(int relative) const {
         return parts[static_cast<std::size_t>((root + relative) % size())];
     }
+    /// The ranks that several members stand for, one member after the other.
+    [[nodiscard]] std::vector<int> parts_at(std::span<const int> relatives) const;
     /// All ranks that the group stands for, ascending.
     [[nodiscard]] std::vector<int> all() const;
     /// The ranks, ascending, that the subtree of a member stands for.

@@ -124,19 +124,21 @@ std::vector<double> AlignedTimer::time(std::span<const TimedCall> calls) {
         for (const std::size_t i : missing) again.push_back(calls[i]);
         const auto outcomes = run(again, slack);
         std::vector<std::size_t> missed;
-        bool was_late = false;
+        bool lead_was_short = false;
+        bool gap_was_short = false;
         std::size_t collisions = 0;
         for (std::size_t i = 0; i < outcomes.size(); ++i) {
             taken[missing[i]] = outcomes[i].taken_s;
             // Where ranks wait for a processor, some are late however often one tries.
             const bool late = outcomes[i].late && !oversubscribed_;
-            if (i > 0) was_late = was_late || late;
+            if (outcomes[i].agreed && outcomes[i].late) lead_was_short = true;
+            if (!outcomes[i].agreed && late) gap_was_short = true;
             if (outcomes[i].collided) ++collisions;
             if (late || outcomes[i].collided) missed.push_back(missing[i]);
         }
         if (attempt == 1) adapt_window(collisions, outcomes.size());
-        lead_s_ = adapted(lead_s_, least_lead_s_, outcomes.front().late);
-        gap_s_ = adapted(gap_s_, least_gap_s_, was_late);
+        lead_s_ = adapted(lead_s_, least_lead_s_, lead_was_short);
+        gap_s_ = adapted(gap_s_, least_gap_s_, gap_was_short);
         if (attempt == most_tries) break;
         missing = std::move(missed);
         slack *= 2;
@@ -156,8 +158,10 @@ std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> 
     double start = 0;
     std::vector<double> starts(count);
     std::vector<double> times(2 * count);  // when each began, and when it ended
+    std::vector<Outcome> outcomes(count);
     for (std::size_t i = 0; i < count; ++i) {
-        if (i == 0 || is_agreed_after(calls[i - 1], slack)) start = agreed_now() + lead_s_;
+        outcomes[i].agreed = i == 0 || is_agreed_after(calls[i - 1], slack);
+        if (outcomes[i].agreed) start = agreed_now() + lead_s_;
         starts[i] = start;
 #ifdef ISOCHRONE_SMPI
         start += simulated_window_s * slack;
@@ -170,13 +174,14 @@ std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> 
         times[count + i] = global_now();
     }
     maximum(times);
-    std::vector<Outcome> outcomes(count);
     for (std::size_t i = 0; i < count; ++i) {
         // To count from when the last one began would leave out what the others had done by then.
         const double taken = times[count + i] - starts[i];
         const bool late = times[i] - starts[i] > std::max(0.02 * taken, clock_.error_s());
         const bool collided = i > 0 && times[count + i - 1] > starts[i];
-        outcomes[i] = {taken, collided, late && !collided};
+        outcomes[i].taken_s = taken;
+        outcomes[i].collided = collided;
+        outcomes[i].late = late && !collided;
     }
     return outcomes;
 }

@@ -65,6 +65,7 @@ class AlignedTimer {
   private:
     struct Outcome {
         double taken_s = 0;
+        bool agreed = false;    ///< when it starts was agreed then, and is not told by the one before
         bool collided = false;  ///< the call before it had not ended
         bool late = false;      ///< some rank began it late for another reason
     };

@@ -15,6 +15,7 @@
 #include "comm/hardware.hpp"
 #include "comm/library.hpp"
 #include "comm/version.hpp"
+#include "comm/world.hpp"
 #include "executor/tags.hpp"
 #include "interpose/environment.hpp"
 #include "preload/roll_call.hpp"
@@ -58,9 +59,7 @@ Here introduce() {
     Here here;
     const comm::Library library = comm::library_identity();
     here.library = digest(library.name + '\n' + library.abi + '\n' + comm::isochrone_version);
-    int level = MPI_THREAD_SINGLE;
-    check(PMPI_Query_thread(&level), "MPI_Query_thread");
-    here.threads = level == MPI_THREAD_MULTIPLE ? 1 : 0;
+    here.threads = comm::threads_may_call() ? 1 : 0;
     here.gpu = gpu_runtime_is_loaded() ? 1 : 0;
     const std::vector<int> cpus = comm::allowed_cpus();
     here.inner = comm::hardware_groups(cpus.size() < comm::online_cpus().size() ? cpus : std::vector<int>());

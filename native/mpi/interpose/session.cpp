@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "comm/check.hpp"
+#include "comm/world.hpp"
 #include "fabric/client.hpp"
 #include "interpose/compare.hpp"
 #include "interpose/environment.hpp"
@@ -78,9 +79,7 @@ std::unique_ptr<Session> Session::open() {
 }
 
 void Session::make_communicators() {
-    // A split runs no attribute copy functions of the program's, as a duplicate would.
-    check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
-    comm::return_errors(comm_);
+    comm_ = comm::own_world();
     check(PMPI_Comm_group(MPI_COMM_WORLD, &world_group_), "MPI_Comm_group");
     requests_ = std::make_unique<Requests>(plan_.reproducible);
     lanes_ = std::make_unique<Lanes>(threads_);

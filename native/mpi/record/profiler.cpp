@@ -9,6 +9,7 @@
 #include "clock/clock.hpp"
 #include "collectives/collective.hpp"
 #include "comm/check.hpp"
+#include "comm/world.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -66,19 +67,14 @@ void combine(std::vector<double>& values, MPI_Op op, MPI_Comm comm) {
 
 }  // namespace
 
-Profiler::Profiler() {
-    rank_ = comm::rank_in(MPI_COMM_WORLD);
-    size_ = comm::size_of(MPI_COMM_WORLD);
-    int level = MPI_THREAD_SINGLE;
-    check(PMPI_Query_thread(&level), "MPI_Query_thread");
-    threads_ = level == MPI_THREAD_MULTIPLE;
-    // A split runs no attribute copy functions of the program's, as a duplicate would.
-    check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
-    comm::return_errors(comm_);
-    places_ = comm::gather_places(comm_);
-    clock_ = clock::synchronise(comm_);
-    begin_s_ = clock::now();
-}
+Profiler::Profiler()
+    : rank_(comm::rank_in(MPI_COMM_WORLD)),
+      size_(comm::size_of(MPI_COMM_WORLD)),
+      comm_(comm::own_world()),
+      places_(comm::gather_places(comm_)),
+      threads_(comm::threads_may_call()),
+      clock_(clock::synchronise(comm_)),
+      begin_s_(clock::now()) {}
 
 void Profiler::timed(const Call& call, double begin_s, double end_s) {
     Peers& peers = peers_.communicator(call.comm);

@@ -99,14 +99,14 @@ class Profiler {
     [[nodiscard]] std::vector<std::int64_t> all_rows(Profile& profile) const;
     void measure(Profile& profile, const std::vector<const Timed*>& mine);
 
-    double begin_s_ = 0;
-    int rank_ = 0;
-    int size_ = 1;
-    MPI_Comm comm_ = MPI_COMM_NULL;  // for what is gathered; left to MPI_Finalize
+    int rank_;
+    int size_;
+    MPI_Comm comm_;  // for what is gathered
     std::vector<comm::Place> places_;
-    clock::SyncedClock clock_{0, 0};
+    bool threads_;  // whether several may call at once
+    clock::SyncedClock clock_;
+    double begin_s_;
     PeersOf peers_;
-    bool threads_ = false;  // whether several may call at once
     std::array<std::atomic<std::int64_t>, untimed_names.size()> untimed_{};
     std::mutex mutex_;  // guards what follows; MPI is not called with it
     std::unordered_map<Key, Timed, Hash> timed_;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "comm/check.hpp"
+#include "comm/world.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -52,18 +53,13 @@ Item take(const std::int64_t*& words) {
 
 }  // namespace
 
-Recorder::Recorder() {
-    rank_ = comm::rank_in(MPI_COMM_WORLD);
-    size_ = comm::size_of(MPI_COMM_WORLD);
-    int level = MPI_THREAD_SINGLE;
-    check(PMPI_Query_thread(&level), "MPI_Query_thread");
-    threads_ = level == MPI_THREAD_MULTIPLE;
-    // A split runs no attribute copy functions of the program's, as a duplicate would.
-    check(PMPI_Comm_split(MPI_COMM_WORLD, 0, rank_, &comm_), "MPI_Comm_split");
-    comm::return_errors(comm_);
-    places_ = comm::gather_places(comm_);
-    begin_ = std::chrono::steady_clock::now();
-}
+Recorder::Recorder()
+    : rank_(comm::rank_in(MPI_COMM_WORLD)),
+      size_(comm::size_of(MPI_COMM_WORLD)),
+      comm_(comm::own_world()),
+      places_(comm::gather_places(comm_)),
+      threads_(comm::threads_may_call()),
+      begin_(std::chrono::steady_clock::now()) {}
 
 void Recorder::message(const Message& message, const void* request) {
     take(request, [&](auto&& emit) { read(message, emit); });

@@ -105,15 +105,15 @@ class Recorder {
     int group_of(Peers& peers);
     [[nodiscard]] std::vector<std::int64_t> as_words() const;
 
-    std::chrono::steady_clock::time_point begin_;
-    int rank_ = 0;
-    int size_ = 1;
-    MPI_Comm comm_ = MPI_COMM_NULL;  // for what is gathered; left to MPI_Finalize
+    int rank_;
+    int size_;
+    MPI_Comm comm_;  // for what is gathered
     std::vector<comm::Place> places_;
+    bool threads_;  // whether several may call at once
+    std::chrono::steady_clock::time_point begin_;
     PeersOf peers_;
     std::atomic<int> phase_ = 1;
-    bool threads_ = false;  // whether several may call at once
-    std::mutex mutex_;      // guards what follows; MPI is not called with it
+    std::mutex mutex_;  // guards what follows; MPI is not called with it
     Counts rows_;
     Counts calls_;
     std::map<std::vector<int>, int> groups_;

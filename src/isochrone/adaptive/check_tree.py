@@ -14,9 +14,9 @@ from collections.abc import Generator, Sequence
 import numpy as np
 
 from isochrone.adaptive.table import Pair, Table
-from isochrone.detect.criterion import LEAST_SHARE
 from isochrone.detect.distance import Ints
 from isochrone.detect.evidence import EVIDENCE, FEW, LEAST_STEP, MOST_ROUNDS
+from isochrone.detect.judge import LEAST_SHARE
 from isochrone.detect.levels import find_levels
 from isochrone.detect.partitions import level_means, meeting_level
 from isochrone.statistics import scatter

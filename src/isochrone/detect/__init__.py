@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isochrone.detect.by_size import with_levels_by_size
-from isochrone.detect.criterion import Verdict
 from isochrone.detect.dendrogram import dendrogram
 from isochrone.detect.distance import Ints, distances
+from isochrone.detect.judge import Verdict
 from isochrone.detect.known import FABRIC, TRUTH, known_partitions, remembered_by
 from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import judged

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from isochrone.detect.criterion import Criterion, Verdict
+from isochrone.detect.criterion import Criterion
 from isochrone.detect.distance import Ints, distances
+from isochrone.detect.judge import Verdict
 from isochrone.detect.levels import judged, one_thread
 from isochrone.detect.partitions import refines, same
 from isochrone.detect.place_pairs import PlacePairs

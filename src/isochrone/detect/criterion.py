@@ -22,14 +22,12 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from isochrone.detect.cuts import MOST_CUTS
-from isochrone.detect.distance import Booleans, Floats, Ints
-from isochrone.detect.effects import group_medians, rank_effects
+from isochrone.detect.distance import Floats, Ints
+from isochrone.detect.effects import rank_effects
 from isochrone.detect.evidence import ENOUGH, ERROR, FEW, LEAST_STEP, MOST_ROUNDS, NEARLY_EVERY, SLOWER
+from isochrone.detect.judge import LEAST_SHARE, Judge, Verdict
 from isochrone.detect.place_pairs import PlacePairs
-from isochrone.statistics import column_medians, scatter
-
-LEAST_SHARE = 0.2
-"""So many of all ranks must be in groups that the level sets apart: less is a spot of it, and no level."""
+from isochrone.statistics import scatter
 
 BEYOND_SCATTER = 2.0
 """Times the scatter that is no noise: as far as neighbours of a ring are from those across a border."""
@@ -42,38 +40,6 @@ SLOW_OR_FAR = "one is apart from all others, slow or far: times cannot tell whic
 
 MOST_RANKS = 256
 """That one verdict looks at: whole groups of them, or some ranks of each, say the same as all."""
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """Of a partition within the one outside it.
-
-    Attributes:
-        labels: [place], the group of each.
-        merit: margin over what is needed, of all ranks but a tenth; 1 or more is a level.
-        support: how many ranks are nearer to their own group, less those that are not.
-        ranks, nearer: how many are in groups that are set apart, and how many of them are nearer as needed.
-        margin, needed: of the rank that is the last of nearly every, as ratios of distances.
-        confidence: the chance that the margin of this rank is one.
-        why_not: in words, where nothing was compared; else empty.
-        size_bytes: of the messages that it rests on, if they are not the smallest.
-    """
-
-    labels: Ints
-    merit: float = 0.0
-    support: int = 0
-    ranks: int = 0
-    nearer: int = 0
-    margin: float = 1.0
-    needed: float = 1.0
-    confidence: float = 0.0
-    why_not: str = ""
-    size_bytes: int | None = None
-
-    @property
-    def holds(self) -> bool:
-        """Whether it is a level."""
-        return self.merit >= 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +111,7 @@ class Criterion:
         left_out = judge.left_out(alike, to_groups)
         return judge.of(np.minimum(margins, scaled), needed, np.hypot(error, beyond), left_out)
 
-    def _judge(self, outer: Ints, labels: Ints, inner: Ints | None) -> _Judge | str:
+    def _judge(self, outer: Ints, labels: Ints, inner: Ints | None) -> Judge | str:
         """Which ranks and pairs tell of a partition; or why none do."""
         units = np.arange(len(outer)) if inner is None else inner
         at = self._sample(outer, labels, units)
@@ -163,7 +129,7 @@ class Criterion:
             if self._one_apart(here, labels[here], units[here]):
                 across[outer[at] == parent] = own[outer[at] == parent] = False
                 apart = True
-        judge = _Judge(labels, outside, groups, own, across, known, log_s, usual)
+        judge = Judge(labels, outside, groups, own, across, known, log_s, usual)
         if judge.pairs_own == 0 or judge.pairs_across == 0:
             return SLOW_OR_FAR if apart else "none of its groups has measured pairs"
         if min(judge.pairs_own, judge.pairs_across) == 1 and len(at) > 3:
@@ -213,7 +179,7 @@ class Criterion:
         noise = self.pairs.noise * math.sqrt(max(chdtri(free, ERROR) / free, 1.0))
         return math.sqrt(max(sigma**2 - max(noise, own) ** 2, 0.0))
 
-    def _fit(self, judge: _Judge, odd: float = 1.0) -> tuple[Floats, float, int]:
+    def _fit(self, judge: Judge, odd: float = 1.0) -> tuple[Floats, float, int]:
         """[rank, rank], the distances without what ranks add, or a share of them, the oddest; how far those
         of a kind scatter; and how many of them tell that.
         """
@@ -234,155 +200,3 @@ class Criterion:
         each = math.sqrt(float(np.average(of_kinds**2, weights=[judge.pairs_own, judge.pairs_across])))
         sigma = min(at_once, each) * math.sqrt(pairs / free)
         return alike, max(sigma, self.pairs.noise), free
-
-
-class _Judge:
-    """Margins of the ranks of one partition, and what they come to.
-
-    Attributes:
-        own, across: [rank, rank], which pairs that are known are within a group, and between two; of both
-            there are ``pairs_own`` and ``pairs_across``.
-        counts: [rank, group], how many of a group's distances to a rank are known.
-        formed: [rank], whether its group is set apart.
-        log_s, usual: [rank, rank], logarithms of distances, and of usual ones.
-    """
-
-    def __init__(
-        self,
-        labels: Ints,
-        outside: Ints,
-        groups: Ints,
-        own: Booleans,
-        across: Booleans,
-        known: Booleans,
-        log_s: Floats,
-        usual: Floats,
-    ) -> None:
-        """``labels`` is of all places; ``outside`` and ``groups``, [rank], say where ranks are at the level
-        outside, and in the partition; ``known``, [rank, rank], which pairs are.
-        """
-        self.log_s, self.usual = log_s, usual
-        self.own, self.across = own, across
-        self._labels, self._groups, self._known = labels, groups, known
-        _, one_of, self._sizes = np.unique(groups, return_index=True, return_counts=True)
-        self._member = np.equal.outer(groups, np.arange(len(self._sizes))).astype(np.float64)
-        self._beside: Booleans = outside[:, None] == outside[one_of]
-        self._beside[np.arange(len(groups)), groups] = False
-        self.formed: Booleans = own.any(axis=1) & self._beside.any(axis=1) & across.any(axis=1)
-        self.counts: Floats = known @ self._member
-        self.pairs_own, self.pairs_across = (int(np.triu(kind).sum()) for kind in (own, across))
-
-    def within(self, log_s: Floats) -> tuple[Floats, int]:
-        """[pair], how far the distances within groups are from what is usual in their group: a part may be
-        slower or less deep than others; and how many usual ones there are. Groups of too few pairs to tell
-        share theirs.
-        """
-        first, second = np.nonzero(np.triu(self.own))
-        group, values = self._groups[first], log_s[first, second]
-        count = np.bincount(group, minlength=len(self._sizes))
-        group = np.where(count[group] >= FEW, group, len(count))
-        return values - group_medians(group, values, len(count) + 1)[group], len(np.unique(group))
-
-    def scatter_of_pairs(self, log_s: Floats) -> float:
-        """How far distances across scatter at least, but for the chance of an error, for reasons that no
-        other pair shares: what neither of the two ranks tells by its distances to the group of the other. On
-        a ring, a mesh or a plane it is less than the scatter by far. 0 where groups are single ranks,
-        which tell nothing of it; infinite where too few pairs are known.
-        """
-        member = self._member
-        whole = member @ (member.T @ self.across @ member) @ member.T
-        several = (self._sizes > 1)[self._groups]
-        sizes = self._sizes[self._groups].astype(np.float64)
-        wanted = self.across & np.logical_and.outer(several, several)
-        told = wanted & (whole == np.multiply.outer(sizes, sizes))
-        rows = log_s @ member / self._sizes @ member.T
-        blocks = member @ (member.T @ rows) / sizes[:, None]
-        own = (log_s - rows - rows.T + blocks)[told]
-        free = float(np.sum(np.multiply.outer(1 - 1 / sizes, 1 - 1 / sizes)[told])) / 2
-        # Where few pairs are known, those of whole blocks were asked for a reason, and are not like others.
-        if np.count_nonzero(told) < NEARLY_EVERY * np.count_nonzero(wanted):
-            return math.inf
-        if free < 1:
-            return 0.0
-        return scatter(own) * float(np.sqrt(len(own) / 2 / chdtri(free, ERROR)))
-
-    def overlap(self, log_s: Floats, margins: Floats, sigma: float) -> float:
-        """The share of distances to the group next to a rank that are no farther than is usual in its own,
-        less what scatter makes of margins. On a torus, neighbours in the next ring are as near.
-        """
-        ranks = np.flatnonzero(self.formed)
-        next_to = np.argmin(margins[ranks], axis=1)
-        step = margins[ranks, next_to][:, None]
-        near = column_medians(np.where(self.own[ranks], log_s[ranks], np.nan).T)[:, None]
-        chance = ndtr((LEAST_STEP - step) / max(sigma, 1e-12))
-        across = self._known[ranks] & (self._groups == next_to[:, None])
-        return float(np.mean(((log_s[ranks] - near < LEAST_STEP) - chance)[across]))
-
-    def left_out(self, log_s: Floats, to_groups: Floats) -> Booleans:
-        """[rank], which ranks by themselves are as near to a group as others are to their own, so that they
-        should be in it.
-        """
-        middle = (np.median(log_s[self.own]) + np.median(log_s[self.across])) / 2
-        nearest = np.min(np.where(self._beside, to_groups, np.inf), axis=1)
-        alone = ~self.own.any(axis=1) & (self._sizes[self._groups] == 1)
-        found: Booleans = alone & (nearest < middle)
-        return found
-
-    def margins(self, log_s: Floats) -> tuple[Floats, Floats]:
-        """[rank, group], how much farther each group is than the rank's own, infinite of those that are not
-        beside it; and [rank, group], how far each is. Medians of logarithms.
-        """
-        groups, own = self._groups, self.own
-        low, high = float(log_s.min()), float(log_s.max())
-        # Each row sorted group by group, what is not known at the end of each: the groups are set apart by
-        # more than all values.
-        span = 2 * (high - low) + 2.0
-        ordered = np.sort(np.where(self._known, log_s - low, span / 2) + groups[None, :] * span, axis=1)
-        sizes = self._sizes
-        start = (np.cumsum(sizes) - sizes)[None, :]
-        shift = np.arange(len(sizes)) * span - low
-        count = self.counts.astype(np.int64)
-        middles = [
-            np.take_along_axis(ordered, np.minimum(start + of, len(groups) - 1), axis=1)
-            for of in (np.maximum(count - 1, 0) // 2, count // 2)
-        ]
-        to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
-        near = column_medians(np.where(own, log_s, np.nan).T)[:, None]
-        return np.where(self._beside & ~np.isnan(near), to_groups - near, np.inf), to_groups
-
-    def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
-        """The verdict.
-
-        Args:
-            margins, needed, width: [rank, group], the margins, what they need, and how uncertain they are.
-            left_out: [rank], which ranks should be in a group.
-        """
-        rank = np.arange(len(self._groups))
-        next_to = np.argmin(margins / needed, axis=1)
-        merits = (margins / needed)[rank, next_to]
-        judged = np.flatnonzero(self.formed)
-        if left_out is not None:
-            merits[left_out] = 0.0
-            judged = np.concatenate([judged, np.flatnonzero(left_out)])
-        nearer = int(np.count_nonzero(merits[judged] >= 1))
-        last = judged[np.argsort(merits[judged], kind="stable")[int((1 - NEARLY_EVERY) * len(judged))]]
-        margin, need, error = (each[last, next_to[last]] for each in (margins, needed, width))
-        if not np.isfinite(margin):
-            margin = 0.0
-        share = len(self._labels) / len(rank)
-        return Verdict(
-            self._labels,
-            float(merits[last]) if nearer >= LEAST_SHARE * len(rank) else 0.0,
-            round((2 * nearer - len(judged)) * share),
-            round(len(judged) * share),
-            round(nearer * share),
-            _ratio(margin),
-            _ratio(need),
-            float(ndtr(margin / max(error, 1e-12))),
-        )
-
-
-def _ratio(log: float) -> float:
-    """Of damaged files it may be beyond all numbers."""
-    with np.errstate(over="ignore"):
-        return float(np.nan_to_num(np.exp(log)))

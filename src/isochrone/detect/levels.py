@@ -17,11 +17,12 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from isochrone.detect.criterion import LEAST_SHARE, Criterion, Verdict
+from isochrone.detect.criterion import Criterion
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
 from isochrone.detect.evidence import MOST_ROUNDS
+from isochrone.detect.judge import LEAST_SHARE, Verdict
 from isochrone.detect.partitions import numbered, same
 from isochrone.detect.place_pairs import PlacePairs
 from isochrone.detect.relocate import relocate

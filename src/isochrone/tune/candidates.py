@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import log
 
 from isochrone import _core
@@ -31,11 +30,6 @@ from isochrone.tune.forms import (
     segments_for,
 )
 from isochrone.tune.prices import Prices, distinct
-
-HOPELESS = 2.0
-"""Times the price of what is best so far: beyond, nobody asks how dear a recipe is. The model is seldom off
-by more (docs/models.md), and of many messages it takes long to work out what all of them take.
-"""
 
 PIPELINED_BYTES = (32768, 131072, 262144)
 """Segments of what is a candidate on a real machine whatever the model says of it."""
@@ -185,9 +179,8 @@ def _descend(collective: str, form: Form, segments: Sequence[int], prices: Price
     while improved:
         improved = False
         for near in _neighbourhoods(collective, form, segments):
-            price_s = prices.first(form)
-            best = min(near, key=partial(prices.first, limit_s=HOPELESS * price_s))
-            if prices.first(best, price_s) < price_s:
+            best = min(near, key=prices.first)
+            if prices.first(best) < prices.first(form):
                 form = best
                 improved = True
     return form

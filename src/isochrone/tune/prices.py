@@ -35,36 +35,28 @@ class Prices:
         self._roots = roots
         self._size_bytes = size_bytes
         self._prices: dict[tuple[Form, int], float] = {}
-        self._longer_than_s: dict[Form, float] = {}
         self._messages: dict[Form, int] = {}
 
-    def first(self, form: Form, limit_s: float = inf) -> float:
-        """From the first root; infinite where it is longer than the limit, which takes less to find out."""
-        if self._longer_than_s.get(form, -inf) >= limit_s:
-            return inf
-        price = self._of(form, self._roots[0], limit_s)
-        if price == inf:
-            self._longer_than_s[form] = limit_s
-        return price
+    def first(self, form: Form) -> float:
+        """From the first root."""
+        return self._of(form, self._roots[0])
 
     def dearest(self, form: Form) -> float:
         """From the root from which it takes longest."""
         return max(self._of(form, root) for root in self._roots)
 
     def known(self) -> list[Form]:
-        """All that were asked for, and are not longer than the limit."""
+        """All that were asked for."""
         return list(dict.fromkeys(form for form, _ in self._prices))
 
-    def _of(self, form: Form, root: int, limit_s: float = inf) -> float:
-        if (form, root) in self._prices:
-            return self._prices[form, root]
-        if self._has_too_many_messages(form):
-            price = limit_s = inf
-        else:
-            price = _price(self._collective, self._layout, form, root, self._size_bytes, limit_s)
-        if price < inf or limit_s == inf:
-            self._prices[form, root] = price
-        return price
+    def _of(self, form: Form, root: int) -> float:
+        if (form, root) not in self._prices:
+            self._prices[form, root] = (
+                inf
+                if self._has_too_many_messages(form)
+                else _price(self._collective, self._layout, form, root, self._size_bytes)
+            )
+        return self._prices[form, root]
 
     def _has_too_many_messages(self, form: Form) -> bool:
         """Whether it sends as many messages as the square of the ranks, and these are many; or in segments
@@ -99,18 +91,16 @@ def distinct(forms: Iterable[Form], prices: Prices) -> list[str]:
     return list(seen.values())
 
 
-def _price(
-    collective: str, layout: _core.Layout, form: Form, root: int, size_bytes: int, limit_s: float
-) -> float:
+def _price(collective: str, layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
     fewer, more = STEADY_SEGMENTS
     if not segment or size_bytes <= more * segment:
-        return _core.predict(collective, layout, recipe, root, size_bytes, limit_s)
-    at_more = _core.predict(collective, layout, recipe, root, more * segment, limit_s)
-    if at_more == inf:
-        return inf
-    each = (at_more - _core.predict(collective, layout, recipe, root, fewer * segment)) / (more - fewer)
+        return _core.predict(collective, layout, recipe, root, size_bytes)
+    at_fewer, at_more = (
+        _core.predict(collective, layout, recipe, root, count * segment) for count in STEADY_SEGMENTS
+    )
+    each = (at_more - at_fewer) / (more - fewer)
     return at_more + (size_bytes / segment - more) * each
 
 

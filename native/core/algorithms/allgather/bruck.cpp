@@ -2,6 +2,7 @@
 #include "algorithms/allgather/bruck.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace isochrone::core::algorithms::allgather {
 
@@ -15,12 +16,9 @@ void bruck(schedule::Builder& builder, const Group& group, Data& data, int /*par
     const int size = group.size();
     const int me = group.relative();
     const auto run = [&](int first, int length) {
-        std::vector<int> ranks;
-        for (int member = first; member < first + length; ++member) {
-            const auto part = group.part_at(member);
-            ranks.insert(ranks.end(), part.begin(), part.end());
-        }
-        return data.blocks.of(builder, ranks);
+        std::vector<int> members(static_cast<std::size_t>(length));
+        std::iota(members.begin(), members.end(), first);
+        return data.blocks.of(builder, group.parts_at(members));
     };
     for (int have = 1; have < size; have *= 2) {
         const int more = std::min(have, size - have);

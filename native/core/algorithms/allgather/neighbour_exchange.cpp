@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "algorithms/allgather/neighbour_exchange.hpp"
 
+#include <array>
+
 #include "algorithms/allgather/ring.hpp"
 
 namespace isochrone::core::algorithms::allgather {
@@ -17,12 +19,7 @@ void neighbour_exchange(schedule::Builder& builder, const Group& group, Data& da
     if (size % 2 != 0) return ring(builder, group, data, parameter);
     const int me = group.relative();
     const auto pair_of = [&](int first) {
-        std::vector<int> ranks;
-        for (const int member : {first, first + 1}) {
-            const auto part = group.part_at(member % size);
-            ranks.insert(ranks.end(), part.begin(), part.end());
-        }
-        return data.blocks.of(builder, ranks);
+        return data.blocks.of(builder, group.parts_at(std::array{first, first + 1}));
     };
     const bool is_even = me % 2 == 0;
     const int first_peer = is_even ? me + 1 : me - 1;

@@ -10,14 +10,7 @@ namespace isochrone::core::algorithms::allgather {
 void recursive_doubling(schedule::Builder& builder, const Group& group, Data& data, int /*parameter*/) {
     const reduce::Fold fold(group);
     const auto of_run = [&](int first, int length) {
-        std::vector<int> ranks;
-        for (int number = first; number < first + length; ++number) {
-            for (const int member : fold.stood_for(number)) {
-                const auto part = group.part_at(member);
-                ranks.insert(ranks.end(), part.begin(), part.end());
-            }
-        }
-        return data.blocks.of(builder, ranks);
+        return data.blocks.of(builder, group.parts_at(fold.stood_for(first, length)));
     };
     const int relative = group.relative();
     if (fold.me() < 0) {

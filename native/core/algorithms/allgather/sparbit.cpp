@@ -15,12 +15,11 @@ void sparbit(schedule::Builder& builder, const Group& group, Data& data, int /*p
     const int me = group.relative();
     // The blocks that a member sends: those that came from 0, 2, 4, ... times `distance` before it.
     const auto stripe = [&](int member, int distance) {
-        std::vector<int> ranks;
+        std::vector<int> members;
         for (int travelled = 0; travelled + distance < size; travelled += 2 * distance) {
-            const auto part = group.part_at(member + size - travelled);
-            ranks.insert(ranks.end(), part.begin(), part.end());
+            members.push_back(member + size - travelled);
         }
-        return data.blocks.of(builder, ranks);
+        return data.blocks.of(builder, group.parts_at(members));
     };
     const auto rounded = std::bit_ceil(static_cast<unsigned>(size));
     for (int distance = static_cast<int>(rounded / 2); distance > 0; distance /= 2) {

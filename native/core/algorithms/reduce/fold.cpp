@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "algorithms/reduce/fold.hpp"
 
+#include <numeric>
+
 #include "algorithms/reduce/combine.hpp"
 
 namespace isochrone::core::algorithms::reduce {
@@ -18,9 +20,11 @@ int Fold::me() const {
 
 int Fold::member(int number) const { return number < pairs_ ? 2 * number : number + pairs_; }
 
-std::vector<int> Fold::stood_for(int number) const {
-    if (number < pairs_) return {2 * number, 2 * number + 1};
-    return {number + pairs_};
+std::vector<int> Fold::stood_for(int first, int numbers) const {
+    // The second of a pair is between the first of it and the next that goes on.
+    std::vector<int> members(static_cast<std::size_t>(member(first + numbers) - member(first)));
+    std::iota(members.begin(), members.end(), member(first));
+    return members;
 }
 
 void Fold::in(schedule::Builder& builder, const Group& group, Data& data) const {

@@ -20,8 +20,8 @@ class Fold {
     [[nodiscard]] int me() const;
     /// The member, counted from the root, with such a number.
     [[nodiscard]] int member(int number) const;
-    /// The members, counted from the root, for which the one with such a number stands.
-    [[nodiscard]] std::vector<int> stood_for(int number) const;
+    /// The members, counted from the root, for which those with so many numbers from the first on stand.
+    [[nodiscard]] std::vector<int> stood_for(int first, int numbers) const;
     /// Whether this member is one of a pair.
     [[nodiscard]] bool is_paired() const { return relative_ < 2 * pairs_; }
 

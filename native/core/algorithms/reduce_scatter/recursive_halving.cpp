@@ -18,14 +18,7 @@ void recursive_halving(schedule::Builder& builder, const Group& group, Data& dat
         return;
     }
     const auto of_run = [&](int buffer, int first, int length) {
-        std::vector<int> ranks;
-        for (int number = first; number < first + length; ++number) {
-            for (const int member : fold.stood_for(number)) {
-                const auto part = group.part_at(member);
-                ranks.insert(ranks.end(), part.begin(), part.end());
-            }
-        }
-        return data.blocks.in(buffer, builder, ranks);
+        return data.blocks.in(buffer, builder, group.parts_at(fold.stood_for(first, length)));
     };
     const int temporary = fold.size() > 1 ? builder.scratch() : -1;
     for (int half = fold.size() / 2; half > 0; half /= 2) {
