@@ -2,8 +2,8 @@
 """Which levels there are: partitions of the places, chosen from the distances alone.
 
 1. *Cuts.* Partitions that may be levels are the widest gaps of an average linkage (``cuts``).
-2. *Choose.* Of these the one that most ranks support (``criterion``) is taken, then of those outside and
-   inside it, and so on; each is weighed once more between those that are next to it in the end.
+2. *Choose.* Of all of them the one that fails most (``criterion``) is left out, until all hold between their
+   neighbours; then each gap is filled with the cut that most ranks support, if any does.
 3. *Again.* What each rank adds to all its messages, given the levels, is taken away; then a place whose
    distances fit another group better moves there. Levels that do not hold after that are none.
 """
