@@ -46,6 +46,17 @@ def test_between_hosts_some_may_be_near_and_others_alone(across: float) -> None:
     assert levels_of(half_near(across), hosts) == [[32], [4, 4, 4, 4, 16], [4] * 8]
 
 
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_two_parts_that_are_left_over_are_no_half(ranks: int) -> None:
+    """A socket of two caches, and two sockets of one: two are too few to be taken for another half."""
+    cache = np.arange(4 * ranks) // ranks
+    socket = np.maximum(cache - 1, 0)
+    matrix = np.where(socket[:, None] == socket, 20.0, 35.0)
+    matrix[cache[:, None] == cache] = 8.0
+    found = levels_of(matrix, np.zeros(len(cache), dtype=np.int64))
+    assert found == [[4 * ranks], [ranks, ranks, 2 * ranks], [ranks] * 4]
+
+
 @pytest.mark.parametrize("hosts", [[0, 0, 0, 0, 0], [0, 1, 2, 3, 4], [0, 0, 1, 1, 2]])
 def test_one_rank_apart_from_all_others_may_be_slow(hosts: list[int]) -> None:
     assert levels_of(one_apart(), np.array(hosts)) == [[5]]

@@ -85,14 +85,17 @@ class Criterion:
         seen = judge.of(raw, of_use, of_use)
         if not seen.holds:
             return seen
-        alike, sigma, free = self._fit(judge)
+        alike, fitted = self._alike(judge)
+        margins, to_groups = judge.margins(alike)
+        is_few = len(alike) <= ENOUGH
+        # Medians between so few groups would fit what is structure.
+        sigma, free = self._scatter(judge, alike, fitted, None if is_few else to_groups)
         beyond, shared = (self._beyond(sigma, free, own) for own in (0.0, judge.scatter_of_pairs(alike)))
         error = sigma * np.sqrt(
             1 / np.maximum(judge.own.sum(axis=1), 1)[:, None] + 1 / np.maximum(judge.counts, 1)
         )
         # Two ranks share a pair: so few that chance makes all of them nearer by their error need more of it.
         error *= max(1.0, float(ndtri(1 - ERROR ** (2 / judge.formed.sum()))))
-        margins, to_groups = judge.margins(alike)
         # As far as scatter that is no noise reaches; and what pairs share of it, by more than chance makes in
         # any of the cuts. Where few tell it, pairs of their own, ranks of what is shared, more (Student's t).
         usually = float(stdtrit(free, ndtr(BEYOND_SCATTER)))
@@ -102,9 +105,9 @@ class Criterion:
         step = max(LEAST_STEP, usually * beyond, seldom * shared)
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
-        if FEW * len(alike) <= judge.pairs_own + judge.pairs_across and len(alike) <= ENOUGH:
+        if is_few and self._fits(judge):
             # Few ranks may fit what is structure: it must hold, too, where all but a few of them are alike.
-            _, scattered, left = self._fit(judge, odd=LEAST_SHARE)
+            scattered, left = self._scatter(judge, *self._alike(judge, odd=LEAST_SHARE))
             least = max(LEAST_STEP, seldom * self._beyond(scattered, left, 0.0))
         # What counts is the lesser of the two margins, each over what it needs.
         scaled = raw * needed / np.maximum(least, error)
@@ -179,24 +182,32 @@ class Criterion:
         noise = self.pairs.noise * math.sqrt(max(chdtri(free, ERROR) / free, 1.0))
         return math.sqrt(max(sigma**2 - max(noise, own) ** 2, 0.0))
 
-    def _fit(self, judge: Judge, odd: float = 1.0) -> tuple[Floats, float, int]:
-        """[rank, rank], the distances without what ranks add, or a share of them, the oddest; how far those
-        of a kind scatter; and how many of them tell that.
+    def _alike(self, judge: Judge, odd: float = 1.0) -> tuple[Floats, int]:
+        """[rank, rank], the distances without what ranks add, or a share of them, the oddest; and how many
+        values were fitted.
         """
-        log_s, own, across = judge.log_s, judge.own, judge.across
-        pairs = judge.pairs_own + judge.pairs_across
-        # Of fewer pairs a rank, what ranks add would be mostly noise.
-        fits = pairs >= FEW * len(log_s)
-        added = rank_effects(log_s, own, across) if fits else np.zeros(len(log_s))
-        added[np.argsort(-np.abs(added), kind="stable")[math.ceil(odd * len(log_s)) :]] = 0.0
-        alike = log_s - added[:, None] - added[None, :]
-        off, middles = judge.within(alike)
+        log_s = judge.log_s
+        if not self._fits(judge):
+            return log_s, 0
+        fitted = math.ceil(odd * len(log_s))
+        added = rank_effects(log_s, judge.own, judge.across)
+        added[np.argsort(-np.abs(added), kind="stable")[fitted:]] = 0.0
+        return log_s - added[:, None] - added[None, :], fitted - 1
+
+    def _fits(self, judge: Judge) -> bool:
+        """Whether what ranks add can be told: of fewer pairs a rank it would be mostly noise."""
+        return judge.pairs_own + judge.pairs_across >= FEW * len(judge.log_s)
+
+    def _scatter(
+        self, judge: Judge, alike: Floats, fitted: int, to_groups: Floats | None = None
+    ) -> tuple[float, int]:
+        """How far distances of a kind scatter, and how many of them tell that."""
+        (off, usual), (between, usual_between) = judge.within(alike), judge.between(alike, to_groups)
+        pairs = len(off) + len(between)
         # As many of the pairs as are fitted tell nothing of the scatter.
-        free = max(pairs - 1 - middles - fits * (math.ceil(odd * len(log_s)) - 1), 1)
+        free = max(pairs - usual - usual_between - fitted, 1)
         # Of each kind, and of both at once: what is odd among few of a kind moves one, among many the other.
-        between = alike[np.triu(across)]
-        at_once = scatter(np.concatenate([off, between - np.median(between)]))
+        at_once = scatter(np.concatenate([off, between]))
         of_kinds = np.array([scatter(off) if len(off) > 2 else at_once, scatter(between)])
-        each = math.sqrt(float(np.average(of_kinds**2, weights=[judge.pairs_own, judge.pairs_across])))
-        sigma = min(at_once, each) * math.sqrt(pairs / free)
-        return alike, max(sigma, self.pairs.noise), free
+        each = math.sqrt(float(np.average(of_kinds**2, weights=[len(off), len(between)])))
+        return max(min(at_once, each) * math.sqrt(pairs / free), self.pairs.noise), free

@@ -90,14 +90,31 @@ class Judge:
 
     def within(self, log_s: Floats) -> tuple[Floats, int]:
         """[pair], how far the distances within groups are from what is usual in their group: a part may be
-        slower or less deep than others; and how many usual ones there are. Groups of too few pairs to tell
-        share theirs.
+        slower or less deep than others; and how many usual ones there are.
         """
         first, second = np.nonzero(np.triu(self.own))
-        group, values = self._groups[first], log_s[first, second]
-        count = np.bincount(group, minlength=len(self._sizes))
-        group = np.where(count[group] >= FEW, group, len(count))
-        return values - group_medians(group, values, len(count) + 1)[group], len(np.unique(group))
+        return _about_usual(log_s[first, second], self._groups[first])
+
+    def between(self, log_s: Floats, to_groups: Floats | None) -> tuple[Floats, int]:
+        """[pair], likewise of distances across, from what is usual between their two groups. With each rank's
+        distances to groups only of pairs of groups of which one is next to a rank of the other: how far
+        others are says nothing of a margin, and it is far on rings and meshes of groups. Without them all
+        pairs are alike.
+        """
+        across, groups = np.triu(self.across), self._groups
+        block = np.zeros((len(self._sizes), len(self._sizes)), dtype=np.int64)
+        if to_groups is not None:
+            distance = np.where(self._beside, to_groups, np.inf)
+            known = np.isfinite(distance.min(axis=1))
+            adjacent = np.zeros(block.shape, dtype=bool)
+            adjacent[groups[known], np.argmin(distance[known], axis=1)] = True
+            across = across & (adjacent | adjacent.T)[groups][:, groups]
+            # Single ranks tell nothing of what is usual: blocks that have them share theirs.
+            several = np.logical_and.outer(self._sizes > 1, self._sizes > 1)
+            block = np.where(several, np.arange(block.size).reshape(block.shape) + 1, 0)
+            block = np.minimum(block, block.T)
+        first, second = np.nonzero(across)
+        return _about_usual(log_s[first, second], block[groups[first], groups[second]])
 
     def scatter_of_pairs(self, log_s: Floats) -> float:
         """How far distances across scatter at least, but for the chance of an error, for reasons that no
@@ -196,6 +213,15 @@ class Judge:
             _ratio(need),
             float(ndtr(margin / max(error, 1e-12))),
         )
+
+
+def _about_usual(values: Floats, kind: Ints) -> tuple[Floats, int]:
+    """[value], less the median of its kind; and how many medians there are. Kinds of too few to tell share
+    theirs.
+    """
+    _, kind, count = np.unique(kind, return_inverse=True, return_counts=True)
+    kind = np.where(count[kind] >= FEW, kind, len(count))
+    return values - group_medians(kind, values, len(count) + 1)[kind], len(np.unique(kind))
 
 
 def _ratio(log: float) -> float:

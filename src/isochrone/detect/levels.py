@@ -21,7 +21,7 @@ from isochrone.detect.criterion import Criterion
 from isochrone.detect.cuts import cuts
 from isochrone.detect.distance import Distances, Ints
 from isochrone.detect.effects import effects_around
-from isochrone.detect.evidence import MOST_ROUNDS
+from isochrone.detect.evidence import FEW, MOST_ROUNDS
 from isochrone.detect.judge import LEAST_SHARE, Verdict
 from isochrone.detect.partitions import numbered, same
 from isochrone.detect.place_pairs import PlacePairs
@@ -157,7 +157,8 @@ def _halved(distances: Distances, levels: Sequence[Ints]) -> list[Ints]:
             groups = [here[labels[here] == group] for group in np.unique(labels[here])]
             formed = [group for group in groups if len(np.unique(inner[group])) > 1]
             rest = [group for group in groups if len(np.unique(inner[group])) == 1]
-            halved = len(formed) == 1 and 2 * len(formed[0]) == len(here) and len(rest) > 1
-            if halved and min(map(len, rest)) > 1:
+            halved = len(formed) == 1 and 2 * len(formed[0]) == len(here) and len(rest) >= FEW
+            # A half is like the other: of as many parts, of several ranks each.
+            if halved and len(np.unique(inner[formed[0]])) == len(rest) and min(map(len, rest)) > 1:
                 labels[np.concatenate(rest)] = labels[rest[0][0]]
     return found[1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks with a choice of routes, and those in which there are no levels."""
+"""Networks with a choice of routes, groups at several hops from each other, and networks without levels."""
 
 from __future__ import annotations
 
@@ -41,6 +41,28 @@ def dragonfly(random: Random) -> Made:
     around = np.triu(random.random(log_s.shape) < 0.1, 1)
     across = levels[0][:, None] != levels[0][None, :]
     return told(levels, log_s + np.log(1.4) * (across & (around | around.T)), 0.02, random)
+
+
+def linked(random: Random) -> Made:
+    """Groups of a few ranks (sockets, tiles, the nodes of a router) that are joined as a ring, a cube or a
+    mesh: of a rank's other groups some are next to it, and some farther by as much again. Half of them have
+    cores of two threads.
+    """
+    shape, wraps = [([4], True), ([8], True), ([2, 2, 2], True), ([2, 2], False), ([3, 4], False)][
+        int(random.integers(5))
+    ]
+    hops = _apart(np.asarray(shape), wraps)
+    ranks = int(random.integers(3, 9))
+    group = np.repeat(np.arange(len(hops)), ranks)
+    near, hop = random.uniform(1.3, 2.0), random.uniform(0.2, 0.8)
+    log_s = np.log(NEAREST_S * (near + hop * (hops - 1)))[np.ix_(group, group)]
+    log_s[group[:, None] == group[None, :]] = np.log(NEAREST_S)
+    if random.random() < 0.5:
+        return told([group], log_s, 0.02, random)
+    core = np.repeat(np.arange(len(group)), 2)
+    log_s = log_s[np.ix_(core, core)]
+    log_s[core[:, None] == core[None, :]] = np.log(NEAREST_S / 5)
+    return told([group[core], core], log_s, 0.02, random)
 
 
 def flat(random: Random) -> Made:

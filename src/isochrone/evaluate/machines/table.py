@@ -44,6 +44,7 @@ KINDS: dict[str, Callable[[Random], Made]] = {
     "faults": odd.faults,
     "fat-tree": networks.fat_tree,
     "dragonfly": networks.dragonfly,
+    "linked": networks.linked,
     "bursts": odd.bursts,
     "flat": networks.flat,
     "torus": networks.torus,
