@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -345,6 +346,17 @@ TEST(EndsOfAMessageThatDifferInLength, AreAnError) {
             builder.recv(0, builder.blocks(output_buffer, builder.even(2), 0));
     };
     EXPECT_THROW(run(one_group(2), 8, mismatch), std::invalid_argument);
+}
+
+TEST(WhatTakesLongerThanTheLimit, TakesInfinitelyLong) {
+    const auto layout = nodes_of(4, 4);
+    const auto recipe = compose::parse_recipe("chain");
+    const auto limited = [&](double limit_s) {
+        return simulate::predict(bcast, recipe, layout, 0, 1 << 20, {.limit_s = limit_s}).slowest_s;
+    };
+    const double takes_s = price("chain", layout, 1 << 20);
+    EXPECT_EQ(limited(takes_s), takes_s);
+    EXPECT_EQ(limited(0.999 * takes_s), std::numeric_limits<double>::infinity());
 }
 
 TEST(WhatCannotBePriced, IsRefused) {
