@@ -104,6 +104,11 @@ fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; ta
 	$(VENV)/bin/python tests/fuzz/fabric_formats.py build/fuzz/corpus/formats \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
 
+.PHONY: docs
+docs: setup ## Make the documentation as pages, with references from the code, in build/docs.
+	$(EDITABLE) '.[docs]'
+	$(VENV)/bin/python -m sphinx -W -b html docs build/docs
+
 .PHONY: lint
 lint: $(STAMPS)/dev ## Check style and types.
 	$(VENV)/bin/ruff check
