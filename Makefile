@@ -104,9 +104,12 @@ fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; ta
 	$(VENV)/bin/python tests/fuzz/fabric_formats.py build/fuzz/corpus/formats \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
 
-.PHONY: docs
-docs: setup ## Make the documentation as pages, with references from the code, in build/docs.
+$(STAMPS)/docs: pyproject.toml | $(STAMPS)/editable
 	$(EDITABLE) '.[docs]'
+	@touch $@
+
+.PHONY: docs
+docs: $(STAMPS)/docs ## Make the documentation as pages, with references from the code, in build/docs.
 	$(VENV)/bin/python -m sphinx -W -b html docs build/docs
 
 .PHONY: lint

@@ -104,10 +104,9 @@ class Judge:
         across, groups = np.triu(self.across), self._groups
         block = np.zeros((len(self._sizes), len(self._sizes)), dtype=np.int64)
         if to_groups is not None:
-            distance = np.where(self._beside, to_groups, np.inf)
-            known = np.isfinite(distance.min(axis=1))
+            known = np.isfinite(to_groups.min(axis=1))
             adjacent = np.zeros(block.shape, dtype=bool)
-            adjacent[groups[known], np.argmin(distance[known], axis=1)] = True
+            adjacent[groups[known], np.argmin(to_groups[known], axis=1)] = True
             across = across & (adjacent | adjacent.T)[groups][:, groups]
             # Single ranks tell nothing of what is usual: blocks that have them share theirs.
             several = np.logical_and.outer(self._sizes > 1, self._sizes > 1)
@@ -156,14 +155,13 @@ class Judge:
         should be in it.
         """
         middle = (np.median(log_s[self.own]) + np.median(log_s[self.across])) / 2
-        nearest = np.min(np.where(self._beside, to_groups, np.inf), axis=1)
         alone = ~self.own.any(axis=1) & (self._sizes[self._groups] == 1)
-        found: Booleans = alone & (nearest < middle)
+        found: Booleans = alone & (to_groups.min(axis=1) < middle)
         return found
 
     def margins(self, log_s: Floats) -> tuple[Floats, Floats]:
-        """[rank, group], how much farther each group is than the rank's own, infinite of those that are not
-        beside it; and [rank, group], how far each is. Medians of logarithms.
+        """[rank, group], how much farther each group is than the rank's own; and [rank, group], how far each
+        is. Medians of logarithms, infinite of groups that are not beside it.
         """
         groups, own = self._groups, self.own
         low, high = float(log_s.min()), float(log_s.max())
@@ -179,9 +177,9 @@ class Judge:
             np.take_along_axis(ordered, np.minimum(start + of, len(groups) - 1), axis=1)
             for of in (np.maximum(count - 1, 0) // 2, count // 2)
         ]
-        to_groups = np.where(count > 0, (middles[0] + middles[1]) / 2 - shift, np.inf)
+        to_groups = np.where(self._beside & (count > 0), (middles[0] + middles[1]) / 2 - shift, np.inf)
         near = column_medians(np.where(own, log_s, np.nan).T)[:, None]
-        return np.where(self._beside & ~np.isnan(near), to_groups - near, np.inf), to_groups
+        return np.where(np.isnan(near), np.inf, to_groups - near), to_groups
 
     def of(self, margins: Floats, needed: Floats, width: Floats, left_out: Booleans | None = None) -> Verdict:
         """The verdict.
