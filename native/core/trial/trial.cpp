@@ -91,8 +91,10 @@ News Trial::agreed(std::vector<double> slowest_s) {
     const auto block = slowest_s.end() - calls_of_a_block;
     incumbent_s_ = std::max(least_s, median({slowest_s.begin(), block}));
     if (looks_ > 0) return look(*std::min_element(block, slowest_s.end()));
+    const double lost_before_s = lost_s_;
     for (auto call = block; call != slowest_s.end(); ++call) lost_s_ += *call - incumbent_s_;
     lost_s_ = std::max(0.0, lost_s_);
+    if (ratios_.empty()) sunk_s_ = std::max(0.0, lost_s_ - lost_before_s);
     ratios_.push_back(slowest_s.back() / incumbent_s_);
     return decide();
 }
@@ -140,6 +142,7 @@ News Trial::decide() {
 
 void Trial::end_round(std::int64_t next_at, double expected_ratio) {
     ratios_.clear();
+    sunk_s_ = 0;
     is_check_ = true;
     looks_ = 1;
     next_block(next_at, expected_ratio);
@@ -150,7 +153,8 @@ void Trial::next_block(std::int64_t earliest, double expected_ratio) {
     block_at_ = earliest;
     // What gains needs not be afforded: a first call that set up connections is made up for soonest so.
     if (expected_ratio <= better) return;
-    const double affordable = (lost_s_ + loss(expected_ratio, incumbent_s_)) / (share() * incumbent_s_);
+    const double risked_s = std::max(0.0, lost_s_ - sunk_s_) + loss(expected_ratio, incumbent_s_);
+    const double affordable = risked_s / (share() * incumbent_s_);
     constexpr double never = 1e18;
     block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
 }

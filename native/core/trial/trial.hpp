@@ -20,7 +20,9 @@
 //
 // A block is begun when it is expected to gain, or else only when what the challenger has lost so far, and
 // what the block is expected to lose, is within a share of the time of all calls so far. What a challenger
-// costs beyond that is the surprise of its first block, which the calls after it make up for.
+// costs beyond that is the surprise of its first block, which the calls after it make up for. Some of that is
+// paid once: the first call of a recipe connects ranks. It is spent whether or not the round goes on, so it
+// does not hold up its own round. It does hold up those after it.
 //
 // Several challengers may be tried one after the other, each against the best so far.
 #pragma once
@@ -105,6 +107,7 @@ class Trial {
     std::vector<double> recorded_;  ///< the incumbent's, then those of the block
     double incumbent_s_ = 0;
     double lost_s_ = 0;  ///< by all challengers so far; what they gained counts against it
+    double sunk_s_ = 0;  ///< of these, in the first block of this round
     std::vector<double> ratios_;
     Round round_;
 };
