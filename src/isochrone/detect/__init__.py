@@ -8,8 +8,8 @@ ranks are not bound; else they, hardware, the map of a fabric and a simulator's 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from isochrone.detect.labels import accuracies, agreement, level_names
 from isochrone.detect.levels import judged
 from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
+from isochrone.detect.not_bound import levels_inside_places
 from isochrone.detect.partitions import members, same
 from isochrone.fabric.switches import Switches
 from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
@@ -89,10 +90,13 @@ def detect(
     sure: Sequence[float | None]
     others: Sequence[Verdict] = ()
     found: Sequence[Verdict] = ()
+    inside: Sequence[Verdict] = ()
     if clustering is None:
         found, others = judged(pairs)
         found = with_levels_by_size(found, distances_from or measurements)
         others = [other for other in others if not any(same(other.labels, one.labels) for one in found)]
+        # Ranks that wait for a core run where one is free.
+        inside = [] if measurements.oversubscribed else levels_inside_places(pairs)
         levels: Sequence[Ints] = [verdict.labels for verdict in found]
         sure = [verdict.confidence for verdict in found]
         how = "average linkage of half round trips, levels chosen from the data"
@@ -102,6 +106,10 @@ def detect(
         how = str(clustering)
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
+
+    def of_ranks(verdict: Verdict) -> Verdict:
+        return replace(verdict, labels=verdict.labels[pairs.place_of])
+
     with_places = [*partitions, pairs.place_of]
     remembered = () if earlier is None else remembered_by(earlier, left_in or range(measurements.ranks))
     known = known_partitions(measurements, truth, fabric, remembered)
@@ -136,17 +144,23 @@ def detect(
             for each in known
             if each.source in (TRUTH, FABRIC)
         ),
-        reasons=_reasons(dict(zip(names[1:], found[1:], strict=False)), others, pairs.place_of),
+        reasons=_reasons(
+            (
+                *((name, of_ranks(one)) for name, one in zip(names[1:], found[1:], strict=False)),
+                *((None, of_ranks(other)) for other in others),
+                *((None, one) for one in inside),
+            )
+        ),
     )
     disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
     return topology, DetectReport(disagreements, pairs.noise)
 
 
-def _reasons(levels: Mapping[str, Verdict], others: Sequence[Verdict], place_of: Ints) -> tuple[Reason, ...]:
-    """What was found of the levels, by name, and of what is none, outermost first."""
+def _reasons(verdicts: Iterable[tuple[str | None, Verdict]]) -> tuple[Reason, ...]:
+    """Verdicts on partitions of ranks, with the names of those that are levels, outermost first."""
     found = []
-    for name, verdict in [*levels.items(), *((None, other) for other in others)]:
-        sizes = np.bincount(verdict.labels[place_of])
+    for name, verdict in verdicts:
+        sizes = np.bincount(verdict.labels)
         sizes = sizes[sizes > 0]
         found.append(
             Reason(

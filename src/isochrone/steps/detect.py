@@ -12,6 +12,7 @@ from msgspec import structs
 
 from isochrone.detect import Clustering
 from isochrone.detect import detect as detect_topology
+from isochrone.detect.not_bound import NOT_BOUND
 from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches
 from isochrone.files import (
@@ -64,7 +65,7 @@ def detect(
         kind, size_bytes = predicted
         topology = structs.replace(topology, source={**topology.source, "distance": [kind, size_bytes]})
     _write(output, topology, replace_any)
-    _say_what_is_not_bound(found)
+    _say_what_is_not_bound(found, topology)
     for name in report.disagreements:
         _log.warning("message times do not show the groups that %s has: see 'agreement' in %s", name, output)
     # Where ranks share CPUs, it is these that scatter.
@@ -80,15 +81,17 @@ def detect(
     return topology
 
 
-def _say_what_is_not_bound(found: Measurements) -> None:
+def _say_what_is_not_bound(found: Measurements, topology: Topology) -> None:
     """Of three or more ranks of a host some may be nearer than others, unless they wait for cores."""
     on = Counter(place.host for place in found.places if place.cpus is None)
     many = [host for host, ranks in on.items() if ranks > 2]
     if many and not found.oversubscribed:
+        ran = [reason.what for reason in topology.reasons if reason.why_not == NOT_BOUND]
         _log.warning(
-            "ranks of %s are not bound to cores, so that nothing inside a host is told: bind them, as by "
+            "ranks of %s are not bound to cores, so that nothing inside a host is told%s: bind them, as by "
             "mpiexec --bind-to core or srun --cpu-bind=cores",
             many[0] if len(many) == 1 else f"{len(many)} hosts",
+            f" (this time they were {', and '.join(ran)})" if ran else "",
         )
 
 
