@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ranks that are not bound: how they ran is said where it shows, and is no level. Who starts them is told what
-detection cannot say then, and how to bind them.
+"""Ranks that are not bound: how they ran is said where it shows, and is no level; and who starts them is told
+how to bind them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def said_inside(measurements) -> list[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize(("nodes", "sockets", "cores"), [(1, 2, 4), (2, 2, 4), (3, 4, 2), (1, 3, 5), (4, 2, 3)])
+@pytest.mark.parametrize(
+    ("nodes", "sockets", "cores"), [(1, 2, 4), (2, 2, 4), (3, 4, 2), (1, 3, 5), (4, 2, 3)]
+)
 def test_how_ranks_ran_that_stayed_where_they_were_is_said(
     nodes, sockets, cores, seed, make_regular, make_measurements
 ):
