@@ -37,7 +37,8 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "two.yaml").write_text(SYSTEM, encoding="utf-8")
     (folder / "one.yaml").write_text(SYSTEM.replace("cores: 2", "cores: 1"), encoding="utf-8")
     (folder / "topology.conf").write_text(SWITCHES, encoding="utf-8")
-    done = typed(folder, "survey", "--sim", "two.yaml", "-o", "s")
+    few = ("--collectives", "bcast,allreduce", "--sizes", "8,65536")
+    done = typed(folder, "survey", "--sim", "two.yaml", "-o", "s", *few)
     assert done.returncode == 0, done.stderr
     return folder
 
