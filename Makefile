@@ -92,10 +92,13 @@ test-python: setup
 
 FUZZ_SECONDS ?= 300
 
-.PHONY: fuzz
-fuzz: setup ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
+$(STAMPS)/fuzz: pyproject.toml | $(STAMPS)/editable
 	scripts/install-packages clang libclang-rt-dev
 	$(EDITABLE) '.[fuzz]'
+	@touch $@
+
+.PHONY: fuzz
+fuzz: $(STAMPS)/fuzz ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
 	$(CMAKE) --preset fuzz
 	$(VENV)/bin/cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus/service build/fuzz/corpus/formats
