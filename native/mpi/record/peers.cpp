@@ -104,6 +104,24 @@ const std::vector<int>& PeersOf::neighbours(Word comm) {
     return *peers.neighbours;
 }
 
+int PeersOf::group_of(Peers& peers) {
+    const std::lock_guard lock(mutex_);
+    if (peers.group < 0)
+        peers.group = groups_.try_emplace(peers.world, static_cast<int>(groups_.size())).first->second;
+    return peers.group;
+}
+
+std::optional<int> PeersOf::known_group(const std::vector<int>& world) const {
+    const auto found = groups_.find(world);
+    return found == groups_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<const std::vector<int>*> PeersOf::groups() const {
+    std::vector<const std::vector<int>*> ranks(groups_.size());
+    for (const auto& [world, number] : groups_) ranks[static_cast<std::size_t>(number)] = &world;
+    return ranks;
+}
+
 template <class Make>
 Peers& PeersOf::find(Last& last, Known& known, Word word, Make&& make) {
     const std::uint64_t now = epoch.load(std::memory_order_acquire);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,6 +47,13 @@ class PeersOf {
     /// The neighbours of this rank by the topology of a communicator.
     const std::vector<int>& neighbours(Word comm);
 
+    /// The number of these ranks among all groups that were asked for, from 0. Any thread may ask.
+    int group_of(Peers& peers);
+    /// These two once nobody asks for more. The number of ranks of the world, if it was asked for;
+    [[nodiscard]] std::optional<int> known_group(const std::vector<int>& world) const;
+    /// and the ranks of each number.
+    [[nodiscard]] std::vector<const std::vector<int>*> groups() const;
+
   private:
     using Known = std::unordered_map<Word, std::unique_ptr<Peers>>;
     struct Last {
@@ -69,6 +77,7 @@ class PeersOf {
     std::mutex mutex_;  // guards what follows; MPI is not called with it
     Known communicators_;
     Known windows_;
+    std::map<std::vector<int>, int> groups_;
 
     __attribute__((tls_model("initial-exec"))) static thread_local constinit Last last_communicator_;
     __attribute__((tls_model("initial-exec"))) static thread_local constinit Last last_window_;

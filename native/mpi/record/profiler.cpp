@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "clock/clock.hpp"
 #include "collectives/collective.hpp"
 #include "comm/check.hpp"
-#include "comm/world.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -67,14 +67,7 @@ void combine(std::vector<double>& values, MPI_Op op, MPI_Comm comm) {
 
 }  // namespace
 
-Profiler::Profiler()
-    : rank_(comm::rank_in(MPI_COMM_WORLD)),
-      size_(comm::size_of(MPI_COMM_WORLD)),
-      comm_(comm::own_world()),
-      places_(comm::gather_places(comm_)),
-      threads_(comm::threads_may_call()),
-      clock_(clock::synchronise(comm_)),
-      begin_s_(clock::now()) {}
+Profiler::Profiler() : clock_(clock::synchronise(world_.comm)), begin_s_(clock::now()) {}
 
 void Profiler::timed(const Call& call, double begin_s, double end_s) {
     Peers& peers = peers_.communicator(call.comm);
@@ -89,9 +82,9 @@ void Profiler::timed(const Call& call, double begin_s, double end_s) {
     const auto number = static_cast<std::uint64_t>(call.collective - core::collectives::all().data());
     const auto digits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
     const auto root = static_cast<std::uint64_t>(call.collective->rooted ? call.root : 0);
-    const auto group = static_cast<std::uint64_t>(group_of(peers));
+    const auto group = static_cast<std::uint64_t>(peers_.group_of(peers));
     std::unique_lock lock(mutex_, std::defer_lock);
-    if (threads_) lock.lock();
+    if (world_.threads) lock.lock();
     Timed& here = timed_[{group << 32U | root, number << collective_shift | digits}];
     const std::int64_t call_number = here.calls++;
     here.bytes += bytes;
@@ -106,30 +99,22 @@ void Profiler::timed(const Call& call, double begin_s, double end_s) {
     here.samples.push_back({begin_s, end_s});
 }
 
-int Profiler::group_of(Peers& peers) {
-    const std::lock_guard lock(mutex_);
-    if (peers.group < 0)
-        peers.group = groups_.try_emplace(peers.world, static_cast<int>(groups_.size())).first->second;
-    return peers.group;
-}
-
 /// The rows of all ranks and their groups, alike on all: of each group its first rank tells. Rows are four
 /// words each: collective, group, root, and bits of the size.
 std::vector<std::int64_t> Profiler::all_rows(Profile& profile) const {
     std::vector<std::int64_t> mine;
-    std::vector<const std::vector<int>*> groups(groups_.size());
-    for (const auto& [ranks, number] : groups_) groups[static_cast<std::size_t>(number)] = &ranks;
+    const auto groups = peers_.groups();
     for (const auto& [key, unused] : timed_) {
         const auto& ranks = *groups[key.where >> 32U];
-        if (ranks.front() != rank_) continue;
+        if (ranks.front() != world_.rank) continue;
         mine.insert(mine.end(),
                     {static_cast<std::int64_t>(key.what >> collective_shift),
                      static_cast<std::int64_t>(key.where & 0xffffffffU),
                      static_cast<std::int64_t>(key.what & 0xffU), static_cast<std::int64_t>(ranks.size())});
         mine.insert(mine.end(), ranks.begin(), ranks.end());
     }
-    auto words = collect(mine, size_, rank_, comm_);
-    share(words, comm_);
+    auto words = collect(mine, world_.size, world_.rank, world_.comm);
+    share(words, world_.comm);
     std::vector<std::int64_t> rows;
     std::map<std::vector<int>, std::int64_t> numbers;
     for (const std::int64_t* next = words.data(); next < words.data() + words.size();) {
@@ -151,23 +136,23 @@ Profile Profiler::gathered() {
     for (std::size_t at = 0; at < mine.size(); ++at) {
         const std::int64_t* row = rows.data() + 4 * at;
         profile.rows.push_back({.collective = row[0], .group = row[1], .root = row[2]});
-        const auto group = groups_.find(profile.groups[index(row[1])]);
-        if (group == groups_.end()) continue;
-        const auto number = static_cast<std::uint64_t>(group->second);
+        const auto group = peers_.known_group(profile.groups[index(row[1])]);
+        if (!group) continue;
+        const auto number = static_cast<std::uint64_t>(*group);
         const auto found = timed_.find(
             {number << 32U | static_cast<std::uint64_t>(row[2]),
              static_cast<std::uint64_t>(row[0]) << collective_shift | static_cast<std::uint64_t>(row[3])});
         if (found != timed_.end()) mine[at] = &found->second;
     }
-    profile.rank_s = gather_one(end_s - begin_s_, size_, comm_);
+    profile.rank_s = gather_one(end_s - begin_s_, world_.size, world_.comm);
     double spent_s = 0;
     for (const auto& [key, timed] : timed_) spent_s += timed.seconds;
-    profile.collectives_s = gather_one(spent_s, size_, comm_);
+    profile.collectives_s = gather_one(spent_s, world_.size, world_.comm);
     measure(profile, mine);
     std::array<std::int64_t, untimed_names.size()> counts{};
     for (std::size_t kind = 0; kind < counts.size(); ++kind) counts[kind] = untimed_[kind];
     check(PMPI_Reduce(counts.data(), profile.untimed.data(), static_cast<int>(counts.size()), MPI_INT64_T,
-                      MPI_MAX, 0, comm_),
+                      MPI_MAX, 0, world_.comm),
           "MPI_Reduce");
     return profile;
 }
@@ -176,7 +161,7 @@ Profile Profiler::gathered() {
 /// took no part.
 void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) {
     const double compared_s = clock::now();
-    const clock::SyncedClock now = clock::synchronise(comm_);
+    const clock::SyncedClock now = clock::synchronise(world_.comm);
     profile.sync_error_s = std::max(clock_.error_s(), now.error_s());
     // Clocks drift, for all that is known evenly.
     const double first = clock_.to_global(0);
@@ -192,19 +177,19 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
         seconds[row] = mine[row]->seconds;
         calls[row] = static_cast<double>(mine[row]->calls);
         // Calls of several threads have no order that all ranks know.
-        fewest[row] = threads_ ? 0 : -calls[row];
+        fewest[row] = world_.threads ? 0 : -calls[row];
     }
     // A rank that took part in the group and made no such call.
     for (std::size_t row = 0; row < rows; ++row) {
         const auto& ranks = profile.groups[index(profile.rows[row].group)];
-        if (mine[row] == nullptr && std::find(ranks.begin(), ranks.end(), rank_) != ranks.end())
+        if (mine[row] == nullptr && std::find(ranks.begin(), ranks.end(), world_.rank) != ranks.end())
             fewest[row] = 0;
     }
     auto slowest = seconds;
-    combine(calls, MPI_MAX, comm_);
-    combine(fewest, MPI_MAX, comm_);
-    combine(slowest, MPI_MAX, comm_);
-    combine(seconds, MPI_SUM, comm_);
+    combine(calls, MPI_MAX, world_.comm);
+    combine(fewest, MPI_MAX, world_.comm);
+    combine(slowest, MPI_MAX, world_.comm);
+    combine(seconds, MPI_SUM, world_.comm);
     double waited_s = 0;
     for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
         const std::size_t end = std::min(rows, begin + rows_at_once);
@@ -221,8 +206,8 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
                 left[cell(row, k)] = global(mine[row]->samples[k].end_s);
             }
         }
-        combine(came, MPI_MAX, comm_);
-        combine(left, MPI_MAX, comm_);
+        combine(came, MPI_MAX, world_.comm);
+        combine(left, MPI_MAX, world_.comm);
         for (std::size_t row = begin; row < end; ++row) {
             TimedCalls& out = profile.rows[row];
             out.calls = static_cast<std::int64_t>(calls[row]);
@@ -255,14 +240,14 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
         sums[2 * row + 1] = profile.rows[row].waiting_s;
         bytes[row] = mine[row] == nullptr ? 0 : static_cast<double>(mine[row]->bytes);
     }
-    combine(sums, MPI_SUM, comm_);
-    combine(bytes, MPI_MAX, comm_);
+    combine(sums, MPI_SUM, world_.comm);
+    combine(bytes, MPI_MAX, world_.comm);
     for (std::size_t row = 0; row < rows; ++row) {
         profile.rows[row].sampled_s = sums[2 * row];
         profile.rows[row].waiting_s = sums[2 * row + 1];
         profile.rows[row].bytes = static_cast<std::int64_t>(bytes[row]);
     }
-    profile.waiting_s = gather_one(waited_s, size_, comm_);
+    profile.waiting_s = gather_one(waited_s, world_.size, world_.comm);
 }
 
 }  // namespace isochrone::mpi::record

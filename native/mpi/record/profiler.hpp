@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "interpose/call.hpp"
 #include "record/counts.hpp"
 #include "record/peers.hpp"
+#include "record/world.hpp"
 
 namespace isochrone::mpi::record {
 
@@ -74,8 +74,8 @@ class Profiler {
 
     /// Collective over the world: what all ranks have seen, on rank 0. Throws comm::Error.
     [[nodiscard]] Profile gathered();
-    [[nodiscard]] int rank() const { return rank_; }
-    [[nodiscard]] const std::vector<comm::Place>& places() const { return places_; }
+    [[nodiscard]] int rank() const { return world_.rank; }
+    [[nodiscard]] const std::vector<comm::Place>& places() const { return world_.places; }
 
   private:
     struct Span {
@@ -95,22 +95,16 @@ class Profiler {
         }
     };
 
-    int group_of(Peers& peers);
     [[nodiscard]] std::vector<std::int64_t> all_rows(Profile& profile) const;
     void measure(Profile& profile, const std::vector<const Timed*>& mine);
 
-    int rank_;
-    int size_;
-    MPI_Comm comm_;  // for what is gathered
-    std::vector<comm::Place> places_;
-    bool threads_;  // whether several may call at once
+    World world_;
     clock::SyncedClock clock_;
     double begin_s_;
     PeersOf peers_;
     std::array<std::atomic<std::int64_t>, untimed_names.size()> untimed_{};
     std::mutex mutex_;  // guards what follows; MPI is not called with it
     std::unordered_map<Key, Timed, Hash> timed_;
-    std::map<std::vector<int>, int> groups_;
 };
 
 }  // namespace isochrone::mpi::record

@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <map>
 #include <new>
 #include <string_view>
 
 #include "comm/check.hpp"
-#include "comm/world.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -53,13 +53,7 @@ Item take(const std::int64_t*& words) {
 
 }  // namespace
 
-Recorder::Recorder()
-    : rank_(comm::rank_in(MPI_COMM_WORLD)),
-      size_(comm::size_of(MPI_COMM_WORLD)),
-      comm_(comm::own_world()),
-      places_(comm::gather_places(comm_)),
-      threads_(comm::threads_may_call()),
-      begin_(std::chrono::steady_clock::now()) {}
+Recorder::Recorder() : begin_(std::chrono::steady_clock::now()) {}
 
 void Recorder::message(const Message& message, const void* request) {
     take(request, [&](auto&& emit) { read(message, emit); });
@@ -92,7 +86,7 @@ void Recorder::read(const Message& message, Emit&& emit) {
         message.window != 0 ? peers_.window(message.window) : peers_.communicator(message.comm);
     if (message.peer < 0 || static_cast<std::size_t>(message.peer) >= peers.world.size()) return;
     const int peer = peers.world[static_cast<std::size_t>(message.peer)];
-    if (peer == MPI_UNDEFINED || peer == rank_) return;
+    if (peer == MPI_UNDEFINED || peer == world_.rank) return;
     const auto leg = [&](const Leg& one, bool back) {
         if (one.count < 0) return;
         const std::int64_t bytes = bytes_of(one.count, one.type);
@@ -117,7 +111,7 @@ void Recorder::read(const Call& call, Emit&& emit) {
     const std::int64_t bytes = agreed_bytes(call, size);
     const auto number = call.collective - core::collectives::all().data();
     Key key = row_key(0, bytes, false, number);
-    key.where = static_cast<std::uint64_t>(group_of(peers)) << 32U |
+    key.where = static_cast<std::uint64_t>(peers_.group_of(peers)) << 32U |
                 static_cast<std::uint64_t>(call.collective->rooted ? call.root : 0);
     emit(Entry{true, key, bytes});
 }
@@ -128,7 +122,7 @@ void Recorder::read_pieces(const Call& call, const Peers& peers, Emit&& emit) {
     const auto number = call.collective - core::collectives::all().data();
     const auto piece = [&](int to, std::int64_t bytes) {
         const int peer = peers.world[static_cast<std::size_t>(to)];
-        if (bytes > 0 && peer != rank_) emit(Entry{false, row_key(peer, bytes, false, number), bytes});
+        if (bytes > 0 && peer != world_.rank) emit(Entry{false, row_key(peer, bytes, false, number), bytes});
     };
     if (call.collective->is_exchange()) {
         const Part& part = call.input == MPI_IN_PLACE ? call.receive : call.send;
@@ -153,7 +147,7 @@ void Recorder::read_neighbours(const Call& call, Emit&& emit) {
         const int at = index++;
         if (to < 0 || static_cast<std::size_t>(to) >= peers.world.size()) continue;
         const int peer = peers.world[static_cast<std::size_t>(to)];
-        if (peer == MPI_UNDEFINED || peer == rank_) continue;
+        if (peer == MPI_UNDEFINED || peer == world_.rank) continue;
         const std::int64_t bytes = block_bytes(call.send, at, call.large);
         emit(Entry{false, row_key(peer, bytes, false, -1), bytes});
     }
@@ -182,15 +176,8 @@ void Recorder::add(const Entry& entry) {
     Key key = entry.key;
     key.what |= static_cast<std::uint64_t>(phase_.load(std::memory_order_relaxed)) << phase_shift;
     std::unique_lock lock(mutex_, std::defer_lock);
-    if (threads_) lock.lock();
+    if (world_.threads) lock.lock();
     (entry.is_call ? calls_ : rows_).add(key, 1, entry.bytes);
-}
-
-int Recorder::group_of(Peers& peers) {
-    const std::lock_guard lock(mutex_);
-    if (peers.group < 0)
-        peers.group = groups_.try_emplace(peers.world, static_cast<int>(groups_.size())).first->second;
-    return peers.group;
 }
 
 /// Rows, calls and groups, each with their number before them; of a group its size too.
@@ -202,7 +189,7 @@ std::vector<std::int64_t> Recorder::as_words() const {
         const std::uint64_t what = count.key.what;
         Row row{.phase = static_cast<std::int64_t>(what >> phase_shift),
                 .collective = static_cast<std::int64_t>(what >> collective_shift & 0xffffU) - 1,
-                .source = rank_,
+                .source = world_.rank,
                 .target = static_cast<std::int64_t>(count.key.where),
                 .messages = count.times,
                 .bytes = count.bytes};
@@ -219,8 +206,7 @@ std::vector<std::int64_t> Recorder::as_words() const {
                             .calls = count.times,
                             .bytes = count.bytes});
     });
-    std::vector<const std::vector<int>*> groups(groups_.size());
-    for (const auto& [ranks, number] : groups_) groups[static_cast<std::size_t>(number)] = &ranks;
+    const auto groups = peers_.groups();
     words.push_back(static_cast<std::int64_t>(groups.size()));
     for (const auto* ranks : groups) {
         words.push_back(static_cast<std::int64_t>(ranks->size()));
@@ -235,11 +221,11 @@ Record Recorder::gathered() {
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin_;
     const double seconds = gone.count();
     double slowest_s = 0;
-    check(PMPI_Reduce(&seconds, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, 0, comm_), "MPI_Reduce");
+    check(PMPI_Reduce(&seconds, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, 0, world_.comm), "MPI_Reduce");
     const auto mine = as_words();
     auto length = static_cast<std::int64_t>(mine.size());
-    std::vector<std::int64_t> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
-    check(PMPI_Gather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, 0, comm_), "MPI_Gather");
+    std::vector<std::int64_t> lengths(world_.rank == 0 ? static_cast<std::size_t>(world_.size) : 0);
+    check(PMPI_Gather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, 0, world_.comm), "MPI_Gather");
     const auto in_parts = [&](std::int64_t all, auto&& part) {
         for (std::int64_t at = 0; at < all; at += most_words)
             part(at, static_cast<int>(std::min(most_words, all - at)));
@@ -261,21 +247,21 @@ Record Recorder::gathered() {
     } catch (const std::bad_alloc&) {
         has_room = 0;
     }
-    check(PMPI_Bcast(&has_room, 1, MPI_INT, 0, comm_), "MPI_Bcast");
+    check(PMPI_Bcast(&has_room, 1, MPI_INT, 0, world_.comm), "MPI_Bcast");
     if (has_room == 0) throw std::bad_alloc();
-    if (rank_ != 0) {
+    if (world_.rank != 0) {
         in_parts(length, [&](std::int64_t at, int count) {
-            check(PMPI_Send(mine.data() + at, count, MPI_INT64_T, 0, tag, comm_), "MPI_Send");
+            check(PMPI_Send(mine.data() + at, count, MPI_INT64_T, 0, tag, world_.comm), "MPI_Send");
         });
         return {};
     }
     std::map<std::vector<int>, std::int64_t> numbers;
-    for (int rank = 0; rank < size_; ++rank) {
+    for (int rank = 0; rank < world_.size; ++rank) {
         const std::int64_t* next = mine.data();
         if (rank != 0) {
             words.resize(static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank)]));
             in_parts(static_cast<std::int64_t>(words.size()), [&](std::int64_t at, int count) {
-                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, comm_, MPI_STATUS_IGNORE),
+                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, world_.comm, MPI_STATUS_IGNORE),
                       "MPI_Recv");
             });
             next = words.data();

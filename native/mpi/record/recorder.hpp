@@ -14,7 +14,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -26,6 +25,7 @@
 #include "record/counts.hpp"
 #include "record/message.hpp"
 #include "record/peers.hpp"
+#include "record/world.hpp"
 
 namespace isochrone::mpi::record {
 
@@ -80,8 +80,8 @@ class Recorder {
 
     /// Collective over the world: what all ranks have counted, on rank 0. Throws comm::Error.
     [[nodiscard]] Record gathered();
-    [[nodiscard]] int rank() const { return rank_; }
-    [[nodiscard]] const std::vector<comm::Place>& places() const { return places_; }
+    [[nodiscard]] int rank() const { return world_.rank; }
+    [[nodiscard]] const std::vector<comm::Place>& places() const { return world_.places; }
 
   private:
     /// What one call adds to one of the tables, without its phase.
@@ -102,21 +102,15 @@ class Recorder {
     template <class Read>
     void take(const void* request, Read&& read);
     void add(const Entry& entry);
-    int group_of(Peers& peers);
     [[nodiscard]] std::vector<std::int64_t> as_words() const;
 
-    int rank_;
-    int size_;
-    MPI_Comm comm_;  // for what is gathered
-    std::vector<comm::Place> places_;
-    bool threads_;  // whether several may call at once
+    World world_;
     std::chrono::steady_clock::time_point begin_;
     PeersOf peers_;
     std::atomic<int> phase_ = 1;
     std::mutex mutex_;  // guards what follows; MPI is not called with it
     Counts rows_;
     Counts calls_;
-    std::map<std::vector<int>, int> groups_;
     std::unordered_map<Word, std::vector<Entry>> prepared_;  // by request
 };
 

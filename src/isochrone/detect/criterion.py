@@ -103,6 +103,8 @@ class Criterion:
         tried = min(MOST_CUTS, max(self.pairs.places - 3, 1))
         seldom = float(stdtrit(len(alike), 1 - ERROR / tried))
         step = max(LEAST_STEP, usually * beyond, seldom * shared)
+        if len(np.unique(labels)) == len(labels):
+            step = LEAST_STEP  # places are known, not chosen: what is asked is whether they are nearer inside
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
         if is_few and self._fits(judge):
@@ -122,8 +124,9 @@ class Criterion:
         together = groups[:, None] == groups[None, :]
         log_s, usual, known = self.pairs.block(at)
         own = known & together
-        if inner is not None:
-            own &= inner[at][:, None] != inner[at][None, :]
+        # What is within a place tells of the place alone: within a group of several it is another distance.
+        one_place = (np.bincount(labels)[labels[at]] == 1) & (inner is None)
+        own &= (units[at][:, None] != units[at][None, :]) | one_place[:, None]
         across = known & (outside[:, None] == outside[None, :]) & ~together
         apart = False
         parents_of = np.unique(np.stack([outer, labels]), axis=1)[0]
