@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Hosts of several ranks that are not bound and wait for each other's cores: what is within a host scatters by
-far more than what is between hosts, and hides neither the hosts nor the racks around them.
+"""Hosts of ranks that are not bound and wait for each other's cores: what is within a host scatters far more
+than what is between hosts, and hides neither hosts nor racks.
 """
 
 from __future__ import annotations

@@ -165,6 +165,10 @@ void Trial::challenge(double expected_s) {
     next_block(calls_ + between_blocks, expected_s / incumbent_s_);
 }
 
+void Trial::wait_until(std::int64_t calls) {
+    agree_at_ = std::clamp(calls, calls_ + first_agreement, std::max(2 * calls_, calls_ + first_agreement));
+}
+
 void Trial::seek() {
     stage_ = Stage::seeking;
     agree_at_ = calls_ + first_agreement;

@@ -71,6 +71,8 @@ class Trial {
 
     /// A challenger that is expected to take so long.
     void challenge(double expected_s);
+    /// There is none yet: it is asked for again after so many calls in all, or after twice as many as now.
+    void wait_until(std::int64_t calls);
     /// After a round: another challenger is wanted, before the two of that round are looked at again.
     void seek();
     /// There is no challenger, or no other one: the two that are known are looked at again, ever more seldom.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -53,6 +54,7 @@ std::string in_words(double value) {
 struct Live::Proposal {
     enum class What : std::uint8_t { wait, nothing, recipe };
     What what = What::wait;
+    std::int64_t calls = 0;  ///< until which to wait
     double seconds = 0;
     std::array<char, 512> text{};
 };
@@ -215,11 +217,18 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
                          static_cast<double>(kind.pricing->priced() - priced_before);
             }
         }
-        if (kind.pricing && (kind.pricing->is_done() || kind.pricing->priced() >= enough_priced))
+        const std::size_t priced = kind.pricing ? kind.pricing->priced() : 0;
+        if (kind.pricing && (kind.pricing->is_done() || priced >= enough_priced)) {
             propose(kind, proposal);
+        } else {
+            const double needed_s = kind.priced_s + static_cast<double>(enough_priced - priced) * next_s;
+            // Of recipes that take ever longer there is no end to the calls.
+            proposal.calls =
+                static_cast<std::int64_t>(std::min(1e15, std::ceil(needed_s / (pricing_share * native_s))));
+        }
     }
     check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");
-    if (proposal.what == Proposal::What::wait) return;
+    if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {
         decision =

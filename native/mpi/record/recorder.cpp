@@ -261,7 +261,8 @@ Record Recorder::gathered() {
         if (rank != 0) {
             words.resize(static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank)]));
             in_parts(static_cast<std::int64_t>(words.size()), [&](std::int64_t at, int count) {
-                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, world_.comm, MPI_STATUS_IGNORE),
+                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, world_.comm,
+                                MPI_STATUS_IGNORE),
                       "MPI_Recv");
             });
             next = words.data();
