@@ -17,7 +17,7 @@ from isochrone.detect.judge import Verdict
 from isochrone.detect.levels import judged
 from isochrone.detect.partitions import refines, same
 
-NOT_BOUND = "its ranks are not bound: they ran so this time, and may run elsewhere the next"
+NOT_BOUND = "its ranks are not bound to cores: they ran so this time, and may run elsewhere the next"
 
 
 def levels_inside_places(pairs: Distances) -> list[Verdict]:
