@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Whether `isochrone bench` agrees with OSU's and Intel's programs about the library's own collectives.
 
-Usage: agreement.py RESULT.json [LAB] [--mpi NAME] [--launches N] [--calls N] [--sizes BYTES,...]
+Usage: agreement.py RESULT.json [LAB] [--mpi NAME] [--launches N] [--calls N] [--collectives NAME,...]
+       [--sizes BYTES,...]
        agreement.py RESULT.json --table
 
 These run in turn in a lab, launch after launch: isochrone-bench, OSU's loops (osu_loops.c) after a barrier as
@@ -65,16 +66,18 @@ def main() -> int:
     parser.add_argument("--mpi", default="intel")
     parser.add_argument("--launches", type=int, default=8)
     parser.add_argument("--calls", type=int, default=20, help="of each collective and size in a launch")
+    parser.add_argument("--collectives", default=",".join(COLLECTIVES))
     parser.add_argument("--sizes", default=",".join(map(str, SIZES_BYTES)))
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
     if not wanted.table:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
+        collectives = wanted.collectives.split(",")
         sizes = [int(size) for size in wanted.sizes.split(",")]
         with open_lab(wanted.lab) as lab, tempfile.TemporaryDirectory(prefix="isochrone-agreement.") as made:
             ranks = Ranks.on(lab.network, None, None, None, None)
             target = LabTarget(lab, find_library(wanted.mpi), ranks)
-            times = measure(target, Path(made), sizes, wanted.calls, wanted.launches)
+            times = measure(target, Path(made), collectives, sizes, wanted.calls, wanted.launches)
         head = {
             "command": "bench/agreement.py",
             "target": target.name,
@@ -88,7 +91,14 @@ def main() -> int:
     return 0
 
 
-def measure(target: LabTarget, folder: Path, sizes: Sequence[int], calls: int, launches: int) -> Times:
+def measure(
+    target: LabTarget,
+    folder: Path,
+    collectives: Sequence[str],
+    sizes: Sequence[int],
+    calls: int,
+    launches: int,
+) -> Times:
     """Runs all programs in turn, beginning with another one each time."""
     loops = folder / "osu_loops"
     source = Path(__file__).parent / "osu_loops.c"
@@ -96,7 +106,7 @@ def measure(target: LabTarget, folder: Path, sizes: Sequence[int], calls: int, l
     environment = target.environment()
     subprocess.run([library.mpicc, "-O2", "-o", loops, source], check=True, env=environment)
     imb = Path(library.mpicc).parent / "IMB-MPI1"
-    keys = [(name, size) for name in COLLECTIVES for size in sizes]
+    keys = [(name, size) for name in collectives for size in sizes]
     times: Times = {key: defaultdict(list) for key in keys}
     programs = [
         lambda: of_bench(target, folder, keys, calls, times),
@@ -105,7 +115,7 @@ def measure(target: LabTarget, folder: Path, sizes: Sequence[int], calls: int, l
         lambda: of_loops(target, loops, "barrier", keys, calls, times),
     ]
     if imb.is_file():
-        programs.append(lambda: of_imb(target, imb, folder, sizes, calls, times))
+        programs.append(lambda: of_imb(target, imb, folder, keys, calls, times))
     else:
         _log.info("%s brings no IMB-MPI1", library.title)
     for launch in range(launches):
@@ -142,12 +152,12 @@ def of_loops(
 
 
 def of_imb(
-    target: LabTarget, program: Path, folder: Path, sizes: Sequence[int], calls: int, times: Times
+    target: LabTarget, program: Path, folder: Path, keys: Sequence[Key], calls: int, times: Times
 ) -> None:
     """Adds a launch of Intel's program, which does the smallest sizes that are named by a file."""
     lengths, output = folder / "lengths", folder / "IMB-MPI1.txt"
-    lengths.write_text("\n".join(map(str, sizes)) + "\n", encoding="utf-8")
-    names = [name.capitalize() for name in COLLECTIVES]
+    lengths.write_text("".join(f"{size}\n" for size in sorted({size for _, size in keys})), encoding="utf-8")
+    names = dict.fromkeys(name.capitalize() for name, _ in keys)
     limits = ["-npmin", str(target.rank_count), "-iter", str(calls), "-iter_policy", "off"]
     output.write_text(
         printed(target, [str(program), *names, *limits, "-msglen", str(lengths)]), encoding="utf-8"
