@@ -37,7 +37,7 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "two.yaml").write_text(SYSTEM, encoding="utf-8")
     (folder / "one.yaml").write_text(SYSTEM.replace("cores: 2", "cores: 1"), encoding="utf-8")
     (folder / "topology.conf").write_text(SWITCHES, encoding="utf-8")
-    few = ("--collectives", "bcast,allreduce", "--sizes", "8,65536")
+    few = ("--collectives", "bcast,allreduce", "--sizes", "8,262144,1048576")
     done = typed(folder, "survey", "--sim", "two.yaml", "-o", "s", *few)
     assert done.returncode == 0, done.stderr
     return folder
