@@ -44,9 +44,12 @@ $(STAMPS)/editable: pyproject.toml CMakeLists.txt src/isochrone/__init__.py $(NA
 	$(EDITABLE) '.[serve,models,test]'
 	@touch $@
 
-$(STAMPS)/dev: pyproject.toml | $(STAMPS)/editable
-	scripts/install-packages clang-format clang-tidy
-	$(EDITABLE) '.[dev]'
+# What some targets need beside: packages of the system, and a list of pyproject.toml.
+PACKAGES_dev := clang-format clang-tidy
+PACKAGES_fuzz := clang libclang-rt-dev
+$(STAMPS)/dev $(STAMPS)/fuzz $(STAMPS)/docs: $(STAMPS)/%: pyproject.toml | $(STAMPS)/editable
+	$(if $(PACKAGES_$*),scripts/install-packages $(PACKAGES_$*))
+	$(EDITABLE) '.[$*]'
 	@touch $@
 
 .PHONY: demo
@@ -92,11 +95,6 @@ test-python: setup
 
 FUZZ_SECONDS ?= 300
 
-$(STAMPS)/fuzz: pyproject.toml | $(STAMPS)/editable
-	scripts/install-packages clang libclang-rt-dev
-	$(EDITABLE) '.[fuzz]'
-	@touch $@
-
 .PHONY: fuzz
 fuzz: $(STAMPS)/fuzz ## Fuzz what a fabric is read from and asked, guided by coverage; takes ten minutes.
 	$(CMAKE) --preset fuzz
@@ -106,10 +104,6 @@ fuzz: $(STAMPS)/fuzz ## Fuzz what a fabric is read from and asked, guided by cov
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
 	$(VENV)/bin/python tests/fuzz/fabric_formats.py build/fuzz/corpus/formats \
 	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -artifact_prefix=build/fuzz/ -print_final_stats=1
-
-$(STAMPS)/docs: pyproject.toml | $(STAMPS)/editable
-	$(EDITABLE) '.[docs]'
-	@touch $@
 
 .PHONY: docs
 docs: $(STAMPS)/docs ## Make the documentation as pages, with references from the code, in build/docs.

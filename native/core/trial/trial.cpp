@@ -166,7 +166,7 @@ void Trial::challenge(double expected_s) {
 }
 
 void Trial::wait_until(std::int64_t calls) {
-    agree_at_ = std::clamp(calls, calls_ + first_agreement, std::max(2 * calls_, calls_ + first_agreement));
+    agree_at_ = std::clamp(calls, calls_ + first_agreement, 2 * calls_);
 }
 
 void Trial::seek() {

@@ -222,9 +222,7 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
             propose(kind, proposal);
         } else {
             const double needed_s = kind.priced_s + static_cast<double>(enough_priced - priced) * next_s;
-            // Of recipes that take ever longer there is no end to the calls.
-            proposal.calls =
-                static_cast<std::int64_t>(std::min(1e15, std::ceil(needed_s / (pricing_share * native_s))));
+            proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * native_s)));
         }
     }
     check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");

@@ -106,15 +106,13 @@ def detect(
         how = str(clustering)
     places, ranks = distinct_places(measurements.places)
     partitions = [labels[pairs.place_of] for labels in levels]
-
-    def of_ranks(verdict: Verdict) -> Verdict:
-        return replace(verdict, labels=verdict.labels[pairs.place_of])
-
     with_places = [*partitions, pairs.place_of]
     remembered = () if earlier is None else remembered_by(earlier, left_in or range(measurements.ranks))
     known = known_partitions(measurements, truth, fabric, remembered)
     names = level_names(partitions, known, len({place.host for place in places} - {UNKNOWN_HOST}))
     said = agreement(with_places, names, known)
+    of_places = [*zip(names[1:], found[1:], strict=False), *((None, other) for other in others)]
+    of_ranks = [(name, replace(one, labels=one.labels[pairs.place_of])) for name, one in of_places]
     topology = Topology(
         places=places,
         ranks=ranks,
@@ -144,13 +142,7 @@ def detect(
             for each in known
             if each.source in (TRUTH, FABRIC)
         ),
-        reasons=_reasons(
-            (
-                *((name, of_ranks(one)) for name, one in zip(names[1:], found[1:], strict=False)),
-                *((None, of_ranks(other)) for other in others),
-                *((None, one) for one in inside),
-            )
-        ),
+        reasons=_reasons([*of_ranks, *((None, one) for one in inside)]),
     )
     disagreements = tuple(name for name, entry in said.items() if not entry["agrees"])
     return topology, DetectReport(disagreements, pairs.noise)

@@ -102,9 +102,9 @@ class Criterion:
         # Into two groups up to all but two: one more would set one pair apart, which is no level.
         tried = min(MOST_CUTS, max(self.pairs.places - 3, 1))
         seldom = float(stdtrit(len(alike), 1 - ERROR / tried))
-        step = max(LEAST_STEP, usually * beyond, seldom * shared)
-        if len(np.unique(labels)) == len(labels):
-            step = LEAST_STEP  # places are known, not chosen: what is asked is whether they are nearer inside
+        # Places are known, not chosen: what is asked is whether they are nearer inside.
+        is_known = len(np.unique(labels)) == len(labels)
+        step = LEAST_STEP if is_known else max(LEAST_STEP, usually * beyond, seldom * shared)
         needed = np.maximum(step * max(1.0, judge.overlap(alike, margins, sigma) / (1 - NEARLY_EVERY)), error)
         least = LEAST_STEP
         if is_few and self._fits(judge):
@@ -123,10 +123,11 @@ class Criterion:
         outside, groups = (np.unique(each[at], return_inverse=True)[1] for each in (outer, labels))
         together = groups[:, None] == groups[None, :]
         log_s, usual, known = self.pairs.block(at)
-        own = known & together
-        # What is within a place tells of the place alone: within a group of several it is another distance.
-        one_place = (np.bincount(labels)[labels[at]] == 1) & (inner is None)
-        own &= (units[at][:, None] != units[at][None, :]) | one_place[:, None]
+        counts = units[at][:, None] != units[at][None, :]
+        if inner is None:
+            # What is within a place tells of the place alone: in a group of several it is another distance.
+            counts |= np.diag(np.bincount(labels)[labels[at]] == 1)
+        own = known & together & counts
         across = known & (outside[:, None] == outside[None, :]) & ~together
         apart = False
         parents_of = np.unique(np.stack([outer, labels]), axis=1)[0]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from isochrone.detect.distance import Distances
+from isochrone.detect.distance import Distances, distances_between
 from isochrone.detect.judge import Verdict
 from isochrone.detect.levels import judged
 from isochrone.detect.partitions import refines, same
@@ -31,14 +31,14 @@ def levels_inside_places(pairs: Distances) -> list[Verdict]:
     places = pairs.place_of[ranks]
     number = np.cumsum(shared) - 1
     known = shared[pairs.first] & shared[pairs.second]
-    among = replace(
-        pairs,
-        place_of=np.arange(len(ranks)),
-        host_of=pairs.host_of[places],
-        first=number[pairs.first[known]],
-        second=number[pairs.second[known]],
-        log_s=pairs.log_s[known],
-        usual_log_s=pairs.usual_log_s[known],
+    among = distances_between(
+        number[pairs.first[known]],
+        number[pairs.second[known]],
+        pairs.log_s[known],
+        pairs.noise,
+        len(ranks),
+        pairs.host_of[places],
+        (pairs.usual_log_s - pairs.log_s)[known],
     )
     inside = (
         verdict
