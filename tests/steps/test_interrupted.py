@@ -74,6 +74,11 @@ def _same_plan(survey: Path, other: Path) -> bool:
     return bool(plans[0] == plans[1] and speedups[0] == pytest.approx(speedups[1], rel=1e-3))
 
 
+def _launches(survey: Path) -> int:
+    """How many launches of a tuning have begun."""
+    return sum(1 for _ in (survey / "tuning").glob("*.jsonl"))
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float, str]:
     """A survey that was left alone: its folder, how long it took, and what it showed."""
@@ -127,12 +132,12 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again(
     folder, _, _ = whole
     survey = folder / "kept"
     process = subprocess.Popen(_words(survey, str(folder / "three.yaml")), stderr=subprocess.DEVNULL)
-    while process.poll() is None and not any((survey / "tuning").glob("*.jsonl")):
+    # Only what a launch has ended is kept: the first launch's, once the second writes.
+    while process.poll() is None and _launches(survey) < 2:
         time.sleep(0.01)
-    time.sleep(0.5)
     process.kill()
     process.wait()
-    assert any((survey / "tuning").glob("*.jsonl"))
+    assert _launches(survey) >= 2
     done = subprocess.run(
         _words(survey, str(folder / "three.yaml")), capture_output=True, text=True, timeout=600
     )
