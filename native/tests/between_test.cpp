@@ -151,7 +151,7 @@ TEST(ARuleForAnotherOrder, IsNotMeasuredHereAndItsRecipeIsTriedFirst) {
     EXPECT_EQ(block.basis, Basis::predicted);
     EXPECT_EQ(block.recipe, compose::Recipe{});
     EXPECT_NE(block.reason.find("ranks in this order (block) were not measured"), std::string::npos);
-    const auto found = select::candidates(plan, collectives::named("bcast"), nodes(3, 4), 1000);
+    const auto found = select::candidates(plan, collectives::named("bcast"), nodes(3, 4), 1000).recipes;
     EXPECT_EQ(compose::to_text(found.front()), recipe);
     // A rule without an order is for any, but where one of that order is.
     const auto both = plan_of({rule(shape(3, 4), "chain"), rule(shape(3, 4), "flat", 1, 9, 2, "block")});
@@ -174,10 +174,10 @@ TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
         for (int trial = 0; trial < 8; ++trial) {
             const auto layout = random_layout(2 + static_cast<int>(random() % 14), 3, random);
             const std::int64_t bytes = !collective.has_data ? 0 : trial % 2 == 0 ? 100 : 100000;
-            const auto found = select::candidates({}, collective, layout, bytes);
+            const auto found = select::candidates({}, collective, layout, bytes).recipes;
             ASSERT_FALSE(found.empty()) << collective.name;
             EXPECT_LE(found.size(), 120U) << collective.name;
-            select::Pricing pricing(found, collective, layout, 0, bytes);
+            select::Pricing pricing({found}, collective, layout, 0, bytes);
             while (pricing.step()) {
             }
             ASSERT_FALSE(pricing.cheapest().empty()) << collective.name;
@@ -230,10 +230,33 @@ TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
     }
 }
 
+/// Where the plan has proven a recipe on other shapes, a program need not wait for the prices of others.
+TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByTheModel) {
+    const auto plan = plan_of({rule(shape(4, 4), "hierarchical(machine=chain,node=chain)"),
+                               rule(shape(2, 4), "hierarchical(machine=flat,node=flat)")});
+    const auto layout = nodes(3, 4);
+    const auto& bcast = collectives::named("bcast");
+    const auto found = select::candidates(plan, bcast, layout, 1000);
+    ASSERT_EQ(found.proven, 2U);
+    ASSERT_GT(found.recipes.size(), 8U);
+    select::Pricing pricing(found, bcast, layout, 0, 1000);
+    constexpr double slow_s = 1, fast_s = 1e-9;
+    EXPECT_EQ(pricing.wanted(slow_s, true), 2U);
+    EXPECT_EQ(pricing.wanted(slow_s, false), 8U);
+    ASSERT_TRUE(pricing.step());
+    EXPECT_EQ(pricing.wanted(fast_s, true), 2U);
+    ASSERT_TRUE(pricing.step());
+    EXPECT_EQ(pricing.wanted(slow_s, true), 2U);
+    EXPECT_EQ(pricing.wanted(fast_s, true), 8U);
+    // Of a plan that has proven nothing like it, some of all.
+    select::Pricing of_none(select::candidates({}, bcast, layout, 1000), bcast, layout, 0, 1000);
+    EXPECT_EQ(of_none.wanted(slow_s, true), 8U);
+}
+
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {
     const auto layout = nodes(3, 4, true);
     const auto& reduce = collectives::named("reduce");
-    for (const auto& recipe : select::candidates({}, reduce, layout, 100000, true))
+    for (const auto& recipe : select::candidates({}, reduce, layout, 100000, true).recipes)
         EXPECT_NO_THROW(static_cast<void>(compose::resolve(reduce, recipe, layout, true)));
 }
 

@@ -23,6 +23,7 @@ struct World {
     double incumbent_s = 1e-3;  ///< of the first incumbent
     double ratio = 1;           ///< the first challenger's time over it
     double noise = 0;           ///< sigma of the logarithm
+    double held_up = 0;         ///< share of calls
     double price_s = 0;         ///< what the model says of the challenger; 0: as it is
     double set_up_s = 0;        ///< what the challenger's first call takes longer
     std::mt19937_64 random{1};
@@ -37,7 +38,10 @@ struct World {
 
     double time_s(bool is_challenger) {
         std::normal_distribution<double> normal(0, noise);
-        return incumbent_s * (is_challenger ? ratio : 1) * (noise > 0 ? std::exp(normal(random)) : 1);
+        const double seconds =
+            incumbent_s * (is_challenger ? ratio : 1) * (noise > 0 ? std::exp(normal(random)) : 1);
+        if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;
+        return seconds * std::uniform_real_distribution<double>(2, 10)(random);
     }
 
     void call(Trial& trial) {
@@ -136,6 +140,47 @@ TEST(ATrial, AmongEqualsKeepsTheIncumbentOrLosesNothing) {
         swapped += world.is_swapped ? 1 : 0;
     }
     EXPECT_LE(swapped, 60);
+}
+
+/// Something else takes a core now and then: one call in five takes two to ten times as long, whatever runs.
+TEST(ATrial, GoesOnWhileItsChallengerLooksFasterThoughCallsAreHeldUp) {
+    constexpr int launches = 400;
+    const auto found = [](double ratio) {
+        int swapped = 0;
+        for (unsigned seed = 0; seed < launches; ++seed) {
+            World world{.ratio = ratio, .noise = 0.3, .held_up = 0.2, .random = std::mt19937_64(seed)};
+            Trial trial = Trial::seeking();
+            world.calls(trial, 150);
+            swapped += world.is_swapped ? 1 : 0;
+        }
+        return static_cast<double>(swapped) / launches;
+    };
+    EXPECT_GE(found(0.5), 0.85);
+    EXPECT_GE(found(0.7), 0.65);
+    EXPECT_LE(found(1), 0.27);
+    EXPECT_LE(found(1.4), 0.04);
+}
+
+TEST(ARound, HoldsTheMedianOfItsRatiosBetweenItsBoundsInThirtyOneOfThirtyTwo) {
+    for (const std::size_t blocks : {6U, 9U, 12U, 15U, 18U}) {
+        Trial::Round round;
+        for (std::size_t block = 0; block < blocks; ++block)
+            round.ratios.push_back(static_cast<double>(block));
+        EXPECT_EQ(round.low() + round.high(), static_cast<double>(blocks - 1));
+        // That all but `left_out` at either end, or fewer, are on one side of the median.
+        const auto outside = [&](int left_out) {
+            double chance = 0;
+            double exactly = std::pow(0.5, blocks);
+            for (int below = 0; below <= left_out; ++below) {
+                chance += 2 * exactly;
+                exactly *= static_cast<double>(blocks - static_cast<std::size_t>(below)) / (below + 1);
+            }
+            return chance;
+        };
+        const int left_out = static_cast<int>(round.low());
+        EXPECT_LE(outside(left_out), 1.0 / 32) << blocks << " blocks";
+        EXPECT_GT(outside(left_out + 1), 1.0 / 32) << blocks << " blocks";
+    }
 }
 
 TEST(ATrial, OfNoisyWaysEndsWithTheFasterOneAlmostAlways) {

@@ -23,6 +23,7 @@ constexpr std::int64_t similar = 4;                // times larger or smaller
 constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cut
 constexpr double equal = 1e-6;                     // of a price: the same messages by another name
 constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
+constexpr std::size_t enough_priced = 8;           // the more likely ones come first
 
 /// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
 /// further, but for single ranks.
@@ -97,13 +98,14 @@ class Collector {
 
 }  // namespace
 
-std::vector<Recipe> candidates(const Plan& plan, const Collective& collective, const place::Layout& layout,
-                               std::int64_t size_bytes, bool in_order) {
+Candidates candidates(const Plan& plan, const Collective& collective, const place::Layout& layout,
+                      std::int64_t size_bytes, bool in_order) {
     Collector collector(collective, layout, in_order);
     const std::int64_t size = collective.agreed_bytes(size_bytes);
     for (const Rule& rule : rules_for(plan, collective.name)) {
         if (rule.min_bytes / similar <= size && size / similar <= rule.max_bytes) collector.add(rule.recipe);
     }
+    const std::size_t proven = collector.found.size();
     const std::int64_t message = collective.has_blocks() ? size * layout.size : size;
     const bool large = message >= smallest_segmented;
     const std::vector<std::string> levels = levels_of(layout, collective.in_order);
@@ -133,12 +135,12 @@ std::vector<Recipe> candidates(const Plan& plan, const Collective& collective, c
             }
         }
     }
-    return std::move(collector.found);
+    return {std::move(collector.found), proven};
 }
 
-Pricing::Pricing(std::vector<Recipe> recipes, const Collective& collective, const place::Layout& layout,
-                 int root, std::int64_t size_bytes)
-    : recipes_(std::move(recipes)),
+Pricing::Pricing(Candidates candidates, const Collective& collective, const place::Layout& layout, int root,
+                 std::int64_t size_bytes)
+    : candidates_(std::move(candidates)),
       collective_(collective),
       layout_(layout),
       root_(root),
@@ -146,7 +148,7 @@ Pricing::Pricing(std::vector<Recipe> recipes, const Collective& collective, cons
 
 bool Pricing::step() {
     if (is_done()) return false;
-    const Recipe& recipe = recipes_[next_++];
+    const Recipe& recipe = candidates_.recipes[next_++];
     try {
         const double limit_s = cheapest_.size() < most_tried ? std::numeric_limits<double>::infinity()
                                                              : cheapest_.back().seconds;
@@ -169,6 +171,14 @@ bool Pricing::step() {
         // It has no price on this layout.
     }
     return true;
+}
+
+std::size_t Pricing::wanted(double incumbent_s, bool is_first) const {
+    const std::size_t proven = candidates_.proven;
+    const bool may_suffice =
+        next_ < proven || (!cheapest_.empty() && cheapest_.front().seconds < incumbent_s);
+    const std::size_t some = std::min(enough_priced, candidates_.recipes.size());
+    return is_first && proven > 0 && may_suffice ? std::min(proven, some) : some;
 }
 
 std::size_t Pricing::family_of(const Priced& one) {

@@ -16,13 +16,18 @@
 
 namespace isochrone::core::select {
 
+/// The more likely ones come first.
+struct Candidates {
+    std::vector<compose::Recipe> recipes;
+    std::size_t proven = 0;  ///< the first so many the plan has proven on other shapes, or in another order
+};
+
 /// Those that the plan has proven for the collective at a similar size on any shape, then some of each row of
 /// its tables: on all levels that divide the ranks, and in the order of the tree; large messages in segments
-/// of several sizes. All fit the layout; the more likely ones come first.
-[[nodiscard]] std::vector<compose::Recipe> candidates(const Plan& plan,
-                                                      const collectives::Collective& collective,
-                                                      const place::Layout& layout, std::int64_t size_bytes,
-                                                      bool in_order = false);
+/// of several sizes. All fit the layout.
+[[nodiscard]] Candidates candidates(const Plan& plan, const collectives::Collective& collective,
+                                    const place::Layout& layout, std::int64_t size_bytes,
+                                    bool in_order = false);
 
 /// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they
 /// differ.
@@ -31,9 +36,9 @@ inline constexpr std::size_t most_tried = 3;
 /// The cheapest of some recipes by the model, worked out piece by piece.
 class Pricing {
   public:
-    /// All but the recipes must outlive this.
-    Pricing(std::vector<compose::Recipe> recipes, const collectives::Collective& collective,
-            const place::Layout& layout, int root, std::int64_t size_bytes);
+    /// All but the candidates must outlive this.
+    Pricing(Candidates candidates, const collectives::Collective& collective, const place::Layout& layout,
+            int root, std::int64_t size_bytes);
 
     /// Prices the next one; false: there is none.
     bool step();
@@ -47,14 +52,19 @@ class Pricing {
     /// they are too much alike for trials of each.
     [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
     [[nodiscard]] std::size_t priced() const { return next_; }
-    [[nodiscard]] bool is_done() const { return next_ == recipes_.size(); }
+    [[nodiscard]] bool is_done() const { return next_ == candidates_.recipes.size(); }
+
+    /// After how many priced recipes one is to be tried, where what runs takes `incumbent_s`: after some. Or,
+    /// for the first to be tried, after those that the plan has proven, if one of them is faster by the
+    /// model.
+    [[nodiscard]] std::size_t wanted(double incumbent_s, bool is_first) const;
 
   private:
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
     /// messages by another name: among two racks recursive multiplying is recursive doubling.
     std::size_t family_of(const Priced& one);
 
-    std::vector<compose::Recipe> recipes_;
+    Candidates candidates_;
     const collectives::Collective& collective_;
     const place::Layout& layout_;
     int root_;

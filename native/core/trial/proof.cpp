@@ -7,8 +7,8 @@ void Proof::add(const Trial::Round& round, bool incumbent_is_native, bool challe
                 bool is_lost) {
     const double incumbent_s = round.incumbent_s;
     const double challenger_s = incumbent_s * round.ratio();
-    const double low = round.ratios.front();
-    const double high = round.ratios.back();
+    const double low = round.low();
+    const double high = round.high();
     const double better_s = is_lost ? challenger_s : incumbent_s;
     if (is_lost ? challenger_is_native : incumbent_is_native) {
         *this = {.native_s = better_s, .own_s = better_s, .blocks = round.ratios.size()};

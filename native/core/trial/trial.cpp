@@ -21,7 +21,13 @@ constexpr std::int64_t between_looks = 8;
 constexpr double surprise = 0.9;  // what a look has to show for the round to go on
 constexpr double hopeless = 2;    // twice, and the round is over
 constexpr double better = 0.95;
-constexpr int most_against = 1;  // blocks of a round that was won
+/// A round is decided after so many blocks. While its challenger looks better, but too many blocks are
+/// against it, as where calls are held up now and then, it goes on by some more.
+constexpr std::size_t more_blocks = 3;
+constexpr std::size_t blocks_of_a_round = 2 * more_blocks;
+constexpr std::size_t most_blocks = 6 * more_blocks;
+/// The least and the largest of six ratios hold their median between them with this probability, but for it.
+constexpr double beside = 1.0 / 32;
 /// Rounds that nothing came of are the farther apart, the more calls there were.
 constexpr std::int64_t again = 2;
 constexpr std::int64_t again_if_hopeless = 8;
@@ -33,6 +39,15 @@ double median(std::vector<double> values) {
     return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+double lower_median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[(values.size() - 1) / 2];
+}
+
+/// Of the blocks of a round that was won. By chance, among equals, it is so few in one of nine rounds of six
+/// blocks, and in one of twenty of eighteen.
+std::ptrdiff_t most_against(std::size_t blocks) { return static_cast<std::ptrdiff_t>(blocks / 3) - 1; }
+
 /// Seconds that a block loses.
 double loss(double ratio, double incumbent_s) {
     return calls_of_a_block * std::max(0.0, ratio - 1) * incumbent_s;
@@ -41,6 +56,21 @@ double loss(double ratio, double incumbent_s) {
 }  // namespace
 
 double Trial::Round::ratio() const { return ratios.empty() ? 0 : median(ratios); }
+
+/// How many at either end may be left out.
+std::size_t Trial::Round::spare() const {
+    const auto count = static_cast<double>(ratios.size());
+    double exactly = std::pow(0.5, count);  // so many of them below the median
+    double at_most = exactly;
+    std::size_t left_out = 0;
+    for (double below = 1; below < count / 2; ++below) {
+        exactly *= (count - below + 1) / below;
+        at_most += exactly;
+        if (2 * at_most > beside) break;
+        ++left_out;
+    }
+    return left_out;
+}
 
 Trial Trial::seeking() {
     Trial trial;
@@ -96,7 +126,7 @@ News Trial::agreed(std::vector<double> slowest_s) {
     lost_s_ = std::max(0.0, lost_s_);
     if (ratios_.empty()) sunk_s_ = std::max(0.0, lost_s_ - lost_before_s);
     ratios_.push_back(slowest_s.back() / incumbent_s_);
-    return decide();
+    return decide(*std::min_element(block, slowest_s.end()) / incumbent_s_);
 }
 
 /// A look is there to be surprised: the faster of its calls counts, so that what held one up does not end it.
@@ -115,22 +145,29 @@ News Trial::look(double seconds) {
     return News::nothing;
 }
 
-News Trial::decide() {
+/// `fastest_ratio`: of all calls of the last block. What is expected of the next block may not hang on one
+/// call, which may have been held up: of the first block the faster call tells, of two blocks the faster
+/// block.
+News Trial::decide(double fastest_ratio) {
     const double ratio = median(ratios_);
-    if (ratios_.size() > 1 && ratio > hopeless) {
+    const double expected = ratios_.size() == 1 ? fastest_ratio : lower_median(ratios_);
+    if (ratios_.size() > 1 && expected > hopeless) {
         std::sort(ratios_.begin(), ratios_.end());
         round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
         end_round(again_if_hopeless * calls_, ratio);
         return News::holds;
     }
-    if (ratios_.size() < blocks_of_a_round) {
-        next_block(calls_ + between_blocks, ratio);
+    const std::size_t blocks = ratios_.size();
+    const auto against = std::count_if(ratios_.begin(), ratios_.end(), [](double one) { return one >= 1; });
+    const bool looks_better = ratio <= better;
+    const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);
+    if (blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks)) {
+        next_block(calls_ + between_blocks, expected);
         return News::nothing;
     }
     std::sort(ratios_.begin(), ratios_.end());
     round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
-    const auto against = std::count_if(ratios_.begin(), ratios_.end(), [](double one) { return one >= 1; });
-    if (ratio > better || against > most_against) {
+    if (!is_won) {
         end_round(again * calls_, ratio);
         return News::holds;
     }

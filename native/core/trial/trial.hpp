@@ -27,6 +27,7 @@
 // Several challengers may be tried one after the other, each against the best so far.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -35,10 +36,6 @@ namespace isochrone::core::trial {
 
 inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, that an unproven way may lose
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
-
-/// Blocks after which a round is decided. Then the least and the largest of their ratios hold the median of
-/// all such ratios between them with a probability of 1 - 2^(1-6), 97 %, whatever their distribution.
-inline constexpr int blocks_of_a_round = 6;
 
 enum class Way : std::uint8_t { incumbent, challenger };
 
@@ -87,6 +84,13 @@ class Trial {
         double incumbent_s = 0;
         std::vector<double> ratios;  ///< ascending; empty: none was decided
         [[nodiscard]] double ratio() const;
+        /// Two of the ratios that hold the median of all such ratios between them with a probability of 97 %,
+        /// whatever their distribution (the interval of the sign test).
+        [[nodiscard]] double low() const { return ratios[spare()]; }
+        [[nodiscard]] double high() const { return ratios[ratios.size() - 1 - spare()]; }
+
+      private:
+        [[nodiscard]] std::size_t spare() const;
     };
     [[nodiscard]] const Round& round() const { return round_; }
 
@@ -94,7 +98,7 @@ class Trial {
     enum class Stage : std::uint8_t { seeking, waiting, settled };
 
     News look(double seconds);
-    News decide();
+    News decide(double fastest_ratio);
     void end_round(std::int64_t next_at, double expected_ratio);
     void next_block(std::int64_t earliest, double expected_ratio);
     [[nodiscard]] double share() const { return is_check_ ? check_share : trial_share; }

@@ -22,8 +22,6 @@ namespace {
 
 /// Of the time of all calls of a kind, that rank 0 may spend on prices. The other ranks wait meanwhile.
 constexpr double pricing_share = 0.0075;
-/// Recipes after which the cheapest so far is taken: the more likely ones come first.
-constexpr std::size_t enough_priced = 8;
 /// About what pricing takes for each message; a recipe sends one for each rank and segment.
 constexpr double price_of_message_s = 1e-6;
 /// Segments of a message, or blocks, as far as candidates have them.
@@ -140,7 +138,7 @@ void Live::decided(Kind& kind, bool is_lost) {
     if (is_told)
         tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
     if (!kind.is_seeking) return;
-    if (kind.tried < core::select::most_tried) {
+    if (kind.tried.size() < core::select::most_tried) {
         kind.trial.seek();
     } else {
         end_seeking(kind);
@@ -182,12 +180,16 @@ void Live::turn_over(Kind& kind) {
 void Live::propose(Kind& kind, Proposal& proposal) {
     const auto& cheapest = kind.pricing->cheapest();
     proposal.what = Proposal::What::nothing;
-    if (kind.tried >= cheapest.size()) return;
-    const auto& next = cheapest[kind.tried];
-    const std::string text = core::compose::to_text(next.recipe);
-    if (next.seconds > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
+    const auto next = std::find_if(cheapest.begin(), cheapest.end(), [&](const auto& one) {
+        return std::none_of(kind.tried.begin(), kind.tried.end(), [&](const core::compose::Recipe& tried) {
+            return tried.kind == one.recipe.kind && tried.parts == one.recipe.parts;
+        });
+    });
+    if (next == cheapest.end()) return;
+    const std::string text = core::compose::to_text(next->recipe);
+    if (next->seconds > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
     proposal.what = Proposal::What::recipe;
-    proposal.seconds = next.seconds;
+    proposal.seconds = next->seconds;
     std::memcpy(proposal.text.data(), text.data(), text.size());
 }
 
@@ -218,10 +220,11 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
             }
         }
         const std::size_t priced = kind.pricing ? kind.pricing->priced() : 0;
-        if (kind.pricing && (kind.pricing->is_done() || priced >= enough_priced)) {
+        const std::size_t wanted = kind.pricing ? kind.pricing->wanted(native_s, kind.tried.empty()) : 1;
+        if (priced >= wanted) {
             propose(kind, proposal);
         } else {
-            const double needed_s = kind.priced_s + static_cast<double>(enough_priced - priced) * next_s;
+            const double needed_s = kind.priced_s + static_cast<double>(wanted - priced) * next_s;
             proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * native_s)));
         }
     }
@@ -229,14 +232,13 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {
-        decision =
-            dispatcher_.decide_on(question, core::compose::parse_recipe(proposal.text.data()), kind.bytes);
+        kind.tried.push_back(core::compose::parse_recipe(proposal.text.data()));
+        decision = dispatcher_.decide_on(question, kind.tried.back(), kind.bytes);
     }
     if (decision.resolved == nullptr) {
         end_seeking(kind);
         return kind.trial.none_is_left();
     }
-    ++kind.tried;
     decision.basis = Basis::predicted;
     std::array<char, 64> times{};
     std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g",

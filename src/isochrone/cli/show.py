@@ -118,11 +118,14 @@ def show(
 
 def _form(form: As | None, output: Path | None) -> As:
     """What is to be shown. Raises UsageError for a file that cannot be of it."""
+    if output is None:
+        return form or As.TIME
+
     from isochrone.report.plots.style import KINDS
 
-    suffix = "" if output is None else output.suffix.lower()
+    suffix = output.suffix.lower()
     form = form or (As.GOAL if suffix == ".goal" else As.TIME)
-    if output is not None and form is not As.GOAL and suffix[1:] not in KINDS:
+    if form is not As.GOAL and suffix[1:] not in KINDS:
         raise UsageError(
             f"{str(output)!r} is no picture", "-o", f"end its name with {', '.join(f'.{k}' for k in KINDS)}"
         )
