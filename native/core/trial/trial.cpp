@@ -48,10 +48,8 @@ double lower_median(std::vector<double> values) {
 /// blocks, and in one of twenty of eighteen.
 std::ptrdiff_t most_against(std::size_t blocks) { return static_cast<std::ptrdiff_t>(blocks / 3) - 1; }
 
-/// Seconds that a block loses.
-double loss(double ratio, double incumbent_s) {
-    return calls_of_a_block * std::max(0.0, ratio - 1) * incumbent_s;
-}
+/// Seconds that a block loses; below 0, what it gains.
+double loss(double ratio, double incumbent_s) { return calls_of_a_block * (ratio - 1) * incumbent_s; }
 
 }  // namespace
 
@@ -111,8 +109,10 @@ bool Trial::record(double seconds) {
     return stage_ == Stage::seeking && calls_ == agree_at_;
 }
 
-News Trial::agreed(std::vector<double> slowest_s) {
+News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
     recorded_.clear();
+    agreement_s_ = agreement_s;
+    lost_s_ += agreement_s;
     if (stage_ == Stage::seeking) {
         incumbent_s_ = std::max(least_s, median(slowest_s));
         agree_at_ = 2 * calls_;
@@ -188,9 +188,10 @@ void Trial::end_round(std::int64_t next_at, double expected_ratio) {
 void Trial::next_block(std::int64_t earliest, double expected_ratio) {
     stage_ = Stage::waiting;
     block_at_ = earliest;
+    const double loss_s = loss(expected_ratio, incumbent_s_) + agreement_s_;
     // What gains needs not be afforded: a first call that set up connections is made up for soonest so.
-    if (expected_ratio <= better) return;
-    const double risked_s = std::max(0.0, lost_s_ - sunk_s_) + loss(expected_ratio, incumbent_s_);
+    if (expected_ratio <= better && loss_s <= 0) return;
+    const double risked_s = std::max(0.0, lost_s_ - sunk_s_) + std::max(0.0, loss_s);
     const double affordable = risked_s / (share() * incumbent_s_);
     constexpr double never = 1e18;
     block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));

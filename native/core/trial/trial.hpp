@@ -18,9 +18,10 @@
 // behind is the wait of the other. So only calls that follow one of their own way are compared, each block
 // with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
 //
-// A block is begun when it is expected to gain, or else only when what the challenger has lost so far, and
-// what the block is expected to lose, is within a share of the time of all calls so far. What a challenger
-// costs beyond that is the surprise of its first block, which the calls after it make up for. Some of that is
+// A block is begun when it is expected to gain more than its agreement takes, or else only when what was lost
+// so far, and what the block is expected to lose, is within a share of the time of all calls so far. To agree
+// takes as long as two or three small calls, so that trials of these are rare. What a challenger costs beyond
+// that share is the surprise of its first block, which the calls after it make up for. Some of that is
 // paid once: the first call of a recipe connects ranks. It is spent whether or not the round goes on, so it
 // does not hold up its own round. It does hold up those after it.
 //
@@ -64,7 +65,8 @@ class Trial {
     [[nodiscard]] bool record(double seconds);
     /// As many on all ranks.
     [[nodiscard]] const std::vector<double>& recorded() const { return recorded_; }
-    News agreed(std::vector<double> slowest_s);
+    /// `agreement_s`: what the agreement before this one took, as agreed in this one; 0 in the first.
+    News agreed(std::vector<double> slowest_s, double agreement_s = 0);
 
     /// A challenger that is expected to take so long.
     void challenge(double expected_s);
@@ -112,8 +114,9 @@ class Trial {
     Way last_ = Way::challenger;
     std::vector<double> recorded_;  ///< the incumbent's, then those of the block
     double incumbent_s_ = 0;
-    double lost_s_ = 0;  ///< by all challengers so far; what they gained counts against it
-    double sunk_s_ = 0;  ///< of these, in the first block of this round
+    double agreement_s_ = 0;  ///< what an agreement takes
+    double lost_s_ = 0;       ///< by challengers and agreements so far; what was gained counts against it
+    double sunk_s_ = 0;       ///< of these, in the first block of this round
     std::vector<double> ratios_;
     Round round_;
 };

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include "comm/check.hpp"
 
@@ -106,10 +107,16 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
 void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
     if (!kind.trial.record(seconds)) return;
     std::vector<double> slowest_s = kind.trial.recorded();
+    // What the agreement before took, of the rank that waited least for others to come.
+    slowest_s.push_back(-std::exchange(kind.agreement_s, 0));
+    const double begin_s = PMPI_Wtime();
     check(PMPI_Allreduce(MPI_IN_PLACE, slowest_s.data(), static_cast<int>(slowest_s.size()), MPI_DOUBLE,
                          MPI_MAX, comm),
           "MPI_Allreduce");
-    switch (kind.trial.agreed(std::move(slowest_s))) {
+    kind.agreement_s = PMPI_Wtime() - begin_s;
+    const double agreement_s = -slowest_s.back();
+    slowest_s.pop_back();
+    switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
         case News::nothing:
             break;
         case News::seeks:
@@ -228,7 +235,9 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
             proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * native_s)));
         }
     }
+    const double begin_s = PMPI_Wtime();
     check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");
+    kind.agreement_s += PMPI_Wtime() - begin_s;
     if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {

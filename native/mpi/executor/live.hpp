@@ -46,7 +46,8 @@ class Live {
         bool is_seeking = false;                   ///< one of them is on trial, or the next is looked for
         std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
         std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
-        double priced_s = 0;                                        ///< that rank 0 has spent on it
+        double agreement_s = 0;  ///< what the last agreement took on this rank
+        double priced_s = 0;     ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
     };
 
