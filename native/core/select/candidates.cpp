@@ -98,6 +98,10 @@ class Collector {
 
 }  // namespace
 
+bool are_alike(const Recipe& one, const Recipe& other) {
+    return one.kind == other.kind && one.parts == other.parts;
+}
+
 Candidates candidates(const Plan& plan, const Collective& collective, const place::Layout& layout,
                       std::int64_t size_bytes, bool in_order) {
     Collector collector(collective, layout, in_order);
@@ -182,8 +186,8 @@ std::size_t Pricing::wanted(double incumbent_s, bool is_first) const {
 }
 
 std::size_t Pricing::family_of(const Priced& one) {
-    const auto known = std::find_if(families_.begin(), families_.end(), [&](const auto& known) {
-        return known.first.recipe.kind == one.recipe.kind && known.first.recipe.parts == one.recipe.parts;
+    const auto known = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {
+        return are_alike(other.first.recipe, one.recipe);
     });
     if (known != families_.end()) return known->second;
     const auto same = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {

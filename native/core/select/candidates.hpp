@@ -29,6 +29,9 @@ struct Candidates {
                                     const place::Layout& layout, std::int64_t size_bytes,
                                     bool in_order = false);
 
+/// Whether two recipes differ in the segment alone, if at all.
+[[nodiscard]] bool are_alike(const compose::Recipe& one, const compose::Recipe& other);
+
 /// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they
 /// differ.
 inline constexpr std::size_t most_tried = 3;

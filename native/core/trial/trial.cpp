@@ -149,15 +149,15 @@ News Trial::look(double seconds) {
 /// call, which may have been held up: of the first block the faster call tells, of two blocks the faster
 /// block.
 News Trial::decide(double fastest_ratio) {
+    const std::size_t blocks = ratios_.size();
     const double ratio = median(ratios_);
-    const double expected = ratios_.size() == 1 ? fastest_ratio : lower_median(ratios_);
-    if (ratios_.size() > 1 && expected > hopeless) {
+    const double expected = blocks == 1 ? fastest_ratio : lower_median(ratios_);
+    if (blocks > 1 && expected > hopeless) {
         std::sort(ratios_.begin(), ratios_.end());
         round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
         end_round(again_if_hopeless * calls_, ratio);
         return News::holds;
     }
-    const std::size_t blocks = ratios_.size();
     const auto against = std::count_if(ratios_.begin(), ratios_.end(), [](double one) { return one >= 1; });
     const bool looks_better = ratio <= better;
     const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);

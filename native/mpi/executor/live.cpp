@@ -189,7 +189,7 @@ void Live::propose(Kind& kind, Proposal& proposal) {
     proposal.what = Proposal::What::nothing;
     const auto next = std::find_if(cheapest.begin(), cheapest.end(), [&](const auto& one) {
         return std::none_of(kind.tried.begin(), kind.tried.end(), [&](const core::compose::Recipe& tried) {
-            return tried.kind == one.recipe.kind && tried.parts == one.recipe.parts;
+            return core::select::are_alike(tried, one.recipe);
         });
     });
     if (next == cheapest.end()) return;
