@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
 
+#include "support/trial_world.hpp"
 #include "trial/proof.hpp"
 #include "trial/trial.hpp"
 
@@ -18,114 +18,7 @@ using core::trial::News;
 using core::trial::Trial;
 using core::trial::Way;
 
-/// Ways of which one takes `ratio` times as long as the other, and what they have cost.
-struct World {
-    double incumbent_s = 1e-3;  ///< of the first incumbent
-    double ratio = 1;           ///< the first challenger's time over it
-    double noise = 0;           ///< sigma of the logarithm
-    double held_up = 0;         ///< share of calls
-    double price_s = 0;         ///< what the model says of the challenger; 0: as it is
-    double set_up_s = 0;        ///< what the challenger's first call takes longer
-    double agreement_s = 0;     ///< what each agreement takes
-    std::mt19937_64 random{1};
-
-    bool is_swapped = false;
-    int agreements = 0;
-    int rounds = 0;
-    double spent_s = 0;
-    double best_s = 0;  ///< what the first incumbent alone would have taken
-    double lost_s = 0;  ///< by what was dearer than the better of the two
-    std::vector<bool> ran_challenger = {};
-
-    double time_s(bool is_challenger) {
-        std::normal_distribution<double> normal(0, noise);
-        const double seconds =
-            incumbent_s * (is_challenger ? ratio : 1) * (noise > 0 ? std::exp(normal(random)) : 1);
-        if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;
-        return seconds * std::uniform_real_distribution<double>(2, 10)(random);
-    }
-
-    void call(Trial& trial) {
-        const bool challenger = (trial.next() == Way::challenger) != is_swapped;
-        ran_challenger.push_back(challenger);
-        const double set_up = challenger ? std::exchange(set_up_s, 0) : 0;
-        const double seconds = time_s(challenger) + set_up;
-        spent_s += seconds;
-        best_s += incumbent_s * std::min(1.0, ratio);
-        lost_s += incumbent_s * ((challenger ? ratio : 1) - std::min(1.0, ratio)) + set_up;
-        if (!trial.record(seconds)) return;
-        const News news = trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0);
-        ++agreements;
-        spent_s += agreement_s;
-        if (news == News::seeks) trial.challenge(price_s > 0 ? price_s : incumbent_s * ratio);
-        if (news == News::lost) is_swapped = !is_swapped;
-        if (news == News::lost || news == News::holds) ++rounds;
-    }
-
-    void calls(Trial& trial, int count) {
-        for (int i = 0; i < count; ++i) call(trial);
-    }
-};
-
 class AChallenger : public testing::TestWithParam<double> {};
-
-TEST_P(AChallenger, ThatIsSlowerCostsAtMostItsShareOnceItsFirstBlockIsMadeUpFor) {
-    const double ratio = GetParam();
-    // The model is right, or thinks it is faster.
-    for (const double price_s : {0.0, 1e-4}) {
-        World world{.ratio = ratio, .price_s = price_s};
-        Trial trial = Trial::seeking();
-        const double first_block_s = 2 * (ratio - 1) * world.incumbent_s;
-        for (int i = 0; i < 200000; ++i) {
-            world.call(trial);
-            ASSERT_LE(world.lost_s, first_block_s + 0.02 * world.best_s) << "after " << i + 1 << " calls";
-        }
-        EXPECT_FALSE(world.is_swapped);
-        EXPECT_LE(world.lost_s, 0.02 * world.best_s);
-    }
-}
-
-TEST_P(AChallenger, ThatIsSlowerCostsNoMoreThanItsShareBeyondWhatSettingItUpCost) {
-    const double ratio = GetParam();
-    for (const double set_up_s : {1e-3, 10e-3, 1.0}) {
-        World world{.ratio = ratio, .price_s = 1e-4, .set_up_s = set_up_s};
-        Trial trial = Trial::seeking();
-        const double first_block_s = 2 * (ratio - 1) * world.incumbent_s + set_up_s;
-        for (int i = 0; i < 20000; ++i) {
-            world.call(trial);
-            ASSERT_LE(world.lost_s, first_block_s + 0.02 * world.best_s) << "after " << i + 1 << " calls";
-        }
-        EXPECT_FALSE(world.is_swapped);
-    }
-}
-
-/// Of small calls an agreement takes longer than a call.
-TEST_P(AChallenger, CostsNoMoreThanItsShareWithAllAgreements) {
-    for (const double ratio : {GetParam(), 1 / GetParam(), 0.97}) {
-        for (const double agreement_s : {1e-3, 3e-3, 10e-3}) {
-            World world{.ratio = ratio, .price_s = 0.5e-3, .agreement_s = agreement_s};
-            Trial trial = Trial::seeking();
-            const double first_s = 2 * std::max(0.0, ratio - 1) * world.incumbent_s + 2 * agreement_s;
-            for (int i = 0; i < 20000; ++i) {
-                world.call(trial);
-                ASSERT_LE(world.spent_s, (i + 1) * 1.02 * world.incumbent_s + first_s)
-                    << "after " << i + 1 << " calls, agreements of " << agreement_s << " s";
-            }
-            if (ratio < 0.9) {
-                EXPECT_TRUE(world.is_swapped) << agreement_s;
-            }
-        }
-    }
-}
-
-TEST_P(AChallenger, OfAProvenWayThatIsSlowerCostsAPercentAtMostInTheLongRun) {
-    const double ratio = GetParam();
-    World world{.ratio = ratio};
-    Trial trial = Trial::checking(ratio);
-    world.calls(trial, static_cast<int>(std::max(400.0, 500 * ratio)));
-    EXPECT_FALSE(world.is_swapped);
-    EXPECT_LE(world.lost_s, 0.01 * world.best_s);
-}
 
 TEST_P(AChallenger, ThatIsFasterIsFoundAndStays) {
     const double ratio = 1 / GetParam();
@@ -144,8 +37,8 @@ TEST_P(AChallenger, ThatIsFasterIsFoundAndStays) {
 TEST_P(AChallenger, ThatIsFasterThanAWrongPlanIsFoundWithin200Calls) {
     for (const double claimed : {1.05, 1.5, 2.0, 5.0, 100.0}) {
         World world{.ratio = 1 / GetParam()};
-        // An agreement may take as long as a call of the library's own, if that is much faster.
-        if (GetParam() >= 1.5) world.agreement_s = world.incumbent_s / GetParam();
+        // An agreement may take as long as two or three calls of the library's own, if that is much faster.
+        if (GetParam() >= 1.5) world.agreement_s = 2.5 * world.incumbent_s / GetParam();
         Trial trial = Trial::checking(claimed);
         world.calls(trial, 200);
         EXPECT_TRUE(world.is_swapped) << "claimed " << claimed;
@@ -268,13 +161,6 @@ TEST(AWrongPlan, IsFoundThoughSomethingHoldsUpTheFirstLook) {
         if (trial.agreed(trial.recorded()) == News::lost) is_swapped = true;
     }
     EXPECT_TRUE(is_swapped);
-}
-
-TEST(ATrial, AgreesSeldom) {
-    World world{.ratio = 3};
-    Trial trial = Trial::seeking();
-    world.calls(trial, 100000);
-    EXPECT_LE(world.agreements, 25);
 }
 
 TEST(ATrial, DependsOnTheNumberOfCallsAndOnWhatWasAgreedAlone) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace isochrone::core::trial {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::int64_t between_blocks = 3;
 constexpr double earliest_look = 32;
 constexpr double latest_look = 128;
 /// At a plan's rule, before it is left for longer: one may be held up by something else.
-constexpr int looks_at_a_plan = 2;
+constexpr std::size_t looks_at_a_plan = 2;
 constexpr std::int64_t between_looks = 8;
 constexpr double surprise = 0.9;  // what a look has to show for the round to go on
 constexpr double hopeless = 2;    // twice, and the round is over
@@ -48,6 +49,9 @@ double lower_median(std::vector<double> values) {
 /// blocks, and in one of twenty of eighteen.
 std::ptrdiff_t most_against(std::size_t blocks) { return static_cast<std::ptrdiff_t>(blocks / 3) - 1; }
 
+/// How many more blocks there are to be before a round may be decided.
+std::size_t to_a_decision(std::size_t blocks) { return more_blocks - blocks % more_blocks; }
+
 /// Seconds that a block loses; below 0, what it gains.
 double loss(double ratio, double incumbent_s) { return calls_of_a_block * (ratio - 1) * incumbent_s; }
 
@@ -73,7 +77,6 @@ std::size_t Trial::Round::spare() const {
 Trial Trial::seeking() {
     Trial trial;
     trial.agree_at_ = first_agreement;
-    trial.recorded_.reserve(most_recorded + calls_of_a_block);
     return trial;
 }
 
@@ -81,8 +84,8 @@ Trial Trial::checking(double ratio) {
     Trial trial;
     trial.stage_ = Stage::waiting;
     trial.is_check_ = true;
-    trial.looks_ = looks_at_a_plan;
-    trial.recorded_.reserve(most_recorded + calls_of_a_block);
+    trial.is_look_ = true;
+    trial.wanted_ = looks_at_a_plan;
     trial.block_at_ = static_cast<std::int64_t>(
         std::clamp(std::ceil(loss(ratio, 1) / check_share), earliest_look, latest_look));
     return trial;
@@ -100,10 +103,15 @@ bool Trial::record(double seconds) {
     ++calls_;
     if (way == Way::challenger) {
         recorded_.push_back(seconds);
-        return calls_ == block_at_ + calls_of_a_block;
+        if (calls_ < block_at_ + calls_of_a_block) return false;
+        ends_.push_back(recorded_.size());
+        block_at_ = calls_ + (is_look_ ? between_looks : between_blocks);
+        return ends_.size() == wanted_;
     }
     if (follows) {
-        if (recorded_.size() == most_recorded) recorded_.erase(recorded_.begin());
+        const std::size_t begin = ends_.empty() ? 0 : ends_.back();
+        if (recorded_.size() == begin + most_recorded)
+            recorded_.erase(recorded_.begin() + static_cast<std::ptrdiff_t>(begin));
         recorded_.push_back(seconds);
     }
     return stage_ == Stage::seeking && calls_ == agree_at_;
@@ -115,37 +123,42 @@ News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
     lost_s_ += agreement_s;
     if (stage_ == Stage::seeking) {
         incumbent_s_ = std::max(least_s, median(slowest_s));
-        agree_at_ = 2 * calls_;
+        ask_at(2 * calls_);
         return News::seeks;
     }
-    const auto block = slowest_s.end() - calls_of_a_block;
-    incumbent_s_ = std::max(least_s, median({slowest_s.begin(), block}));
-    if (looks_ > 0) return look(*std::min_element(block, slowest_s.end()));
     const double lost_before_s = lost_s_;
-    for (auto call = block; call != slowest_s.end(); ++call) lost_s_ += *call - incumbent_s_;
+    double fastest_ratio = std::numeric_limits<double>::max();
+    auto begin = slowest_s.cbegin();
+    for (const std::size_t length : std::exchange(ends_, {})) {
+        const auto end = slowest_s.cbegin() + static_cast<std::ptrdiff_t>(length);
+        const auto block = end - calls_of_a_block;
+        incumbent_s_ = std::max(least_s, median({begin, block}));
+        const double fastest_s = *std::min_element(block, end);
+        fastest_ratio = std::min(fastest_ratio, fastest_s / incumbent_s_);
+        // What holds up a call of a look is not the way's.
+        for (auto call = block; call != end; ++call) lost_s_ += (is_look_ ? fastest_s : *call) - incumbent_s_;
+        ratios_.push_back(end[-1] / incumbent_s_);
+        begin = end;
+    }
     lost_s_ = std::max(0.0, lost_s_);
-    if (ratios_.empty()) sunk_s_ = std::max(0.0, lost_s_ - lost_before_s);
-    ratios_.push_back(slowest_s.back() / incumbent_s_);
-    return decide(*std::min_element(block, slowest_s.end()) / incumbent_s_);
+    if (is_look_) return look(fastest_ratio);
+    if (ratios_.size() == 1) sunk_s_ = std::max(0.0, lost_s_ - lost_before_s);
+    return decide(fastest_ratio);
 }
 
-/// A look is there to be surprised: the faster of its calls counts, so that what held one up does not end it.
-News Trial::look(double seconds) {
-    const double ratio = seconds / incumbent_s_;
-    lost_s_ = std::max(0.0, lost_s_ + calls_of_a_block * (seconds - incumbent_s_));
-    if (ratio < surprise) {
-        looks_ = 0;
-        ratios_ = {ratio};
-        next_block(calls_ + between_blocks, ratio);
-    } else if (--looks_ > 0) {
-        block_at_ = calls_ + between_looks;
+/// Looks are there to be surprised: the fastest of their calls counts, so that what held one up does not end
+/// it.
+News Trial::look(double fastest_ratio) {
+    if (fastest_ratio < surprise) {
+        is_look_ = false;
+        next_blocks(calls_ + between_blocks, to_a_decision(ratios_.size()), fastest_ratio);
     } else {
-        end_round(again * calls_, ratio);
+        end_round(again * calls_, fastest_ratio);
     }
     return News::nothing;
 }
 
-/// `fastest_ratio`: of all calls of the last block. What is expected of the next block may not hang on one
+/// `fastest_ratio`: of all calls of the last blocks. What is expected of the next block may not hang on one
 /// call, which may have been held up: of the first block the faster call tells, of two blocks the faster
 /// block.
 News Trial::decide(double fastest_ratio) {
@@ -162,7 +175,7 @@ News Trial::decide(double fastest_ratio) {
     const bool looks_better = ratio <= better;
     const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);
     if (blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks)) {
-        next_block(calls_ + between_blocks, expected);
+        next_blocks(calls_ + between_blocks, to_a_decision(blocks), expected);
         return News::nothing;
     }
     std::sort(ratios_.begin(), ratios_.end());
@@ -181,35 +194,47 @@ void Trial::end_round(std::int64_t next_at, double expected_ratio) {
     ratios_.clear();
     sunk_s_ = 0;
     is_check_ = true;
-    looks_ = 1;
-    next_block(next_at, expected_ratio);
+    is_look_ = true;
+    next_blocks(next_at, 1, expected_ratio);
 }
 
-void Trial::next_block(std::int64_t earliest, double expected_ratio) {
+/// `most`: of them, before the next agreement. Where one loses more than an agreement takes, it is one.
+void Trial::next_blocks(std::int64_t earliest, std::size_t most, double expected_ratio) {
+    const double of_one_s = loss(expected_ratio, incumbent_s_);
     stage_ = Stage::waiting;
+    wanted_ = of_one_s > agreement_s_ ? 1 : most;
     block_at_ = earliest;
-    const double loss_s = loss(expected_ratio, incumbent_s_) + agreement_s_;
+    const double loss_s = static_cast<double>(wanted_) * of_one_s + agreement_s_;
     // What gains needs not be afforded: a first call that set up connections is made up for soonest so.
     if (expected_ratio <= better && loss_s <= 0) return;
-    const double risked_s = std::max(0.0, lost_s_ - sunk_s_) + std::max(0.0, loss_s);
-    const double affordable = risked_s / (share() * incumbent_s_);
-    constexpr double never = 1e18;
-    block_at_ = std::max(earliest, static_cast<std::int64_t>(std::ceil(std::min(never, affordable))));
+    block_at_ = std::max(earliest, affordable_at(loss_s));
 }
+
+/// The number of calls from which on `loss_s` more, and what was lost so far, are within their share.
+std::int64_t Trial::affordable_at(double loss_s) const {
+    constexpr double never = 1e18;
+    const double risked_s = std::max(0.0, lost_s_ - sunk_s_) + std::max(0.0, loss_s);
+    const double share = is_check_ ? check_share : trial_share;
+    return static_cast<std::int64_t>(std::ceil(std::min(never, risked_s / (share * incumbent_s_))));
+}
+
+/// Seeking: agrees after so many calls in all, or when that can be afforded.
+void Trial::ask_at(std::int64_t calls) { agree_at_ = std::max(calls, affordable_at(agreement_s_)); }
 
 void Trial::challenge(double expected_s) {
     is_check_ = false;
-    looks_ = 0;
-    next_block(calls_ + between_blocks, expected_s / incumbent_s_);
+    is_look_ = false;
+    next_blocks(calls_ + between_blocks, 1, expected_s / incumbent_s_);
 }
 
 void Trial::wait_until(std::int64_t calls) {
-    agree_at_ = std::clamp(calls, calls_ + first_agreement, 2 * calls_);
+    ask_at(std::clamp(calls, calls_ + first_agreement, 2 * calls_));
 }
 
 void Trial::seek() {
     stage_ = Stage::seeking;
-    agree_at_ = calls_ + first_agreement;
+    is_check_ = false;
+    ask_at(calls_ + first_agreement);
 }
 
 void Trial::none_is_left() { stage_ = round_.ratios.empty() ? Stage::settled : Stage::waiting; }

@@ -5,8 +5,11 @@
 //
 // One way runs, the incumbent. The other, the challenger, gets blocks of two calls now and then:
 //
-//   I I I I I I I I C C I I I C C I I I C C ...       | agreement of all ranks, after the call before it
-//                 |     |         |         |
+//   I I I I I I I I C C I I I C C I I I C C I I I C C ...     | agreement of all ranks, after the call
+//                 |     |                 |                     before it
+//
+// The first block is agreed on alone, as it may be a surprise. The others are agreed on together, up to where
+// they may decide something, unless one is expected to lose more than an agreement takes.
 //
 // All that is decided follows from the number of calls and from times that all ranks have agreed on, so all
 // decide alike, and none waits for another that does not come.
@@ -18,12 +21,13 @@
 // behind is the wait of the other. So only calls that follow one of their own way are compared, each block
 // with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
 //
-// A block is begun when it is expected to gain more than its agreement takes, or else only when what was lost
-// so far, and what the block is expected to lose, is within a share of the time of all calls so far. To agree
-// takes as long as two or three small calls, so that trials of these are rare. What a challenger costs beyond
-// that share is the surprise of its first block, which the calls after it make up for. Some of that is
-// paid once: the first call of a recipe connects ranks. It is spent whether or not the round goes on, so it
-// does not hold up its own round. It does hold up those after it.
+// Blocks are begun when they are expected to gain more than their agreement takes, or else only when what was
+// lost so far, and what they are expected to lose, is within a share of the time of all calls so far. To
+// agree takes as long as two or three small calls, so that trials of these are rare. Nor is a challenger
+// asked for before that can be afforded, once it is known what it takes. What a challenger costs beyond that
+// share is the surprise of its first block, which the calls after it make up for. Some of that is paid once:
+// the first call of a recipe connects ranks. It is spent whether or not the round goes on, so it does not
+// hold up its own round. It does hold up those after it.
 //
 // Several challengers may be tried one after the other, each against the best so far.
 #pragma once
@@ -99,20 +103,23 @@ class Trial {
   private:
     enum class Stage : std::uint8_t { seeking, waiting, settled };
 
-    News look(double seconds);
+    News look(double fastest_ratio);
     News decide(double fastest_ratio);
     void end_round(std::int64_t next_at, double expected_ratio);
-    void next_block(std::int64_t earliest, double expected_ratio);
-    [[nodiscard]] double share() const { return is_check_ ? check_share : trial_share; }
+    void next_blocks(std::int64_t earliest, std::size_t most, double expected_ratio);
+    [[nodiscard]] std::int64_t affordable_at(double loss_s) const;
+    void ask_at(std::int64_t calls);
 
     Stage stage_ = Stage::seeking;
     bool is_check_ = false;  ///< the incumbent is proven
-    int looks_ = 0;          ///< still to come; a round goes on only if one is a surprise
+    bool is_look_ = false;   ///< the round goes on only if one of the next blocks is a surprise
     std::int64_t calls_ = 0;
     std::int64_t agree_at_ = 0;  ///< seeking: number of calls
     std::int64_t block_at_ = std::numeric_limits<std::int64_t>::max();
+    std::size_t wanted_ = 1;  ///< blocks before the next agreement
     Way last_ = Way::challenger;
-    std::vector<double> recorded_;  ///< the incumbent's, then those of the block
+    std::vector<double> recorded_;   ///< of each block the incumbent's before it, then its own
+    std::vector<std::size_t> ends_;  ///< of the blocks, in these
     double incumbent_s_ = 0;
     double agreement_s_ = 0;  ///< what an agreement takes
     double lost_s_ = 0;       ///< by challengers and agreements so far; what was gained counts against it

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A made-up program whose calls can go one of two ways, for tests of trials: what the calls and the
+// agreements take, and what of that was lost.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "trial/trial.hpp"
+
+namespace isochrone::tests {
+
+/// Ways of which one takes `ratio` times as long as the other, and what they have cost.
+struct World {
+    double incumbent_s = 1e-3;  ///< of the first incumbent
+    double ratio = 1;           ///< the first challenger's time over it
+    double noise = 0;           ///< sigma of the logarithm
+    double held_up = 0;         ///< share of calls
+    double price_s = 0;         ///< what the model says of the challenger; 0: as it is
+    double set_up_s = 0;        ///< what the challenger's first call takes longer
+    double agreement_s = 0;     ///< what each agreement takes
+    std::mt19937_64 random{1};
+
+    bool is_swapped = false;
+    int agreements = 0;
+    int rounds = 0;
+    double spent_s = 0;
+    double best_s = 0;  ///< what the first incumbent alone would have taken
+    double lost_s = 0;  ///< by what was dearer than the better of the two
+    std::vector<bool> ran_challenger = {};
+
+    double time_s(bool is_challenger) {
+        std::normal_distribution<double> normal(0, noise);
+        const double seconds =
+            incumbent_s * (is_challenger ? ratio : 1) * (noise > 0 ? std::exp(normal(random)) : 1);
+        if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;
+        return seconds * std::uniform_real_distribution<double>(2, 10)(random);
+    }
+
+    void call(core::trial::Trial& trial) {
+        const bool challenger = (trial.next() == core::trial::Way::challenger) != is_swapped;
+        ran_challenger.push_back(challenger);
+        const double set_up = challenger ? std::exchange(set_up_s, 0) : 0;
+        const double seconds = time_s(challenger) + set_up;
+        spent_s += seconds;
+        best_s += incumbent_s * std::min(1.0, ratio);
+        lost_s += incumbent_s * ((challenger ? ratio : 1) - std::min(1.0, ratio)) + set_up;
+        if (!trial.record(seconds)) return;
+        const core::trial::News news = trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0);
+        ++agreements;
+        spent_s += agreement_s;
+        if (news == core::trial::News::seeks) trial.challenge(price_s > 0 ? price_s : incumbent_s * ratio);
+        if (news == core::trial::News::lost) is_swapped = !is_swapped;
+        if (news == core::trial::News::lost || news == core::trial::News::holds) ++rounds;
+    }
+
+    void calls(core::trial::Trial& trial, int count) {
+        for (int i = 0; i < count; ++i) call(trial);
+    }
+};
+
+}  // namespace isochrone::tests
