@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from tuned import write_survey_of
 
+from isochrone.files import BCAST, Case
 from isochrone.lab.labs import Lab
 from isochrone.lab.target import LabTarget, Ranks
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.told import told
+from isochrone.steps.bench import run_bench, work_for
 
 SUMS = Path(__file__).parents[1] / "export" / "sums.c"
 SIZES = (64, 400, 80000)
@@ -23,12 +25,17 @@ TUNED = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
 NO_HAN = {"OMPI_MCA_coll_han_priority": "0"}
 
 
-def sums(target: LabTarget, folder: Path, capfd: pytest.CaptureFixture[str], **variables: str) -> list[str]:
+HAN = {"OMPI_MCA_coll_han_priority": "100"}
+
+
+def sums(
+    target: LabTarget, folder: Path, capfd: pytest.CaptureFixture[str], *first: str, **variables: str
+) -> list[str]:
     program = folder / SUMS.stem
     if not program.exists():
         environment = os.environ | target.library.environment
         subprocess.run([target.library.mpicc, "-O1", "-o", program, SUMS], check=True, env=environment)
-    assert target.execute([str(program), *map(str, SIZES)], variables) == 0
+    assert target.execute([str(program), *first, *map(str, SIZES)], variables) == 0
     return re.findall(r"^allreduce \d+ (\w{16})$", capfd.readouterr().out, re.MULTILINE)
 
 
@@ -71,3 +78,35 @@ def test_a_library_follows_its_files_on_several_hosts(
     to_tell = told(tmp_path, library, RANKS)
     assert to_tell.refusal is None
     assert sums(target, tmp_path, capfd, **to_tell.variables) == expected
+
+
+def test_open_mpi_puts_a_component_first_where_a_communicator_prefers_it(
+    lab: Lab, library: MpiLibrary, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As if it had been started so, which is what the benchmark relies on."""
+    if library.vendor != "Open MPI":
+        pytest.skip("the info key is Open MPI's")
+    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
+    without = sums(target, tmp_path, capfd, **NO_HAN)
+    with_han = sums(target, tmp_path, capfd, **HAN)
+    assert with_han != without, "both add in one order"
+    for started in (NO_HAN, HAN):
+        assert sums(target, tmp_path, capfd, "prefer=tuned,^han", **started) == without
+        assert sums(target, tmp_path, capfd, "prefer=han", **started) == with_han
+
+
+def test_the_benchmark_times_the_component_of_open_mpi_that_is_not_first(
+    lab: Lab, library: MpiLibrary, tmp_path: Path
+) -> None:
+    if library.vendor != "Open MPI":
+        pytest.skip("the components are Open MPI's")
+    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
+    found = {}
+    for first, variables in (("han", HAN), ("tuned", NO_HAN)):
+        started = target.with_variables(variables)
+        cases = [Case(64, 0, ("native:*",), BCAST)]
+        bench = run_bench(started, work_for(started, cases, 1), tmp_path / f"{first}.jsonl")
+        found[first] = {key.recipe for key in bench.slowest_s}
+    assert found["han"] - found["tuned"] == {"native:tuned"}
+    assert found["tuned"] - found["han"] == {"native:han"}
+    assert "native:binomial" in found["han"]

@@ -155,17 +155,14 @@ def test_what_is_faster_at_one_root_and_slower_at_another_gets_none(tmp_path: Pa
     assert set(tuned(tmp_path, target).values()) == {"default"}
 
 
-def test_open_mpi_4_is_started_with_han_too_and_5_without(tmp_path: Path) -> None:
+def test_open_mpi_is_told_all_in_the_launches_that_time_its_own_choice(tmp_path: Path) -> None:
     def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
-        han = {"100": True, "0": False}.get(variables.get("OMPI_MCA_coll_han_priority", ""))
-        if recipe == "native":
-            return {None: 1e-4, True: 0.5e-4, False: 0.7e-4}[han]
-        return 0.3e-4 if han is False and recipe == "native:two" else 2e-4
+        assert not variables
+        return {"native:tuned": 0.7e-4, "native:two": 0.5e-4}.get(recipe, 1e-4)
 
-    four = tuned(tmp_path, MadeUpLibrary(time_s, library("Open MPI", "4.1.4")))
-    assert set(four.values()) == {"han"}
-    five = tuned(tmp_path, MadeUpLibrary(time_s, library("Open MPI", "5.0.1")))
-    assert set(five.values()) == {"two"}
+    target = MadeUpLibrary(time_s, library("Open MPI", "5.0.1"), names=("native:one", "native:two", "native:tuned"))
+    assert set(tuned(tmp_path, target).values()) == {"two"}
+    assert len(target.launches) == 1 + 3
 
 
 def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left_out(tmp_path: Path) -> None:

@@ -55,12 +55,13 @@ void set_variable(int index, int value) {
     check(MPI_T_cvar_write(handle.get(), &value), "MPI_T_cvar_write");
 }
 
-bool is_on(int index) {
-    if (index < 0) return false;
+int value_of(const std::string& name) {
+    const int index = find_variable(name).index;
+    if (index < 0) return 0;
     const Handle handle(index);
     std::array<int, 8> value{};  // room for any basic type
     check(MPI_T_cvar_read(handle.get(), value.data()), "MPI_T_cvar_read");
-    return value[0] != 0;
+    return value[0];
 }
 
 }  // namespace isochrone::mpi::bench

@@ -22,7 +22,7 @@ struct ControlVariable {
 /// Throws comm::Error if it cannot be set.
 void set_variable(int index, int value);
 
-/// Whether it is there and not 0. Throws comm::Error if it cannot be read.
-[[nodiscard]] bool is_on(int index);
+/// Of a variable that is a number; 0 if it is not there. Throws comm::Error if it cannot be read.
+[[nodiscard]] int value_of(const std::string& name);
 
 }  // namespace isochrone::mpi::bench

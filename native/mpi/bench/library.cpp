@@ -136,11 +136,41 @@ int mpich_number(const std::string& description, std::string_view name) {
     return 0;
 }
 
+/// Open MPI's components for collectives; `han` is only for ranks on several hosts.
+constexpr const char* han = "han";
+constexpr const char* tuned = "tuned";
+
+/// The one of the two components that another stands before; empty where there is one only. Collective.
+std::string component_behind(MPI_Comm comm) {
+    if (find_variable("coll_han_priority").index < 0) return "";
+    MPI_Comm of_host = MPI_COMM_NULL;
+    check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &of_host),
+          "MPI_Comm_split_type");
+    int is_one_host = comm::size_of(of_host) == comm::size_of(comm) ? 1 : 0;
+    PMPI_Comm_free(&of_host);
+    check(PMPI_Allreduce(MPI_IN_PLACE, &is_one_host, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
+    if (is_one_host != 0) return "";
+    return value_of("coll_han_priority") > value_of("coll_tuned_priority") ? tuned : han;
+}
+
+/// A communicator with a component of Open MPI before the others. The info key is not in its documentation;
+/// it makes the communicators of its own components so (ompi/mca/coll/base/coll_base_comm_select.c).
+void duplicate_with(MPI_Comm comm, const std::string& component, MPI_Comm* made) {
+    MPI_Info info = MPI_INFO_NULL;
+    check(PMPI_Info_create(&info), "MPI_Info_create");
+    const std::string preference = component == tuned ? "tuned,^han" : component;
+    int code = PMPI_Info_set(info, "ompi_comm_coll_preference", preference.c_str());
+    if (code == MPI_SUCCESS) code = PMPI_Comm_dup_with_info(comm, info, made);
+    PMPI_Info_free(&info);
+    check(code, "MPI_Comm_dup_with_info");
+}
+
 }  // namespace
 
 Library::Library(MPI_Comm comm) : comm_(comm) {
     int provided = 0;
     check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
+    behind_ = component_behind(comm);
 }
 
 Library::~Library() {
@@ -155,7 +185,7 @@ void Library::find_names(const Own& row, Told& told) {
     if (const ControlVariable tuned = find_variable("coll_tuned_" + name + "_algorithm");
         tuned.names != MPI_T_ENUM_NULL && !tuned.is_fixed) {
         // It listens only if it was started so (OMPI_MCA_coll_tuned_use_dynamic_rules=1).
-        if (!is_on(find_variable("coll_tuned_use_dynamic_rules").index)) return;
+        if (value_of("coll_tuned_use_dynamic_rules") == 0) return;
         told.variable = tuned.index;
         per_communicator_ = true;
         int items = 0;
@@ -169,6 +199,10 @@ void Library::find_names(const Own& row, Told& told) {
             if (value == 0) continue;  // "ignore": the library's own choice
             told.names.emplace_back(text.data());
             told.values.push_back(value);
+        }
+        if (!behind_.empty()) {
+            told.names.push_back(behind_);
+            told.values.push_back(0);
         }
     } else if (const ControlVariable intra = find_variable("MPIR_CVAR_" + upper(name) + "_INTRA_ALGORITHM");
                intra.index >= 0) {
@@ -200,7 +234,7 @@ void Library::prepare(const Collective& collective, const std::string& name) {
     Told& known = told(collective);
     if (name.empty() || known.comms.contains(name)) return;
     apply(collective, name);
-    if (per_communicator_) check(PMPI_Comm_dup(comm_, &known.comms[name]), "MPI_Comm_dup");
+    if (per_communicator_) duplicate_with(comm_, name == han ? han : tuned, &known.comms[name]);
     apply(collective, "");
 }
 

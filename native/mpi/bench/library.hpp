@@ -17,8 +17,11 @@
 namespace isochrone::mpi::bench {
 
 /// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
-/// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names), MPICH at each call;
-/// SimGrid has functions for it. What other libraries can be told is not known here: names() is empty there.
+/// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names). These are algorithms
+/// of its component `tuned`. Among ranks on several hosts it has another one, `han`, and one of the two
+/// stands before the other on a communicator: which, an info key tells it. MPICH takes the algorithm at each
+/// call; SimGrid has functions for it. What other libraries can be told is not known here: names() is empty
+/// there.
 class Library {
   public:
     using Collective = core::collectives::Collective;
@@ -45,7 +48,7 @@ class Library {
     /// What the library can be told of one collective.
     struct Told {
         std::vector<std::string> names;
-        std::vector<int> values;                // beside names
+        std::vector<int> values;                // beside names; of a component 0, its own choice
         int variable = -1;                      // MPI_T index
         bool are_tried = false;                 // names that do not work here are gone
         std::map<std::string, MPI_Comm> comms;  // made under a setting
@@ -59,6 +62,7 @@ class Library {
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
     bool per_communicator_ = false;          // settings count when a communicator is made
+    std::string behind_;  // the component of Open MPI that is not the first here; empty: there is one only
 };
 
 }  // namespace isochrone::mpi::bench

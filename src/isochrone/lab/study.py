@@ -174,10 +174,10 @@ def _told_at_start(
     """
     found: dict[str, dict[int, float]] = {}
     output = folder / "told.jsonl"
-    for way in ways(target.library, BCAST, len(set(target.ranks.hosts)))[1:]:
-        name = "=".join(*way.variables.items()) if way.own.isdecimal() else way.own
+    for way in ways(target.library, BCAST)[1:]:
+        name = "=".join(*way.variables.items())
         started = target.with_variables(way.variables)
-        cases = [Case(size, root, ("native", "native:*")) for size in sizes_bytes]
+        cases = [Case(size, root, ("native",)) for size in sizes_bytes]
         try:
             bench = run_bench(started, work_for(started, cases, RIVAL_REPETITIONS), output)
         except IsochroneError as error:
@@ -185,9 +185,7 @@ def _told_at_start(
             continue
         finally:
             output.unlink(missing_ok=True)
-        for key, times in bench.slowest_s.items():
-            which = name if key.recipe == "native" else f"{name}, {key.recipe.removeprefix('native:')}"
-            found.setdefault(which, {})[key.size_bytes] = float(np.median(times))
+        found[name] = {key.size_bytes: float(np.median(times)) for key, times in bench.slowest_s.items()}
     return found
 
 

@@ -14,7 +14,9 @@ from isochrone.files.library import DEFAULT
 from isochrone.launch.library import MpiLibrary
 
 HAN, TUNED = "han", "tuned"
-"""Open MPI's components for collectives of several nodes, and of any."""
+"""Open MPI's components for collectives of several nodes, and of any; the benchmark knows how to tell it
+which is to stand before the other (``native/mpi/bench/library.cpp``).
+"""
 
 # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": how many algorithms there are, by number.
 _INTEL = {
@@ -41,35 +43,25 @@ class Way:
     Attributes:
         own: what its own choice is then, by a name that exports know.
         variables: that it is started with.
-        hears: whether it does then what it is told while the program runs.
     """
 
     own: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    hears: bool = True
 
 
-def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
-    """The ways to start a library, first the one without any variables.
+def ways(library: MpiLibrary | None, collective: str) -> list[Way]:
+    """The ways to start a library, first the one without any variables. In that alone it hears what it is
+    told while the program runs.
 
     Args:
         library: None: a simulated one.
         collective: that is to be timed.
-        nodes: that the ranks are on.
     """
-    if library is None:
-        return [Way(DEFAULT)]
-    if library.vendor == "Open MPI" and nodes > 1:
-        # Open MPI 5 has HAN before tuned where there are several hosts, and what tuned is told is not heard
-        # then; with Open MPI 4 it is the other way round.
-        if han_is_first(library.version):
-            return [Way(DEFAULT, hears=False), Way(TUNED, {"OMPI_MCA_coll_han_priority": "0"})]
-        return [Way(DEFAULT), Way(HAN, {"OMPI_MCA_coll_han_priority": "100"}, hears=False)]
-    if library.vendor == "Intel MPI":
+    others: list[Way] = []
+    if library is not None and library.vendor == "Intel MPI":
         name = f"I_MPI_ADJUST_{collective.upper()}"
-        numbers = range(1, _INTEL.get(collective, 0) + 1)
-        return [Way(DEFAULT), *(Way(str(k), {name: str(k)}, hears=False) for k in numbers)]
-    return [Way(DEFAULT)]
+        others = [Way(str(k), {name: str(k)}) for k in range(1, _INTEL.get(collective, 0) + 1)]
+    return [Way(DEFAULT), *others]
 
 
 def needs_all_sizes(library: MpiLibrary | None) -> bool:

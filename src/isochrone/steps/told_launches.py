@@ -65,7 +65,6 @@ class ToldLaunches:
         self._topology = topology
         self._topology_file = topology_file
         self._folder = folder
-        self._nodes = len({topology.places[place].host for place in topology.ranks})
         self._seed = seed
         self.mpi: MpiLibrary | None = None
         self._known_s: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
@@ -74,7 +73,7 @@ class ToldLaunches:
         """Selectors of all that the library can be told: those that the benchmark knows, and one for each
         way of starting it.
         """
-        others = [way for way in ways(self._target.library, collective, self._nodes) if way.own != DEFAULT]
+        others = [way for way in ways(self._target.library, collective) if way.own != DEFAULT]
         told = tuple(self._target.baselines(collective))
         return (*told, *(TOLD + way.own for way in others))
 
@@ -141,13 +140,13 @@ class ToldLaunches:
         """
         of_each: dict[str, list[_Launch]] = defaultdict(list)
         for name in dict.fromkeys(case.collective for case in wanted):
-            all_ways = ways(self._target.library, name, self._nodes)
+            all_ways = ways(self._target.library, name)
             owns = {TOLD + way.own for way in all_ways}
             for way in all_ways:
                 cases = []
                 for case, names in wanted.items():
-                    heard = [one for one in names if one not in owns] if way.hears else []
-                    is_asked = way.own == DEFAULT or heard or TOLD + way.own in names
+                    heard = [one for one in names if one not in owns] if way.own == DEFAULT else []
+                    is_asked = way.own == DEFAULT or TOLD + way.own in names
                     if case.collective == name and is_asked:
                         cases.append(self._case(case, way, heard))
                 if cases:
