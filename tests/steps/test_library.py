@@ -155,12 +155,21 @@ def test_what_is_faster_at_one_root_and_slower_at_another_gets_none(tmp_path: Pa
     assert set(tuned(tmp_path, target).values()) == {"default"}
 
 
-def test_open_mpi_is_told_all_in_the_launches_that_time_its_own_choice(tmp_path: Path) -> None:
+def test_open_mpi_4_is_started_with_han_too(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        han = "OMPI_MCA_coll_han_priority" in variables
+        return 0.5e-4 if han and recipe == "native" else 1e-4
+
+    assert set(tuned(tmp_path, MadeUpLibrary(time_s, library("Open MPI", "4.1.4"))).values()) == {"han"}
+
+
+def test_open_mpi_5_is_told_all_in_the_launches_that_time_its_own_choice(tmp_path: Path) -> None:
     def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
         assert not variables
         return {"native:tuned": 0.7e-4, "native:two": 0.5e-4}.get(recipe, 1e-4)
 
-    target = MadeUpLibrary(time_s, library("Open MPI", "5.0.1"), names=("native:one", "native:two", "native:tuned"))
+    names = ("native:one", "native:two", "native:tuned")
+    target = MadeUpLibrary(time_s, library=library("Open MPI", "5.0.1"), names=names)
     assert set(tuned(tmp_path, target).values()) == {"two"}
     assert len(target.launches) == 1 + 3
 

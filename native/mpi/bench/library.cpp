@@ -136,30 +136,30 @@ int mpich_number(const std::string& description, std::string_view name) {
     return 0;
 }
 
-/// Open MPI's components for collectives; `han` is only for ranks on several hosts.
-constexpr const char* han = "han";
-constexpr const char* tuned = "tuned";
+/// Open MPI's component whose algorithms have names, and what puts it before the others on a communicator.
+/// The info key is not in its documentation. It makes the communicators of its own components so
+/// (ompi/mca/coll/base/coll_base_comm_select.c).
+constexpr const char* tuned_name = "tuned";
+constexpr const char* preference = "ompi_comm_coll_preference";
+constexpr const char* tuned_first = "tuned,^han";
 
-/// The one of the two components that another stands before; empty where there is one only. Collective.
-std::string component_behind(MPI_Comm comm) {
-    if (find_variable("coll_han_priority").index < 0) return "";
+/// Whether Open MPI's `han` stands before `tuned` here, which it may among ranks on several hosts.
+/// Collective.
+bool is_han_first(MPI_Comm comm) {
+    if (value_of("coll_han_priority") <= value_of("coll_tuned_priority")) return false;
     MPI_Comm of_host = MPI_COMM_NULL;
     check(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &of_host),
           "MPI_Comm_split_type");
     int is_one_host = comm::size_of(of_host) == comm::size_of(comm) ? 1 : 0;
     PMPI_Comm_free(&of_host);
     check(PMPI_Allreduce(MPI_IN_PLACE, &is_one_host, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-    if (is_one_host != 0) return "";
-    return value_of("coll_han_priority") > value_of("coll_tuned_priority") ? tuned : han;
+    return is_one_host == 0;
 }
 
-/// A communicator with a component of Open MPI before the others. The info key is not in its documentation;
-/// it makes the communicators of its own components so (ompi/mca/coll/base/coll_base_comm_select.c).
-void duplicate_with(MPI_Comm comm, const std::string& component, MPI_Comm* made) {
+void duplicate_for_tuned(MPI_Comm comm, MPI_Comm* made) {
     MPI_Info info = MPI_INFO_NULL;
     check(PMPI_Info_create(&info), "MPI_Info_create");
-    const std::string preference = component == tuned ? "tuned,^han" : component;
-    int code = PMPI_Info_set(info, "ompi_comm_coll_preference", preference.c_str());
+    int code = PMPI_Info_set(info, preference, tuned_first);
     if (code == MPI_SUCCESS) code = PMPI_Comm_dup_with_info(comm, info, made);
     PMPI_Info_free(&info);
     check(code, "MPI_Comm_dup_with_info");
@@ -170,7 +170,7 @@ void duplicate_with(MPI_Comm comm, const std::string& component, MPI_Comm* made)
 Library::Library(MPI_Comm comm) : comm_(comm) {
     int provided = 0;
     check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
-    behind_ = component_behind(comm);
+    is_tuned_behind_ = is_han_first(comm);
 }
 
 Library::~Library() {
@@ -200,8 +200,8 @@ void Library::find_names(const Own& row, Told& told) {
             told.names.emplace_back(text.data());
             told.values.push_back(value);
         }
-        if (!behind_.empty()) {
-            told.names.push_back(behind_);
+        if (is_tuned_behind_) {
+            told.names.emplace_back(tuned_name);
             told.values.push_back(0);
         }
     } else if (const ControlVariable intra = find_variable("MPIR_CVAR_" + upper(name) + "_INTRA_ALGORITHM");
@@ -234,7 +234,7 @@ void Library::prepare(const Collective& collective, const std::string& name) {
     Told& known = told(collective);
     if (name.empty() || known.comms.contains(name)) return;
     apply(collective, name);
-    if (per_communicator_) duplicate_with(comm_, name == han ? han : tuned, &known.comms[name]);
+    if (per_communicator_) duplicate_for_tuned(comm_, &known.comms[name]);
     apply(collective, "");
 }
 

@@ -48,7 +48,7 @@ class Library {
     /// What the library can be told of one collective.
     struct Told {
         std::vector<std::string> names;
-        std::vector<int> values;                // beside names; of a component 0, its own choice
+        std::vector<int> values;                // beside names; of a component's own choice 0
         int variable = -1;                      // MPI_T index
         bool are_tried = false;                 // names that do not work here are gone
         std::map<std::string, MPI_Comm> comms;  // made under a setting
@@ -62,7 +62,7 @@ class Library {
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
     bool per_communicator_ = false;          // settings count when a communicator is made
-    std::string behind_;  // the component of Open MPI that is not the first here; empty: there is one only
+    bool is_tuned_behind_ = false;           // Open MPI's `han` stands before it
 };
 
 }  // namespace isochrone::mpi::bench

@@ -174,8 +174,8 @@ def _told_at_start(
     """
     found: dict[str, dict[int, float]] = {}
     output = folder / "told.jsonl"
-    for way in ways(target.library, BCAST)[1:]:
-        name = "=".join(*way.variables.items())
+    for way in ways(target.library, BCAST, len(set(target.ranks.hosts)))[1:]:
+        name = "=".join(*way.variables.items()) if way.own.isdecimal() else way.own
         started = target.with_variables(way.variables)
         cases = [Case(size, root, ("native",)) for size in sizes_bytes]
         try:

@@ -14,9 +14,7 @@ from isochrone.files.library import DEFAULT
 from isochrone.launch.library import MpiLibrary
 
 HAN, TUNED = "han", "tuned"
-"""Open MPI's components for collectives of several nodes, and of any; the benchmark knows how to tell it
-which is to stand before the other (``native/mpi/bench/library.cpp``).
-"""
+"""Open MPI's components for collectives of several nodes, and of any."""
 
 # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": how many algorithms there are, by number.
 _INTEL = {
@@ -49,16 +47,22 @@ class Way:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def ways(library: MpiLibrary | None, collective: str) -> list[Way]:
+def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
     """The ways to start a library, first the one without any variables. In that alone it hears what it is
     told while the program runs.
 
     Args:
         library: None: a simulated one.
         collective: that is to be timed.
+        nodes: that the ranks are on.
     """
     others: list[Way] = []
-    if library is not None and library.vendor == "Intel MPI":
+    if library is not None and library.vendor == "Open MPI":
+        # Where HAN is first, the benchmark can put tuned there. The other way round is for a launch of its
+        # own: with Open MPI 4.1 some of HAN's collectives end in a segmentation fault.
+        if nodes > 1 and not han_is_first(library.version):
+            others = [Way(HAN, {"OMPI_MCA_coll_han_priority": "100"})]
+    elif library is not None and library.vendor == "Intel MPI":
         name = f"I_MPI_ADJUST_{collective.upper()}"
         others = [Way(str(k), {name: str(k)}) for k in range(1, _INTEL.get(collective, 0) + 1)]
     return [Way(DEFAULT), *others]

@@ -65,6 +65,7 @@ class ToldLaunches:
         self._topology = topology
         self._topology_file = topology_file
         self._folder = folder
+        self._nodes = len({topology.places[place].host for place in topology.ranks})
         self._seed = seed
         self.mpi: MpiLibrary | None = None
         self._known_s: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
@@ -73,7 +74,7 @@ class ToldLaunches:
         """Selectors of all that the library can be told: those that the benchmark knows, and one for each
         way of starting it.
         """
-        others = [way for way in ways(self._target.library, collective) if way.own != DEFAULT]
+        others = [way for way in ways(self._target.library, collective, self._nodes) if way.own != DEFAULT]
         told = tuple(self._target.baselines(collective))
         return (*told, *(TOLD + way.own for way in others))
 
@@ -140,7 +141,7 @@ class ToldLaunches:
         """
         of_each: dict[str, list[_Launch]] = defaultdict(list)
         for name in dict.fromkeys(case.collective for case in wanted):
-            all_ways = ways(self._target.library, name)
+            all_ways = ways(self._target.library, name, self._nodes)
             owns = {TOLD + way.own for way in all_ways}
             for way in all_ways:
                 cases = []
