@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "comm/check.hpp"
 
@@ -25,7 +25,7 @@ constexpr double least_window = 1.1;
 constexpr double most_window = 1.6;
 constexpr double few_collisions = 0.1;
 
-/// How often a call is made again whose start was missed. Each time windows are twice as long.
+/// How often a call is made whose start was missed.
 constexpr int most_tries = 5;
 
 /// How often clocks are checked: they drift by about a microsecond a second. Over slow links a check takes as
@@ -114,36 +114,54 @@ double AlignedTimer::agreed_now() {
 
 void AlignedTimer::maximum(std::span<double> values) const { maximum_of(comm_, values); }
 
-std::vector<double> AlignedTimer::time(std::span<const TimedCall> calls) {
-    std::vector<double> taken(calls.size());
-    std::vector<std::size_t> missing(calls.size());
-    std::iota(missing.begin(), missing.end(), 0);
-    double slack = 1;
-    for (int attempt = 1; !missing.empty(); ++attempt) {
-        std::vector<TimedCall> again;
-        for (const std::size_t i : missing) again.push_back(calls[i]);
-        const auto outcomes = run(again, slack);
-        std::vector<std::size_t> missed;
-        bool lead_was_short = false;
-        bool gap_was_short = false;
-        std::size_t collisions = 0;
-        for (std::size_t i = 0; i < outcomes.size(); ++i) {
-            taken[missing[i]] = outcomes[i].taken_s;
-            // Where ranks wait for a processor, some are late however often one tries.
-            const bool late = outcomes[i].late && !oversubscribed_;
-            if (outcomes[i].agreed && outcomes[i].late) lead_was_short = true;
-            if (!outcomes[i].agreed && late) gap_was_short = true;
-            if (outcomes[i].collided) ++collisions;
-            if (late || outcomes[i].collided) missed.push_back(missing[i]);
-        }
-        if (attempt == 1) adapt_window(collisions, outcomes.size());
-        lead_s_ = adapted(lead_s_, least_lead_s_, lead_was_short);
-        gap_s_ = adapted(gap_s_, least_gap_s_, gap_was_short);
-        if (attempt == most_tries) break;
-        missing = std::move(missed);
-        slack *= 2;
+std::vector<Timing> AlignedTimer::time(std::span<const TimedCall> calls) {
+    const std::size_t count = calls.size();
+    if (count == 0) return {};
+    double start = 0;
+    std::vector<double> starts(count);
+    std::vector<bool> is_agreed(count);  // when it starts was agreed then, and is not told by the one before
+    std::vector<double> times(2 * count);  // when each began, and when it ended
+    for (std::size_t i = 0; i < count; ++i) {
+        is_agreed[i] = i == 0 || is_agreed_after(calls[i - 1]);
+        if (is_agreed[i]) start = agreed_now() + lead_s_;
+        starts[i] = start;
+        start += window_s(calls[i]);
+        clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
+        times[i] = global_now();
+        calls[i].operation();
+        times[count + i] = global_now();
     }
-    return taken;
+    maximum(times);
+    std::vector<Timing> timings(count);
+    bool lead_was_short = false;
+    bool gap_was_short = false;
+    std::size_t collisions = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        // To count from when the last one began would leave out what the others had done by then.
+        const double taken = times[count + i] - starts[i];
+        const bool collided = i > 0 && times[count + i - 1] > starts[i];
+        const bool late = !collided && times[i] - starts[i] > std::max(0.02 * taken, clock_.error_s());
+        if (collided) ++collisions;
+        if (late && is_agreed[i]) lead_was_short = true;
+        // Where ranks wait for a processor, some are late however often one tries.
+        const bool late_for_long = late && !oversubscribed_;
+        if (late_for_long && !is_agreed[i]) gap_was_short = true;
+        timings[i] = {taken, (collided || late_for_long) && calls[i].missed + 1 < most_tries};
+    }
+    adapt_window(collisions, count);
+    lead_s_ = adapted(lead_s_, least_lead_s_, lead_was_short);
+    gap_s_ = adapted(gap_s_, least_gap_s_, gap_was_short);
+    return timings;
+}
+
+/// From one start to the next.
+double AlignedTimer::window_s(const TimedCall& call) const {
+#ifdef ISOCHRONE_SMPI
+    static_cast<void>(call);
+    return simulated_window_s;
+#else
+    return std::ldexp(window_ * call.expected_s, call.missed) + gap_s_;
+#endif
 }
 
 void AlignedTimer::adapt_window(std::size_t collisions, std::size_t calls) {
@@ -153,46 +171,12 @@ void AlignedTimer::adapt_window(std::size_t collisions, std::size_t calls) {
     window_ = std::clamp(window_ * (has_many ? longer : shorter), least_window, most_window);
 }
 
-std::vector<AlignedTimer::Outcome> AlignedTimer::run(std::span<const TimedCall> calls, double slack) {
-    const std::size_t count = calls.size();
-    double start = 0;
-    std::vector<double> starts(count);
-    std::vector<double> times(2 * count);  // when each began, and when it ended
-    std::vector<Outcome> outcomes(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        outcomes[i].agreed = i == 0 || is_agreed_after(calls[i - 1], slack);
-        if (outcomes[i].agreed) start = agreed_now() + lead_s_;
-        starts[i] = start;
-#ifdef ISOCHRONE_SMPI
-        start += simulated_window_s * slack;
-#else
-        start += window_ * slack * calls[i].expected_s + gap_s_;
-#endif
-        clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
-        times[i] = global_now();
-        calls[i].operation();
-        times[count + i] = global_now();
-    }
-    maximum(times);
-    for (std::size_t i = 0; i < count; ++i) {
-        // To count from when the last one began would leave out what the others had done by then.
-        const double taken = times[count + i] - starts[i];
-        const bool late = times[i] - starts[i] > std::max(0.02 * taken, clock_.error_s());
-        const bool collided = i > 0 && times[count + i - 1] > starts[i];
-        outcomes[i].taken_s = taken;
-        outcomes[i].collided = collided;
-        outcomes[i].late = late && !collided;
-    }
-    return outcomes;
-}
-
-bool AlignedTimer::is_agreed_after(const TimedCall& call, double slack) const {
+bool AlignedTimer::is_agreed_after(const TimedCall& call) const {
 #ifdef ISOCHRONE_SMPI
     static_cast<void>(call);
-    static_cast<void>(slack);
     return false;
 #else
-    return (window_ * slack - 1) * call.expected_s > agreement_s_ / 2 + lead_s_;
+    return window_s(call) - gap_s_ - call.expected_s > agreement_s_ / 2 + lead_s_;
 #endif
 }
 

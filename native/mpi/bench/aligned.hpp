@@ -20,24 +20,34 @@ struct TimedCall {
     /// What it takes, more or less, equal on all ranks: the next call starts no sooner. 0: not known, for the
     /// only call of a block.
     double expected_s = 0;
+    /// How often it was made before, and its start was missed: each time its window is twice as long.
+    int missed = 0;
+};
+
+/// What became of one.
+struct Timing {
+    double taken_s = 0;  ///< of the slowest rank
+    /// Some rank missed its start: the call before it took longer than its window, or the rank was not
+    /// scheduled. It is to be made again, in a later block.
+    bool is_missed = false;
 };
 
 /// Starts are aligned on synchronised clocks and not by a barrier, whose ranks leave it at different times
 /// (Hunold and Carpen-Amarie, "Reproducible MPI benchmarking is still not as easy as you think", IEEE TPDS
 /// 27(12), 2016). They are agreed for a block of calls at once, a window of time for each, as SKaMPI's are
 /// (Worsch, Reussner and Augustin, "On benchmarking collective MPI operations", EuroPVM/MPI 2002). A block
-/// needs two allreduces: one agrees on its start, one brings the results of all of its calls. After a call
+/// needs two allreduces: one agrees on its start, one brings the results of all of its calls. So a call whose
+/// start was missed is not made again at once, but in the next block. After a call
 /// so long that what its window has to spare takes longer than to agree anew, the next start is agreed anew.
 class AlignedTimer {
   public:
     /// Collective over `comm`, which must outlive this.
     explicit AlignedTimer(MPI_Comm comm);
 
-    /// Collective, with as many calls on all ranks. Runs the calls in their order and returns what the
-    /// slowest rank took for each, in seconds, on all ranks. A call whose start some rank missed (the one
-    /// before took longer than its window, or the rank was not scheduled) is made again in a block of those,
-    /// a few times; where nothing helps, as where ranks share processors, being late is part of the time.
-    std::vector<double> time(std::span<const TimedCall> calls);
+    /// Collective, with as many calls on all ranks. Runs the calls in their order and returns what came of
+    /// each, on all ranks. None is missed after a few tries: where nothing helps, as where ranks share
+    /// processors, being late is part of the time.
+    std::vector<Timing> time(std::span<const TimedCall> calls);
 
     /// Collective. Now, on the clock of rank 0, equal on all ranks: the latest of all.
     [[nodiscard]] double agreed_now();
@@ -63,17 +73,11 @@ class AlignedTimer {
     void maximum(std::span<double> values) const;
 
   private:
-    struct Outcome {
-        double taken_s = 0;
-        bool agreed = false;    ///< when it starts was agreed then, and is not told by the one before
-        bool collided = false;  ///< the call before it had not ended
-        bool late = false;      ///< some rank began it late for another reason
-    };
-    std::vector<Outcome> run(std::span<const TimedCall> calls, double slack);
+    [[nodiscard]] double window_s(const TimedCall& call) const;
     /// After a block of so many calls, of which so many ran into the window of the next.
     void adapt_window(std::size_t collisions, std::size_t calls);
     /// Whether the start of what comes after a call is agreed by all ranks then, not before; equal on all.
-    [[nodiscard]] bool is_agreed_after(const TimedCall& call, double slack) const;
+    [[nodiscard]] bool is_agreed_after(const TimedCall& call) const;
 
     MPI_Comm comm_;
     clock::Occupancy occupancy_;

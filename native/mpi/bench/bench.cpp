@@ -53,6 +53,7 @@ struct Running {
     std::vector<double> expected_s = {};     ///< of a call, beside the candidates; equal on all ranks
     int repetitions = 0;                     ///< so far, with those of the block to come
     double spent_s = 0;  ///< in their calls, equal on all ranks; of those to come what is expected
+    int under_way = 0;   ///< calls of the block to come
     bool is_done = false;
 };
 
@@ -62,15 +63,16 @@ struct Turn {
     int repetition = 0;
     std::size_t which = 0;  ///< of the candidates
     double expected_s = 0;
+    int missed = 0;  ///< starts of it
 };
 
 class Bench {
   public:
-    Bench(MPI_Comm comm, const Inputs& inputs, const std::vector<comm::Place>& places)
+    Bench(MPI_Comm comm, AlignedTimer& timer, const Inputs& inputs, const std::vector<comm::Place>& places)
         : comm_(comm),
           rank_(comm::rank_in(comm)),
           work_(parse_work(inputs.work, comm::size_of(comm))),
-          timer_(comm) {
+          timer_(timer) {
         if (!inputs.topology.empty()) {
             auto topology = core::topology::parse(inputs.topology);
             if (!inputs.plan.empty()) {
@@ -95,7 +97,6 @@ class Bench {
         output_ = std::make_unique<Buffer>(largest(&Operands::output_bytes));
     }
 
-    [[nodiscard]] const AlignedTimer& timer() const { return timer_; }
     /// How many collectives were run so far, with those that did not count.
     [[nodiscard]] std::int64_t calls() const { return calls_; }
 
@@ -119,13 +120,13 @@ class Bench {
         }
         std::vector<Turn> block;
         const auto time_block = [&] {
-            time(block, record);
-            done += block.size();
+            auto missed = time(block, record);
+            done += block.size() - missed.size();
             if (rank_ == 0) progress.show(done);
             for (const Turn& turn : block) {
-                if (turn.running->is_done) turn.running->candidates.clear();
+                if (turn.running->is_done && turn.running->under_way == 0) turn.running->candidates.clear();
             }
-            block.clear();
+            block = std::move(missed);
         };
         while (!left.empty()) {
             std::shuffle(left.begin(), left.end(), random);
@@ -139,7 +140,7 @@ class Bench {
             }
             std::erase_if(left, [](const Running* one) { return one->is_done; });
         }
-        if (!block.empty()) time_block();
+        while (!block.empty()) time_block();
         if (rank_ == 0) progress.show(total);
     }
 
@@ -282,6 +283,7 @@ class Bench {
                 const double expected_s = running.expected_s[which];
                 block.push_back({&running, repetition, which, expected_s});
                 running.spent_s += expected_s;
+                ++running.under_way;
             }
         }
     }
@@ -296,9 +298,9 @@ class Bench {
         return calls_s * block_share > timer_.block_s();
     }
 
-    /// Times the calls of a block.
+    /// Times the calls of a block. Returns those whose start was missed, which are to be in the next.
     template <class Record>
-    void time(const std::vector<Turn>& block, Record& record) {
+    [[nodiscard]] std::vector<Turn> time(const std::vector<Turn>& block, Record& record) {
         timer_.keep_synchronised();
         std::vector<TimedCall> calls;
         for (const Turn& turn : block) {
@@ -306,20 +308,29 @@ class Bench {
                                  const Running& running = *turn.running;
                                  if (running.party->takes_part()) call(running.candidates[turn.which]);
                              },
-                             turn.expected_s});
+                             turn.expected_s, turn.missed});
         }
-        const auto taken = timer_.time(calls);
+        const auto timings = timer_.time(calls);
+        std::vector<Turn> missed;
         for (std::size_t i = 0; i < block.size(); ++i) {
             const Turn& turn = block[i];
+            if (timings[i].is_missed) {
+                missed.push_back(turn);
+                ++missed.back().missed;
+                continue;
+            }
+            const double taken_s = timings[i].taken_s;
             Running& running = *turn.running;
-            running.spent_s += taken[i] - turn.expected_s;
+            --running.under_way;
+            running.spent_s += taken_s - turn.expected_s;
             // Of a first call, which sets things up, one knows little; a median of two is their mean.
             double& expected = running.expected_s[turn.which];
-            expected = turn.repetition == 0 ? taken[i] : (3 * expected + taken[i]) / 4;
+            expected = turn.repetition == 0 ? taken_s : (3 * expected + taken_s) / 4;
             const Candidate& candidate = running.candidates[turn.which];
             if (rank_ == 0)
-                record(*running.one, candidate.name(), turn.repetition, taken[i] / candidate.parts());
+                record(*running.one, candidate.name(), turn.repetition, taken_s / candidate.parts());
         }
+        return missed;
     }
 
     /// Whether the time for all cases is over; equal on all ranks.
@@ -349,7 +360,7 @@ class Bench {
     MPI_Comm comm_;
     int rank_;
     Work work_;
-    AlignedTimer timer_;
+    AlignedTimer& timer_;
     std::optional<core::place::Layout> layout_;
     std::optional<core::select::Plan> plan_;
     std::map<std::vector<int>, std::unique_ptr<Party>> parties_;  // by members
@@ -362,13 +373,14 @@ class Bench {
 };
 
 /// Times the work that the options name; the exit code, the same on all ranks.
-int time_one(MPI_Comm comm, const Options& options, const nlohmann::ordered_json& provenance) {
+int time_one(MPI_Comm comm, AlignedTimer& timer, const Options& options,
+             const nlohmann::ordered_json& provenance) {
     const Inputs inputs = read_inputs(comm, options);
     const auto places = comm::gather_places(comm);
-    Bench bench(comm, inputs, places);
+    Bench bench(comm, timer, inputs, places);
     Output output(comm, options.output);
     const double begin = clock::now();
-    output.header(places, bench.timer(), provenance);
+    output.header(places, timer, provenance);
     bench.run([&](const Case& one, const std::string& recipe, int repetition, double slowest_s) {
         output.time(one, recipe, repetition, slowest_s);
     });
@@ -385,8 +397,9 @@ int run(MPI_Comm comm, int argc, char** argv) {
     const auto& options = std::get<Options>(parsed);
     const auto provenance = comm::provenance_json(argc, argv);
     try {
-        if (!options.follow) return time_one(comm, options, provenance);
-        return follow(comm, [&](const Options& asked) { return time_one(comm, asked, provenance); });
+        AlignedTimer timer(comm);
+        const auto time = [&](const Options& asked) { return time_one(comm, timer, asked, provenance); };
+        return options.follow ? follow(comm, time) : time(options);
     } catch (const comm::Failure& failure) {
         if (rank == 0) std::fprintf(stderr, "isochrone-bench: %s\n", failure.what());
         return failure.code();

@@ -31,16 +31,22 @@ const std::vector<std::string>& Library::names(const Collective& collective) {
     Told& known = told(collective);
     if (!known.are_tried) {
         known.are_tried = true;
-        for (const std::string& name : std::vector<std::string>(known.names)) {
-            if (works(collective, name)) continue;
-            const auto at = std::find(known.names.begin(), known.names.end(), name);
-            known.values.erase(known.values.begin() + (at - known.names.begin()));
-            known.names.erase(at);
+        std::vector<int> failed;
+        for (const std::string& name : known.names) failed.push_back(works(collective, name) ? 0 : 1);
+        check(PMPI_Allreduce(MPI_IN_PLACE, failed.data(), static_cast<int>(failed.size()), MPI_INT, MPI_MAX,
+                             comm_),
+              "MPI_Allreduce");
+        for (std::size_t i = failed.size(); i-- > 0;) {
+            if (failed[i] == 0) continue;
+            const auto at = static_cast<std::ptrdiff_t>(i);
+            known.names.erase(known.names.begin() + at);
+            known.values.erase(known.values.begin() + at);
         }
     }
     return known.names;
 }
 
+/// On this rank.
 bool Library::works(const Collective& collective, const std::string& name) {
     // Of collectives of blocks one for each rank.
     const auto elements = static_cast<std::size_t>(comm::size_of(comm_));
@@ -57,9 +63,7 @@ bool Library::works(const Collective& collective, const std::string& name) {
                            .op = MPI_SUM,
                            .input_blocks = &blocks,
                            .output_blocks = &blocks});
-    int failed = code != MPI_SUCCESS ? 1 : 0;
-    check(PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, comm_), "MPI_Allreduce");
-    return failed == 0;
+    return code == MPI_SUCCESS;
 }
 
 void Library::run(const Collective& collective, const std::string& name, const Arguments& arguments) {

@@ -7,10 +7,9 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from isochrone import _core
-from isochrone.tune.candidates import candidates
+from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
 from isochrone.tune.effort import LEAST_PARTS, NOISY, least_of, part_of
-from isochrone.tune.prices import predicted_s
 from isochrone.units import format_bytes, format_time
 
 Grids = dict[str, tuple[int, ...]]
@@ -20,7 +19,7 @@ _log = logging.getLogger(__name__)
 def affordable_grids(
     names: Sequence[str], sizes_bytes: Sequence[int], layout: _core.Layout, budget_s: float | None
 ) -> Grids:
-    """The ``grids``, as far as they can be raced and proven within the budget, by the model's best recipe.
+    """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good recipe.
     Where they cannot, the first collective has as few sizes as the others; then the dearest sizes are left
     out, and each collective keeps its least. A line names them.
 
@@ -33,8 +32,8 @@ def affordable_grids(
     wanted = grids(names, sizes_bytes, layout.size)
     if budget_s is None or layout.size == 1:
         return wanted
-    once_s = {(name, size): _once_s(name, layout, size) for name, sizes in wanted.items() for size in sizes}
-    agreement_s = _once_s("allreduce", layout, ELEMENT_BYTES)
+    once_s = {(name, size): rough_s(name, layout, size) for name, sizes in wanted.items() for size in sizes}
+    agreement_s = rough_s("allreduce", layout, ELEMENT_BYTES)
     least = least_of(NOISY)
     time_s = {
         (name, size): (2 if collective(name)["rooted"] else 1) * least.time_s(call_s, agreement_s)
@@ -71,9 +70,3 @@ def _cheapest(few: Grids, time_s: Mapping[tuple[str, int], float], whole_s: floa
             kept[name].append(size)
             left_s -= time_s[name, size]
     return {name: tuple(sizes) for name, sizes in kept.items()}
-
-
-def _once_s(name: str, layout: _core.Layout, size_bytes: int) -> float:
-    """Of one call by the model's best recipe, in seconds."""
-    best = candidates(name, layout, (0,), size_bytes, 1)
-    return (predicted_s(name, layout, best[0], 0, size_bytes) or 0.0) if best else 0.0

@@ -65,6 +65,20 @@ def candidates(
     return distinct(few, prices)[:most]
 
 
+def rough_s(collective: str, layout: _core.Layout, size_bytes: int) -> float:
+    """What a call of a good recipe takes from rank 0, in seconds by the model. Of what cuts a message into
+    segments their size is searched alone: all else takes most of the time of a search.
+    """
+    segments = segments_for(collective, size_bytes, MOST_SEGMENTS)
+    prices = Prices(collective, layout, (0,), size_bytes, MOST_SEGMENTS)
+    forms = list(_starts(collective, nameable_levels(collective, layout), segments))
+    if max(segments) < SMALLEST_SEGMENTED_BYTES:
+        forms = [_descend(collective, form, segments, prices) for form in forms]
+    else:
+        forms += [other for form in forms for other in _resized(collective, form, segments)]
+    return min(map(prices.first, forms))
+
+
 def pipelines(
     collective: str, layout: _core.Layout, size_bytes: int, most_segments: int = MOST_SEGMENTS
 ) -> list[str]:
