@@ -19,9 +19,9 @@ _log = logging.getLogger(__name__)
 def affordable_grids(
     names: Sequence[str], sizes_bytes: Sequence[int], layout: _core.Layout, budget_s: float | None
 ) -> Grids:
-    """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good recipe.
-    Where they cannot, the first collective has as few sizes as the others; then the dearest sizes are left
-    out, and each collective keeps its least. A line names them.
+    """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good
+    recipe. Where they cannot, the first collective has as few sizes as the others; then the dearest sizes are
+    left out, and each collective keeps its least. A line names them.
 
     Args:
         names: of the collectives.
