@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::int64_t first_agreement = 8;  // enough of them for a median
 constexpr std::size_t most_recorded = 8;
+/// For a challenger, in times of the calls so far: whoever looks for one may have guessed.
+constexpr std::int64_t longest_wait = 8;
 constexpr int calls_of_a_block = 2;  // the first follows one of the other way, and is not compared
 constexpr std::int64_t between_blocks = 3;
 /// The first look at a plan's rule comes in its share of the time, but within these: a wrong one is to be
@@ -228,7 +230,7 @@ void Trial::challenge(double expected_s) {
 }
 
 void Trial::wait_until(std::int64_t calls) {
-    ask_at(std::clamp(calls, calls_ + first_agreement, 2 * calls_));
+    ask_at(std::clamp(calls, calls_ + first_agreement, longest_wait * calls_));
 }
 
 void Trial::seek() {

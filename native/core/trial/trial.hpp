@@ -74,7 +74,8 @@ class Trial {
 
     /// A challenger that is expected to take so long.
     void challenge(double expected_s);
-    /// There is none yet: it is asked for again after so many calls in all, or after twice as many as now.
+    /// There is none yet: it is asked for again after so many calls in all, but no later than after eight
+    /// times as many as now. To ask takes an agreement, so that what was said to be too soon is dear.
     void wait_until(std::int64_t calls);
     /// After a round: another challenger is wanted, before the two of that round are looked at again.
     void seek();
