@@ -47,6 +47,8 @@ from isochrone.tune.rules import (
 )
 from isochrone.tune.sizes import winner_at
 from isochrone.tune.spots import Row, Spot, work_on
+from isochrone.units import format_bytes
+from isochrone.words import join_words
 
 NOTHING = native_evidence(0.0, 1)
 """Of a rule that is not measured yet."""
@@ -240,15 +242,20 @@ class Verification:
         return case.size_bytes in sizes and any(shape.verified == case.root for shape in shapes)
 
     def _say_what_is_taken_back(self, drafted: Mapping[Spot, str], proven: Collection[Spot]) -> None:
+        """A line for each collective on each communicator."""
+        found: dict[tuple[str, str], set[int]] = {}
         for spot, recipe in drafted.items():
             if recipe != NATIVE and spot not in proven:
-                _log.info(
-                    "taking back a rule for %s%s%s: %s was not proven faster once more",
-                    spot.collective,
-                    f" of {spot.size_bytes} bytes" if has_agreed_size(spot.collective) else "",
-                    f" among {self._racing.layouts[spot.members].size} ranks" if spot.members else "",
-                    recipe,
-                )
+                found.setdefault((spot.collective, spot.members), set()).add(spot.size_bytes)
+        for (name, members), sizes in found.items():
+            _log.info(
+                "taking back rules for %s%s%s: not proven faster once more",
+                name,
+                f" of {join_words([format_bytes(size) for size in sorted(sizes)])}"
+                if has_agreed_size(name)
+                else "",
+                f" among {self._racing.layouts[members].size} ranks" if members else "",
+            )
 
     def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
         if self._racing.mpi is None:
