@@ -78,26 +78,30 @@ def test_a_library_follows_its_files_on_several_hosts(
     assert sums(target, tmp_path, capfd, **to_tell.variables) == expected
 
 
+@pytest.fixture
+def with_han(lab: Lab, library: MpiLibrary) -> LabTarget:
+    """Ranks on several hosts, where HAN is asked before tuned."""
+    if library.vendor != "Open MPI" or not han_is_first(library.version):
+        pytest.skip("tuned is first")
+    return LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
+
+
 def test_open_mpi_puts_tuned_first_where_a_communicator_prefers_it(
-    lab: Lab, library: MpiLibrary, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    with_han: LabTarget, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """As if it had been started so, which is what the benchmark relies on."""
-    if library.vendor != "Open MPI" or not han_is_first(library.version):
-        pytest.skip("tuned is first")
-    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
     ring = TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "ring"}
-    expected = sums(target, tmp_path, capfd, **ring, **NO_HAN)
-    assert sums(target, tmp_path, capfd, **ring) != expected, "HAN is not first, or adds in one order with it"
-    assert sums(target, tmp_path, capfd, "prefer=tuned,^han", **ring) == expected
+    expected = sums(with_han, tmp_path, capfd, **ring, **NO_HAN)
+    assert sums(with_han, tmp_path, capfd, **ring) != expected, (
+        "HAN is not first, or adds in one order with it"
+    )
+    assert sums(with_han, tmp_path, capfd, "prefer=tuned,^han", **ring) == expected
 
 
-def test_the_benchmark_times_tuned_where_han_is_first(lab: Lab, library: MpiLibrary, tmp_path: Path) -> None:
-    if library.vendor != "Open MPI" or not han_is_first(library.version):
-        pytest.skip("tuned is first")
-    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, None, None))
+def test_the_benchmark_times_tuned_where_han_is_first(with_han: LabTarget, tmp_path: Path) -> None:
     found = {}
     for first, variables in (("han", {}), ("tuned", NO_HAN)):
-        started = target.with_variables(variables)
+        started = with_han.with_variables(variables)
         cases = [Case(64, 0, ("native:*",), BCAST)]
         bench = run_bench(started, work_for(started, cases, 1), tmp_path / f"{first}.jsonl")
         found[first] = {key.recipe for key in bench.slowest_s}

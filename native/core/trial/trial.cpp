@@ -167,23 +167,19 @@ News Trial::decide(double fastest_ratio) {
     const std::size_t blocks = ratios_.size();
     const double ratio = median(ratios_);
     const double expected = blocks == 1 ? fastest_ratio : lower_median(ratios_);
-    if (blocks > 1 && expected > hopeless) {
-        std::sort(ratios_.begin(), ratios_.end());
-        round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
-        end_round(again_if_hopeless * calls_, ratio);
-        return News::holds;
-    }
+    const bool is_hopeless = blocks > 1 && expected > hopeless;
     const auto against = std::count_if(ratios_.begin(), ratios_.end(), [](double one) { return one >= 1; });
     const bool looks_better = ratio <= better;
     const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);
-    if (blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks)) {
+    const bool goes_on = blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks);
+    if (goes_on && !is_hopeless) {
         next_blocks(calls_ + between_blocks, to_a_decision(blocks), expected);
         return News::nothing;
     }
     std::sort(ratios_.begin(), ratios_.end());
     round_ = {.incumbent_s = incumbent_s_, .ratios = ratios_};
     if (!is_won) {
-        end_round(again * calls_, ratio);
+        end_round((is_hopeless ? again_if_hopeless : again) * calls_, ratio);
         return News::holds;
     }
     incumbent_s_ *= ratio;

@@ -174,7 +174,6 @@ void duplicate_for_tuned(MPI_Comm comm, MPI_Comm* made) {
 Library::Library(MPI_Comm comm) : comm_(comm) {
     int provided = 0;
     check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
-    is_tuned_behind_ = is_han_first(comm);
 }
 
 Library::~Library() {
@@ -204,7 +203,8 @@ void Library::find_names(const Own& row, Told& told) {
             told.names.emplace_back(text.data());
             told.values.push_back(value);
         }
-        if (is_tuned_behind_) {
+        if (!is_han_first_) is_han_first_ = is_han_first(comm_);
+        if (*is_han_first_) {
             told.names.emplace_back(tuned_name);
             told.values.push_back(0);
         }

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +19,10 @@ namespace isochrone::mpi::bench {
 
 /// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
 /// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names). These are algorithms
-/// of its component `tuned`. Among ranks on several hosts it has another one, `han`, and one of the two
-/// stands before the other on a communicator: which, an info key tells it. MPICH takes the algorithm at each
-/// call; SimGrid has functions for it. What other libraries can be told is not known here: names() is empty
-/// there.
+/// of its component `tuned`. Where Open MPI 5 has ranks on several hosts, its component `han` stands before
+/// that: there an info key puts `tuned` first on the communicators of its algorithms, and of its own choice,
+/// which is one more name. MPICH takes the algorithm at each call; SimGrid has functions for it. What other
+/// libraries can be told is not known here: names() is empty there.
 class Library {
   public:
     using Collective = core::collectives::Collective;
@@ -62,7 +63,7 @@ class Library {
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
     bool per_communicator_ = false;          // settings count when a communicator is made
-    bool is_tuned_behind_ = false;           // Open MPI's `han` stands before it
+    std::optional<bool> is_han_first_;       // before Open MPI's `tuned`; nothing: nobody has asked
 };
 
 }  // namespace isochrone::mpi::bench
