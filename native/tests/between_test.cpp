@@ -241,16 +241,39 @@ TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByThe
     ASSERT_GT(found.recipes.size(), 8U);
     select::Pricing pricing(found, bcast, layout, 0, 1000);
     constexpr double slow_s = 1, fast_s = 1e-9;
-    EXPECT_EQ(pricing.wanted(slow_s, true), 2U);
-    EXPECT_EQ(pricing.wanted(slow_s, false), 8U);
+    EXPECT_EQ(pricing.lacking(slow_s, {}), 2U);
     ASSERT_TRUE(pricing.step());
-    EXPECT_EQ(pricing.wanted(fast_s, true), 2U);
+    EXPECT_EQ(pricing.lacking(fast_s, {}), 1U);
     ASSERT_TRUE(pricing.step());
-    EXPECT_EQ(pricing.wanted(slow_s, true), 2U);
-    EXPECT_EQ(pricing.wanted(fast_s, true), 8U);
+    EXPECT_EQ(pricing.lacking(slow_s, {}), 0U);
+    EXPECT_EQ(pricing.lacking(fast_s, {}), 6U);
     // Of a plan that has proven nothing like it, some of all.
     select::Pricing of_none(select::candidates({}, bcast, layout, 1000), bcast, layout, 0, 1000);
-    EXPECT_EQ(of_none.wanted(slow_s, true), 8U);
+    EXPECT_EQ(of_none.lacking(slow_s, {}), 8U);
+}
+
+/// Few are tried: so what the model finds slower than what runs is not, before all have a price.
+TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneIsLeft) {
+    const auto layout = nodes(2, 2);
+    const auto& reduce = collectives::named("reduce");
+    const auto found = select::candidates({}, reduce, layout, 1 << 20);
+    ASSERT_GT(found.recipes.size(), 16U);
+    select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
+    while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
+    const auto first = *pricing.next({});
+    const std::vector tried{first.recipe};
+    const auto* const second = pricing.next(tried);
+    ASSERT_NE(second, nullptr);
+    EXPECT_GE(second->seconds, first.seconds);
+    EXPECT_EQ(pricing.lacking(1.01 * second->seconds, tried), 0U);
+    EXPECT_EQ(pricing.lacking(first.seconds, tried), 8U);
+    while (pricing.step()) {
+        const auto* const next = pricing.next(tried);
+        ASSERT_NE(next, nullptr);
+        const bool is_ready = pricing.lacking(first.seconds, tried) == 0;
+        EXPECT_EQ(is_ready, pricing.is_done() || next->seconds < first.seconds) << pricing.priced();
+    }
+    EXPECT_EQ(pricing.lacking(0, tried), 0U);
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

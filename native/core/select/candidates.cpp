@@ -152,7 +152,7 @@ Pricing::Pricing(Candidates candidates, const Collective& collective, const plac
 
 bool Pricing::step() {
     if (is_done()) return false;
-    const Recipe& recipe = candidates_.recipes[next_++];
+    const Recipe& recipe = candidates_.recipes[priced_++];
     try {
         const double limit_s = cheapest_.size() < most_tried ? std::numeric_limits<double>::infinity()
                                                              : cheapest_.back().seconds;
@@ -177,12 +177,26 @@ bool Pricing::step() {
     return true;
 }
 
-std::size_t Pricing::wanted(double incumbent_s, bool is_first) const {
+const Pricing::Priced* Pricing::next(const std::vector<Recipe>& tried) const {
+    const auto found = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& one) {
+        return std::none_of(tried.begin(), tried.end(),
+                            [&](const Recipe& other) { return are_alike(other, one.recipe); });
+    });
+    return found != cheapest_.end() ? &*found : nullptr;
+}
+
+std::size_t Pricing::lacking(double incumbent_s, const std::vector<Recipe>& tried) const {
+    const std::size_t left = candidates_.recipes.size() - priced_;
+    const auto until = [&](std::size_t many) { return std::min(left, many > priced_ ? many - priced_ : 0); };
+    const Priced* const best = next(tried);
+    const bool is_cheaper = best != nullptr && best->seconds < incumbent_s;
     const std::size_t proven = candidates_.proven;
-    const bool may_suffice =
-        next_ < proven || (!cheapest_.empty() && cheapest_.front().seconds < incumbent_s);
-    const std::size_t some = std::min(enough_priced, candidates_.recipes.size());
-    return is_first && proven > 0 && may_suffice ? std::min(proven, some) : some;
+    if (tried.empty()) {
+        const bool may_suffice = proven > 0 && (priced_ < proven || is_cheaper);
+        return until(may_suffice ? std::min(proven, enough_priced) : enough_priced);
+    }
+    if (priced_ < enough_priced) return until(enough_priced);
+    return is_cheaper ? 0 : std::min(left, enough_priced);
 }
 
 std::size_t Pricing::family_of(const Priced& one) {

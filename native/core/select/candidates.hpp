@@ -54,13 +54,19 @@ class Pricing {
     /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there:
     /// they are too much alike for trials of each.
     [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
-    [[nodiscard]] std::size_t priced() const { return next_; }
-    [[nodiscard]] bool is_done() const { return next_ == candidates_.recipes.size(); }
+    [[nodiscard]] std::size_t priced() const { return priced_; }
+    [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
 
-    /// After how many priced recipes one is to be tried, where what runs takes `incumbent_s`: after some. Or,
-    /// for the first to be tried, after those that the plan has proven, if one of them is faster by the
-    /// model.
-    [[nodiscard]] std::size_t wanted(double incumbent_s, bool is_first) const;
+    /// What is to be tried next: the cheapest that is like none of those tried before. nullptr: none is, of
+    /// those priced so far. Good until step().
+    [[nodiscard]] const Priced* next(const std::vector<compose::Recipe>& tried) const;
+
+    /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
+    /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
+    /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
+    /// runs, for as long as there are others: few are tried, and among those without a price may be better.
+    /// `incumbent_s`: the price of what runs, or what it takes where it has none.
+    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<compose::Recipe>& tried) const;
 
   private:
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
@@ -72,7 +78,7 @@ class Pricing {
     const place::Layout& layout_;
     int root_;
     std::int64_t size_bytes_;
-    std::size_t next_ = 0;
+    std::size_t priced_ = 0;  ///< of the candidates, the first so many
     std::vector<Priced> cheapest_;
     std::vector<std::pair<Priced, std::size_t>> families_;  // the first priced of each name
 };

@@ -2,7 +2,6 @@
 #include "bench/bench.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -16,11 +15,11 @@
 #include "bench/buffer.hpp"
 #include "bench/candidate.hpp"
 #include "bench/files.hpp"
-#include "bench/first_calls.hpp"
 #include "bench/follow.hpp"
 #include "bench/operands.hpp"
 #include "bench/options.hpp"
 #include "bench/party.hpp"
+#include "bench/running.hpp"
 #include "bench/work.hpp"
 #include "comm/check.hpp"
 #include "comm/place.hpp"
@@ -44,18 +43,6 @@ std::string ask_fabric(MPI_Comm comm, const std::string& address, const std::vec
     const auto where = core::place::parse_fabric_server(address);
     return comm::shared_text(comm, [&] { return fabric::ask(where, hosts); }).value();
 }
-
-/// A case that is being timed.
-struct Running {
-    const Case* one = nullptr;
-    const Party* party = nullptr;
-    std::vector<Candidate> candidates = {};  ///< made when its turn comes first, and gone when it is done
-    std::vector<double> expected_s = {};     ///< of a call, beside the candidates; equal on all ranks
-    int repetitions = 0;                     ///< so far, with those of the block to come
-    double spent_s = 0;  ///< in their calls, equal on all ranks; of those to come what is expected
-    int under_way = 0;   ///< calls of the block to come
-    bool is_done = false;
-};
 
 /// A call of a block.
 struct Turn {
@@ -93,8 +80,8 @@ class Bench {
             expand(one, party);
             running_.push_back({&one, &party});
         }
-        input_ = std::make_unique<Buffer>(largest(&Operands::input_bytes));
-        output_ = std::make_unique<Buffer>(largest(&Operands::output_bytes));
+        memories_ = std::make_unique<Memories>(largest(&Operands::input_bytes),
+                                               largest(&Operands::output_bytes));
     }
 
     /// How many collectives were run so far, with those that did not count.
@@ -131,7 +118,7 @@ class Bench {
         while (!left.empty()) {
             std::shuffle(left.begin(), left.end(), random);
             for (Running* const one : left) {
-                if (one->candidates.empty()) open(*one);
+                if (one->candidates.empty()) calls_ += open(*one, work_, *memories_, timer_, ++checks_);
                 add_turns(*one, random, block);
                 const bool is_long = one->spent_s > work_.patience_s || is_late();
                 one->is_done = one->repetitions >= work_.repetitions ||
@@ -187,87 +174,6 @@ class Bench {
             }
         }
         one.recipes = std::move(recipes);
-    }
-
-    Memory next(const Operands& operands) {
-        return {input_->next(operands.input_bytes), output_->next(operands.output_bytes)};
-    }
-
-    /// Collective over all ranks. Throws on all of them where a member cannot run a recipe.
-    void make_candidates(Running& running) const {
-        const Case& one = *running.one;
-        std::string why;
-        std::array<double, 1> unfit = {-1};  // which recipe
-        running.candidates.reserve(one.recipes.size());
-        try {
-            for (const auto& recipe : one.recipes) {
-                running.candidates.emplace_back(recipe, one, *running.party);
-            }
-        } catch (const std::invalid_argument& error) {
-            why = error.what();
-            unfit[0] = static_cast<double>(running.candidates.size());
-        }
-        // All ranks of a party come to the same end; those beside it have to be told.
-        if (!one.members.empty()) timer_.maximum(unfit);
-        if (unfit[0] < 0) return;
-        if (why.empty()) {
-            why = "recipe '" + one.recipes[static_cast<std::size_t>(unfit[0])] + "' cannot run among " +
-                  std::to_string(one.members.size()) + " of the ranks";
-        }
-        throw std::invalid_argument(why);
-    }
-
-    /// Makes the candidates, runs each once, and learns what each takes, more or less. Results are compared
-    /// with that of the library's own: what is fast and wrong must not win.
-    void open(Running& running) {
-        const Case& one = *running.one;
-        const Party& party = *running.party;
-        make_candidates(running);
-        running.expected_s.assign(one.recipes.size(), 0);
-        if (!Buffer::holds_contents()) {
-            // What a library sets up in its first call on a communicator is no part of any other call.
-            for (const Candidate& candidate : running.candidates) {
-                if (party.takes_part() && candidate.has_library_inside()) call(candidate);
-            }
-            return;
-        }
-        Memory memory;
-        if (party.takes_part()) memory = next(running.candidates.front().operands());
-        const Memory* const own = party.takes_part() ? &memory : nullptr;
-        auto first = first_calls(timer_, running.candidates, own, ++checks_);
-        calls_ += static_cast<std::int64_t>(running.candidates.size());
-        for (std::size_t i = 0; i < first.wrong.size(); ++i) {
-            if (!first.wrong[i]) continue;
-            std::string what(one.words());
-            if (one.has_data()) what += " of " + std::to_string(one.bytes) + " bytes";
-            if (one.rooted()) what += ", root " + std::to_string(one.root);
-            throw comm::Failure(comm::failure,
-                                "recipe '" + one.recipes[i] + "' left wrong bytes in a " + what);
-        }
-        running.expected_s = std::move(first.taken_s);
-        drop_what_is_slow(running);
-        for (std::size_t i = 0; i < running.candidates.size(); ++i) {
-            const auto known = one.expected_s.find(running.candidates[i].name());
-            if (known != one.expected_s.end()) running.expected_s[i] = known->second;
-        }
-        if (one.pattern != nullptr) {
-            running.expected_s.front() = choose_rounds(timer_, running.candidates.front(), own);
-            ++calls_;
-        }
-    }
-
-    /// All ranks know the same times.
-    void drop_what_is_slow(Running& running) const {
-        auto& expected = running.expected_s;
-        const double least = *std::min_element(expected.begin(), expected.end());
-        const double share = work_.patience_s / static_cast<double>(expected.size());
-        for (std::size_t i = expected.size(); i-- > 0;) {
-            // What the others are compared with stays.
-            if (running.candidates[i].name() == core::compose::native_name) continue;
-            if (expected[i] <= work_.drop * least || expected[i] <= share) continue;
-            running.candidates.erase(running.candidates.begin() + static_cast<std::ptrdiff_t>(i));
-            expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(i));
-        }
     }
 
     /// Adds some repetitions of a case to a block, the candidates of each in random order.
@@ -354,7 +260,7 @@ class Bench {
 
     void call(const Candidate& candidate) {
         ++calls_;
-        candidate.run(next(candidate.operands()));
+        candidate.run(memories_->next(candidate.operands()));
     }
 
     MPI_Comm comm_;
@@ -365,8 +271,7 @@ class Bench {
     std::optional<core::select::Plan> plan_;
     std::map<std::vector<int>, std::unique_ptr<Party>> parties_;  // by members
     std::vector<Running> running_;
-    std::unique_ptr<Buffer> input_;
-    std::unique_ptr<Buffer> output_;
+    std::unique_ptr<Memories> memories_;
     unsigned checks_ = 0;
     std::int64_t calls_ = 0;
     double deadline_s_ = 0;  // on the timer's clock

@@ -185,14 +185,9 @@ void Live::turn_over(Kind& kind) {
 
 /// On rank 0: the next of those that were priced.
 void Live::propose(Kind& kind, Proposal& proposal) {
-    const auto& cheapest = kind.pricing->cheapest();
     proposal.what = Proposal::What::nothing;
-    const auto next = std::find_if(cheapest.begin(), cheapest.end(), [&](const auto& one) {
-        return std::none_of(kind.tried.begin(), kind.tried.end(), [&](const core::compose::Recipe& tried) {
-            return core::select::are_alike(tried, one.recipe);
-        });
-    });
-    if (next == cheapest.end()) return;
+    const auto* const next = kind.pricing->next(kind.tried);
+    if (next == nullptr) return;
     const std::string text = core::compose::to_text(next->recipe);
     if (next->seconds > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
     proposal.what = Proposal::What::recipe;
@@ -206,8 +201,8 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     const auto& layout = dispatcher_.layout();
     Proposal proposal;
     if (rank == 0) {
-        const double native_s = kind.trial.incumbent_s();
-        const double allowed_s = pricing_share * native_s * static_cast<double>(kind.trial.calls());
+        const double incumbent_s = kind.trial.incumbent_s();
+        const double allowed_s = pricing_share * incumbent_s * static_cast<double>(kind.trial.calls());
         double next_s =
             price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
         if (kind.priced_s + next_s <= allowed_s) {
@@ -226,13 +221,14 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
                          static_cast<double>(kind.pricing->priced() - priced_before);
             }
         }
-        const std::size_t priced = kind.pricing ? kind.pricing->priced() : 0;
-        const std::size_t wanted = kind.pricing ? kind.pricing->wanted(native_s, kind.tried.empty()) : 1;
-        if (priced >= wanted) {
+        const auto price = kind.predicted_s.find(kind.incumbent);
+        const double price_s = price != kind.predicted_s.end() ? price->second : incumbent_s;
+        const std::size_t lacking = kind.pricing ? kind.pricing->lacking(price_s, kind.tried) : 1;
+        if (lacking == 0) {
             propose(kind, proposal);
         } else {
-            const double needed_s = kind.priced_s + static_cast<double>(wanted - priced) * next_s;
-            proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * native_s)));
+            const double needed_s = kind.priced_s + static_cast<double>(lacking) * next_s;
+            proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
         }
     }
     const double begin_s = PMPI_Wtime();
