@@ -254,26 +254,29 @@ TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByThe
 
 /// Few are tried: so what the model finds slower than what runs is not, before all have a price.
 TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneIsLeft) {
-    const auto layout = nodes(2, 2);
     const auto& reduce = collectives::named("reduce");
-    const auto found = select::candidates({}, reduce, layout, 1 << 20);
-    ASSERT_GT(found.recipes.size(), 16U);
-    select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
-    while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
-    const auto first = *pricing.next({});
-    const std::vector tried{first.recipe};
-    const auto* const second = pricing.next(tried);
-    ASSERT_NE(second, nullptr);
-    EXPECT_GE(second->seconds, first.seconds);
-    EXPECT_EQ(pricing.lacking(1.01 * second->seconds, tried), 0U);
-    EXPECT_EQ(pricing.lacking(first.seconds, tried), 8U);
-    while (pricing.step()) {
-        const auto* const next = pricing.next(tried);
-        ASSERT_NE(next, nullptr);
-        const bool is_ready = pricing.lacking(first.seconds, tried) == 0;
-        EXPECT_EQ(is_ready, pricing.is_done() || next->seconds < first.seconds) << pricing.priced();
+    // Among two hosts of two ranks the first eight are the same messages by other names.
+    for (const auto& layout : {nodes(2, 2), nodes(4, 4)}) {
+        const auto found = select::candidates({}, reduce, layout, 1 << 20);
+        ASSERT_GT(found.recipes.size(), 16U);
+        select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
+        while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
+        const auto first = *pricing.next({});
+        const std::vector tried{first.recipe};
+        int asked_for_more = 0;
+        do {
+            const auto* const next = pricing.next(tried);
+            for (const double incumbent_s : {first.seconds, 1.1 * first.seconds, 2 * first.seconds}) {
+                const bool is_cheaper = next != nullptr && next->seconds < incumbent_s;
+                const std::size_t lacking = pricing.lacking(incumbent_s, tried);
+                EXPECT_EQ(lacking == 0, is_cheaper || pricing.is_done()) << pricing.priced();
+                EXPECT_LE(lacking, 8U);
+                asked_for_more += lacking > 0 ? 1 : 0;
+            }
+        } while (pricing.step());
+        EXPECT_GT(asked_for_more, 0) << layout.size;
+        ASSERT_NE(pricing.next(tried), nullptr) << layout.size;
     }
-    EXPECT_EQ(pricing.lacking(0, tried), 0U);
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

@@ -80,8 +80,8 @@ class Bench {
             expand(one, party);
             running_.push_back({&one, &party});
         }
-        memories_ = std::make_unique<Memories>(largest(&Operands::input_bytes),
-                                               largest(&Operands::output_bytes));
+        memories_ =
+            std::make_unique<Memories>(largest(&Operands::input_bytes), largest(&Operands::output_bytes));
     }
 
     /// How many collectives were run so far, with those that did not count.
