@@ -168,9 +168,12 @@ def collective_sentence(comparison: Comparison, plan: Plan | None = None) -> str
             f"With the plan, {name} is faster than the library's own {at}: {format_ratio(mean)} on average."
             f"{slower_words}"
         )
+    sizes = number_of(len(comparison.compared), "size")
+    if not faster:
+        return f"With the plan, no gain for {name} was proven at any of {sizes}.{slower_words}"
     return (
-        f"With the plan, {name} is proven faster than the library's own at {len(faster) or 'none'} of "
-        f"{number_of(len(comparison.compared), 'size')}.{slower_words}"
+        f"With the plan, {name} is proven faster than the library's own at {len(faster)} of {sizes}."
+        f"{slower_words}"
     )
 
 
