@@ -100,12 +100,9 @@ def surveyed(target: Target, folder: Path, budget_s: float | None) -> tuple[Plan
 
 
 def add(wanted: argparse.Namespace, row: dict[str, Any]) -> None:
-    """Keeps a row, and says it."""
-    write_rows(
-        wanted.result,
-        {"command": "bench/travel/travel.py", "provenance": provenance()},
-        [*read_rows(wanted.result), row],
-    )
+    """Keeps a row with its provenance, as rows may be of several runs, and says it."""
+    kept_rows = [*read_rows(wanted.result), row | {"provenance": provenance()}]
+    write_rows(wanted.result, {"command": "bench/travel/travel.py"}, kept_rows)
     _log.info("%s", " ".join(table([row])[2:]))
 
 
