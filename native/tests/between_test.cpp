@@ -262,7 +262,7 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
         select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
         while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
         const auto first = *pricing.next({});
-        const std::vector tried{first.recipe};
+        const std::vector tried{first};
         int asked_for_more = 0;
         do {
             const auto* const next = pricing.next(tried);
@@ -277,6 +277,28 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
         EXPECT_GT(asked_for_more, 0) << layout.size;
         ASSERT_NE(pricing.next(tried), nullptr) << layout.size;
     }
+}
+
+/// What the plan has proven elsewhere has a segment for other sizes and ranks.
+TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTell) {
+    const auto layout = nodes(4, 4);
+    const auto& reduce = collectives::named("reduce");
+    select::Pricing pricing(select::candidates({}, reduce, layout, 1 << 20), reduce, layout, 0, 1 << 20);
+    while (pricing.step()) {
+    }
+    const auto best = pricing.cheapest().front();
+    auto tried = best;
+    tried.recipe.segment_bytes = best.recipe.segment_bytes / 2 + 1;
+    for (const double share : {1.0, 1.04}) {
+        tried.seconds = share * best.seconds;
+        const auto* const next = pricing.next({tried});
+        ASSERT_NE(next, nullptr);
+        EXPECT_FALSE(select::are_alike(next->recipe, tried.recipe)) << share;
+    }
+    tried.seconds = 1.1 * best.seconds;
+    EXPECT_EQ(pricing.next({tried})->recipe, best.recipe);
+    // It is tried once.
+    EXPECT_FALSE(select::are_alike(pricing.next({tried, best})->recipe, best.recipe));
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

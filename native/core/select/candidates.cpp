@@ -24,6 +24,7 @@ constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cu
 constexpr double equal = 1e-6;                     // of a price: the same messages by another name
 constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
 constexpr std::size_t enough_priced = 8;           // the more likely ones come first
+constexpr double told_apart = 0.95;                // of a time, what a trial is to show
 
 /// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
 /// further, but for single ranks.
@@ -177,15 +178,16 @@ bool Pricing::step() {
     return true;
 }
 
-const Pricing::Priced* Pricing::next(const std::vector<Recipe>& tried) const {
+const Pricing::Priced* Pricing::next(const std::vector<Priced>& tried) const {
     const auto found = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& one) {
-        return std::none_of(tried.begin(), tried.end(),
-                            [&](const Recipe& other) { return are_alike(other, one.recipe); });
+        return std::none_of(tried.begin(), tried.end(), [&](const Priced& other) {
+            return are_alike(other.recipe, one.recipe) && one.seconds > told_apart * other.seconds;
+        });
     });
     return found != cheapest_.end() ? &*found : nullptr;
 }
 
-std::size_t Pricing::lacking(double incumbent_s, const std::vector<Recipe>& tried) const {
+std::size_t Pricing::lacking(double incumbent_s, const std::vector<Priced>& tried) const {
     const std::size_t left = candidates_.recipes.size() - priced_;
     const auto until = [&](std::size_t many) { return std::min(left, many > priced_ ? many - priced_ : 0); };
     const Priced* const best = next(tried);

@@ -57,16 +57,16 @@ class Pricing {
     [[nodiscard]] std::size_t priced() const { return priced_; }
     [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
 
-    /// What is to be tried next: the cheapest that is like none of those tried before. nullptr: none is, of
-    /// those priced so far. Good until step().
-    [[nodiscard]] const Priced* next(const std::vector<compose::Recipe>& tried) const;
+    /// What is to be tried next: the cheapest that is like none of those tried before, or cheaper than such a
+    /// one by what trials can tell. nullptr: none is, of those priced so far. Good until step().
+    [[nodiscard]] const Priced* next(const std::vector<Priced>& tried) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
     /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
     /// runs, for as long as there are others: few are tried, and among those without a price may be better.
     /// `incumbent_s`: the price of what runs, or what it takes where it has none.
-    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<compose::Recipe>& tried) const;
+    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<Priced>& tried) const;
 
   private:
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same

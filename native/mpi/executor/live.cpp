@@ -237,8 +237,8 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {
-        kind.tried.push_back(core::compose::parse_recipe(proposal.text.data()));
-        decision = dispatcher_.decide_on(question, kind.tried.back(), kind.bytes);
+        kind.tried.push_back({core::compose::parse_recipe(proposal.text.data()), proposal.seconds});
+        decision = dispatcher_.decide_on(question, kind.tried.back().recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
         end_seeking(kind);

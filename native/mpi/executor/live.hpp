@@ -40,10 +40,10 @@ class Live {
         const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
         const Dispatcher::Decision* nearest = nullptr;     ///< of recipes that lost, the fastest
         double nearest_ratio = 0;                          ///< its time over the incumbent's
-        bool was_planned = false;                  ///< the first incumbent is a recipe that the plan has
-        core::trial::Proof proof;                  ///< of the incumbent
-        std::vector<core::compose::Recipe> tried;  ///< of those that were predicted
-        bool is_seeking = false;                   ///< one of them is on trial, or the next is looked for
+        bool was_planned = false;  ///< the first incumbent is a recipe that the plan has
+        core::trial::Proof proof;  ///< of the incumbent
+        std::vector<core::select::Pricing::Priced> tried;  ///< with the model's prices
+        bool is_seeking = false;  ///< one of them is on trial, or the next is looked for
         std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
         std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
         double agreement_s = 0;  ///< what the last agreement took on this rank
