@@ -68,7 +68,8 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
     if wanted.table:
-        print("\n".join(table(read_rows(wanted.result))))
+        rows = read_rows(wanted.result)
+        print("\n".join([*table(rows), "", *table_of_all_calls(rows)]))
         return 0
     if wanted.name is None or (wanted.where == "lab" and wanted.mpi is None):
         parser.error("where to run is missing")
@@ -252,10 +253,9 @@ def kept(kinds: Sequence[Mapping[str, Any]]) -> float | None:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Lines of Markdown."""
-    names = [f"{name} {size >> 10} KiB" for name, size in KINDS]
     lines = [
-        f"| where | nodes x ranks | {' | '.join(names)} | mean | of the gain | slower |",
-        "| --- | ---: |" + " ---: |" * (len(names) + 3),
+        f"| where | nodes x ranks | {' | '.join(_titles())} | mean | of the gain | slower |",
+        "| --- | ---: |" + " ---: |" * (len(KINDS) + 3),
     ]
     for row in rows:
         kinds = row["kinds"]
@@ -268,6 +268,24 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             f"{sum(kind['slower'] for kind in kinds)} |"
         )
     return lines
+
+
+def table_of_all_calls(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines of Markdown: speedups over all calls of a lab's launches, trials included."""
+    lines = [
+        f"| where | nodes x ranks | {' | '.join(_titles())} |",
+        "| --- |" + " ---: |" * (len(KINDS) + 1),
+    ]
+    for row in rows:
+        found = [kind["all_calls"] for kind in row["kinds"] if "all_calls" in kind]
+        if found:
+            pairs = [f"{each['travelled']:.2f} / {each['own']:.2f}" for each in found]
+            lines.append(f"| {row['where']} | {row['nodes']}x{row['per_node']} | {' | '.join(pairs)} |")
+    return lines
+
+
+def _titles() -> list[str]:
+    return [f"{name} {size >> 10} KiB" for name, size in KINDS]
 
 
 if __name__ == "__main__":
