@@ -12,6 +12,7 @@
 
 #include "compose/resolve.hpp"
 #include "simulate/predict.hpp"
+#include "trial/trial.hpp"
 
 namespace isochrone::core::select {
 namespace {
@@ -24,7 +25,6 @@ constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cu
 constexpr double equal = 1e-6;                     // of a price: the same messages by another name
 constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
 constexpr std::size_t enough_priced = 8;           // the more likely ones come first
-constexpr double told_apart = 0.95;                // of a time, what a trial is to show
 
 /// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
 /// further, but for single ranks.
@@ -181,7 +181,7 @@ bool Pricing::step() {
 const Pricing::Priced* Pricing::next(const std::vector<Priced>& tried) const {
     const auto found = std::find_if(cheapest_.begin(), cheapest_.end(), [&](const Priced& one) {
         return std::none_of(tried.begin(), tried.end(), [&](const Priced& other) {
-            return are_alike(other.recipe, one.recipe) && one.seconds > told_apart * other.seconds;
+            return are_alike(other.recipe, one.recipe) && one.seconds > trial::better * other.seconds;
         });
     });
     return found != cheapest_.end() ? &*found : nullptr;

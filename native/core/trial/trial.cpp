@@ -23,7 +23,6 @@ constexpr std::size_t looks_at_a_plan = 2;
 constexpr std::int64_t between_looks = 8;
 constexpr double surprise = 0.9;  // what a look has to show for the round to go on
 constexpr double hopeless = 2;    // twice, and the round is over
-constexpr double better = 0.95;
 /// A round is decided after so many blocks. While its challenger looks better, but too many blocks are
 /// against it, as where calls are held up now and then, it goes on by some more.
 constexpr std::size_t more_blocks = 3;

@@ -41,6 +41,7 @@ namespace isochrone::core::trial {
 
 inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, that an unproven way may lose
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
+inline constexpr double better = 0.95;         ///< of the incumbent's time, what a round is to show
 
 enum class Way : std::uint8_t { incumbent, challenger };
 

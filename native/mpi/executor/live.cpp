@@ -199,6 +199,8 @@ void Live::propose(Kind& kind, Proposal& proposal) {
 void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     const auto& question = kind.question;
     const auto& layout = dispatcher_.layout();
+    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
+    const bool has_price = of_incumbent != kind.predicted_s.end();
     Proposal proposal;
     if (rank == 0) {
         const double incumbent_s = kind.trial.incumbent_s();
@@ -221,8 +223,7 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
                          static_cast<double>(kind.pricing->priced() - priced_before);
             }
         }
-        const auto price = kind.predicted_s.find(kind.incumbent);
-        const double price_s = price != kind.predicted_s.end() ? price->second : incumbent_s;
+        const double price_s = has_price ? of_incumbent->second : incumbent_s;
         const std::size_t lacking = kind.pricing ? kind.pricing->lacking(price_s, kind.tried) : 1;
         if (lacking == 0) {
             propose(kind, proposal);
@@ -252,10 +253,8 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     kind.challenger = &kind.made.emplace_back(std::move(decision));
     kind.predicted_s[kind.challenger] = proposal.seconds;
     // Of two recipes the model knows how they compare better than how long they take.
-    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
-    const double as_measured = of_incumbent == kind.predicted_s.end() || of_incumbent->second <= 0
-                                   ? 1.0
-                                   : kind.trial.incumbent_s() / of_incumbent->second;
+    const double as_measured =
+        has_price && of_incumbent->second > 0 ? kind.trial.incumbent_s() / of_incumbent->second : 1.0;
     kind.trial.challenge(proposal.seconds * as_measured);
     tell_(kind, Event::begun);
 }
