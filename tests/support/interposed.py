@@ -5,6 +5,7 @@ ended in time.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -113,24 +114,41 @@ def ended(
     try:
         out, err = process.communicate(timeout=most_s)
     except subprocess.TimeoutExpired:
+        found = _state(mark)
         _end_all(mark)
         out, err = process.communicate()
-        pytest.fail(f"{' '.join(argv)}\ndid not end within {most_s} s; stdout: {out}\nstderr: {err}")
+        pytest.fail(f"{' '.join(argv)}\ndid not end within {most_s} s; stdout: {out}\nstderr: {err}\n{found}")
     finally:
         _end_all(mark)
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 
+def _state(mark: str) -> str:
+    """What a command's processes were at: those that hang, or that a machine without memory holds up."""
+    lines = [line for line in Path("/proc/meminfo").read_text().splitlines() if "MemAvailable" in line]
+    for folder in _processes(mark):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            name, _, rest = (folder / "stat").read_text().rpartition(")")
+            state, *numbers = rest.split()
+            ticks = int(numbers[10]) + int(numbers[11])
+            lines.append(f"{name}): state {state}, {ticks / os.sysconf('SC_CLK_TCK'):.1f} s of a core")
+    return "\n".join(lines)
+
+
 def _end_all(mark: str) -> None:
     """Ends what a command has left: launchers put ranks into groups and sessions of their own."""
+    for folder in _processes(mark):
+        with contextlib.suppress(OSError):
+            os.kill(int(folder.name), signal.SIGKILL)
+
+
+def _processes(mark: str) -> Iterator[Path]:
+    """The folders in /proc of all that a command has started."""
     for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            if mark.encode() in (entry / "environ").read_bytes():
-                os.kill(int(entry.name), signal.SIGKILL)
-        except OSError:
-            continue  # it has ended meanwhile, or is somebody else's
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):  # it has ended meanwhile, or is somebody else's
+                if mark.encode() in (entry / "environ").read_bytes():
+                    yield entry
 
 
 def by_recipes(done: subprocess.CompletedProcess[str]) -> int:
