@@ -3,26 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from made_channel import MadeChannel
+from made_target import MadeUpTarget, by_model
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
-    Bench,
-    MpiLibrary,
-    Topology,
     Work,
-    parse_cpus,
-    read_plan,
     read_topology,
     read_work,
-    write_bench,
 )
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
@@ -32,81 +25,6 @@ from isochrone.tune.forms import Form
 from isochrone.tune.layout import layout_of
 
 SIZES = (64, 65536, 1048576)
-Times = Callable[[int, int, str], float]
-
-
-@dataclass
-class MadeUpTarget:
-    """Answers what it is asked to time with times of a function of size, root and recipe."""
-
-    topology: Topology
-    time_s: Times
-    exact: bool = True
-    noise: float = 0.0
-    name: str = "made up"
-    simulated: bool = True
-    cores: int | None = None
-    truth: dict[str, list[int]] | None = None
-    told: list[str] = field(default_factory=list)
-    rank_count: int | None = None
-    plan_over_native: dict[int, float] = field(default_factory=dict)
-    asked: list[list[tuple[int, int, tuple[str, ...]]]] = field(default_factory=list)
-    calls: int = 0
-    fails_after: int | None = None
-    seed_from: int = 0
-    price: Callable[[str, int, int, str], float] | None = None
-    library: None = None
-
-    def with_variables(self, variables: Mapping[str, str]) -> MadeUpTarget:
-        """Never needed: there is no library that could be told anything."""
-        raise AssertionError(variables)
-
-    def baselines(self, collective: str) -> Sequence[str]:
-        """What the library can be told to use."""
-        return self.told
-
-    def check(self, program: str, output: Path) -> None:
-        """All that is made up is true."""
-
-    def run(self, program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
-        """Writes the benchmark that is asked for."""
-        assert program == "isochrone-bench"
-        if talk is not None:
-            talk(MadeChannel(lambda asked: self.run(program, asked)))
-            return
-        given = dict(zip(arguments[::2], arguments[1::2], strict=True))
-        work = read_work(given["--work"])
-        self.asked.append(
-            [(case.size_bytes, case.root, case.recipes) for case in work.cases if not case.members]
-        )
-        if self.fails_after == len(self.asked) - 1:
-            raise IsochroneError("the network is down")
-        random = np.random.default_rng(self.seed_from + len(self.asked))
-        plan = read_plan(given["--plan"]) if "--plan" in given else None
-        layout = layout_of(self.topology, Path(given["--topology"]))
-        times = {}
-        for case in work.cases:
-            for recipe in case.recipes:
-                runs = recipe
-                if recipe == "plan":
-                    text = Path(given["--plan"]).read_text()
-                    here = layout
-                    if case.members:
-                        here = layout.restricted_to(sorted(parse_cpus(case.members)))
-                    runs, _ = _core.choose(text, case.collective, here, case.root, case.size_bytes)
-                once = self.time_s(case.size_bytes, case.root, runs)
-                if self.price is not None:
-                    once = self.price(case.collective, case.root, case.size_bytes, runs)
-                if recipe == "plan" and runs != "native" and case.size_bytes in self.plan_over_native:
-                    native_s = self.time_s(case.size_bytes, case.root, "native")
-                    once = self.plan_over_native[case.size_bytes] * native_s
-                key = case.key.key(recipe)
-                self.calls += work.repetitions
-                times[key] = once * random.lognormal(0, self.noise, work.repetitions)
-        assert plan is None or plan.fingerprint == self.topology.fingerprint
-        places = tuple(self.topology.places[place] for place in self.topology.ranks)
-        mpi = MpiLibrary("mpich", "5.0", "mpich")
-        write_bench(given["--output"], Bench(places, mpi, "clock", 0.0, False, True, times, 1.0))
 
 
 @pytest.fixture
@@ -118,18 +36,6 @@ def topology_file(tmp_path: Path) -> Path:
     np.save(tmp_path / "matrix.npy", latency_ns)
     detect(tmp_path / "matrix.npy", tmp_path / "topology.json")
     return tmp_path / "topology.json"
-
-
-def _by_model(topology_file: Path, native: float) -> Times:
-    """The model's times; the library's own are those of a binomial tree, times a factor."""
-    layout = layout_of(read_topology(topology_file), topology_file)
-
-    def time_s(size_bytes: int, root: int, recipe: str) -> float:
-        if recipe == "native":
-            return native * _core.predict("bcast", layout, "binomial", root, size_bytes)
-        return _core.predict("bcast", layout, recipe, root, size_bytes)
-
-    return time_s
 
 
 def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> dict[int, str]:
@@ -153,7 +59,7 @@ def test_every_benchmark_has_something_to_time(
     topology_file: Path, sizes: Sequence[int], exact: bool
 ) -> None:
     target = MadeUpTarget(
-        read_topology(topology_file), _by_model(topology_file, 1.5), exact, 0 if exact else 0.01
+        read_topology(topology_file), by_model(topology_file, 1.5), exact, 0 if exact else 0.01
     )
     chosen = _tune(topology_file, target, sizes)
     assert set(chosen) == set(sizes)
@@ -168,7 +74,7 @@ def test_every_benchmark_has_something_to_time(
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, exact: bool) -> None:
-    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
     plain = MadeUpTarget(topology, model, exact)
     _tune(topology_file, plain, SIZES)
     first = {size: recipes for size, _, recipes in plain.asked[0]}
@@ -217,7 +123,7 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
 
 
 def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:
-    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 0.01), False, 0.05)
+    target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 0.01), False, 0.05)
     assert _tune(topology_file, target, SIZES) == dict.fromkeys(SIZES, "native")
 
 
@@ -227,7 +133,7 @@ def test_a_rule_that_is_not_proven_again_when_verified_is_taken_back(
 ) -> None:
     sizes = (64, 512, 65536, 524288, 1048576)
     target = MadeUpTarget(
-        read_topology(topology_file), _by_model(topology_file, 1.5), plan_over_native={sizes[2]: factor}
+        read_topology(topology_file), by_model(topology_file, 1.5), plan_over_native={sizes[2]: factor}
     )
     chosen = _tune(topology_file, target, sizes)
     assert [size for size in sizes if chosen[size] == "native"] == [sizes[2]]
@@ -235,7 +141,7 @@ def test_a_rule_that_is_not_proven_again_when_verified_is_taken_back(
 
 def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) -> None:
     # A simulated call takes as much real time without noise as with it.
-    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
     exact = MadeUpTarget(topology, model, True)
     noisy = MadeUpTarget(topology, model, False, 0.05)
     real = MadeUpTarget(topology, model, False, 0.05, simulated=False)
@@ -247,7 +153,7 @@ def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) ->
 
 
 def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
-    topology, model = read_topology(topology_file), _by_model(topology_file, 1.5)
+    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
     whole = MadeUpTarget(topology, model, False, 0.01)
     expected = _tune(topology_file, whole, SIZES)
     for rounds in range(1, len(whole.asked)):
@@ -262,7 +168,7 @@ def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
 
 
 def test_what_was_disturbed_in_the_race_is_no_evidence(topology_file: Path) -> None:
-    topology, model = read_topology(topology_file), _by_model(topology_file, 1.0)
+    topology, model = read_topology(topology_file), by_model(topology_file, 1.0)
     seen: set[int] = set()
 
     def time_s(size_bytes: int, root: int, recipe: str) -> float:
@@ -285,7 +191,7 @@ def test_what_was_disturbed_in_the_race_is_no_evidence(topology_file: Path) -> N
 
 @pytest.mark.parametrize("started", [4, 13])
 def test_another_number_of_ranks_is_said_before_anything_is_run(topology_file: Path, started: int) -> None:
-    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 1.5), rank_count=started)
+    target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 1.5), rank_count=started)
     with pytest.raises(
         IsochroneError, match=f"the survey is of 12 ranks, and made up starts {started}; tune with 12 ranks"
     ):
@@ -296,7 +202,7 @@ def test_another_number_of_ranks_is_said_before_anything_is_run(topology_file: P
 def test_where_a_rule_is_taken_back_its_neighbours_claim_nothing_towards_it(topology_file: Path) -> None:
     sizes = (4096, 65536, 1048576)
     target = MadeUpTarget(
-        read_topology(topology_file), _by_model(topology_file, 1.5), plan_over_native={sizes[2]: 1.5}
+        read_topology(topology_file), by_model(topology_file, 1.5), plan_over_native={sizes[2]: 1.5}
     )
     files = [topology_file.with_name(name) for name in ("plan.json", "b")]
     plan, bench = tune(target, topology_file, *files, TuneOptions(sizes))
@@ -313,7 +219,7 @@ def test_a_gain_between_two_rules_taken_back_holds_as_far_as_it_is_proven(
 ) -> None:
     sizes = (4096, 65536, 1048576)
     slower = {sizes[0]: 1.5, sizes[2]: 1.5} | ({} if border_gains else {16384: 1.5, 262144: 1.5})
-    times = _by_model(topology_file, 1.5)
+    times = by_model(topology_file, 1.5)
     target = MadeUpTarget(read_topology(topology_file), times, plan_over_native=slower)
     files = [topology_file.with_name(name) for name in ("plan.json", "b")]
     plan, bench = tune(target, topology_file, *files, TuneOptions(sizes))
@@ -329,7 +235,7 @@ def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first
     topology_file: Path, exact: bool
 ) -> None:
     sizes = tuple(8 << at for at in range(14))
-    slow, fast = (_by_model(topology_file, factor) for factor in (3.0, 0.3))
+    slow, fast = (by_model(topology_file, factor) for factor in (3.0, 0.3))
     target = MadeUpTarget(
         read_topology(topology_file),
         lambda size, root, recipe: (slow if size >= sizes[9] else fast)(size, root, recipe),
@@ -355,7 +261,7 @@ def test_a_gain_at_the_last_size_alone_is_neither_a_rule_nor_shown_as_one(topolo
 def test_what_was_raced_is_expected_to_take_as_long_once_more(
     topology_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = MadeUpTarget(read_topology(topology_file), _by_model(topology_file, 3.0), simulated=False)
+    target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 3.0), simulated=False)
     told: list[Work] = []
     run = MadeUpTarget.run
 
