@@ -29,6 +29,7 @@
 #include "schedules.hpp"
 #include "select/candidates.hpp"
 #include "select/choose.hpp"
+#include "select/pricing.hpp"
 #include "simulate/exchange.hpp"
 #include "simulate/network.hpp"
 #include "simulate/predict.hpp"

@@ -21,6 +21,7 @@
 #include "executor/dispatcher.hpp"
 #include "select/candidates.hpp"
 #include "select/choose.hpp"
+#include "select/pricing.hpp"
 #include "trial/proof.hpp"
 #include "trial/trial.hpp"
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What may be tried where nothing was measured, and in which order.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "compose/resolve.hpp"
+#include "select/candidates.hpp"
+#include "select/pricing.hpp"
+#include "simulate/predict.hpp"
+#include "support/random_layout.hpp"
+#include "support/rules.hpp"
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+
+TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
+    std::mt19937_64 random(6);
+    for (const auto& collective : collectives::all()) {
+        for (int trial = 0; trial < 8; ++trial) {
+            const auto layout = random_layout(2 + static_cast<int>(random() % 14), 3, random);
+            const std::int64_t bytes = !collective.has_data ? 0 : trial % 2 == 0 ? 100 : 100000;
+            const auto found = select::candidates({}, collective, layout, bytes).recipes;
+            ASSERT_FALSE(found.empty()) << collective.name;
+            EXPECT_LE(found.size(), 120U) << collective.name;
+            select::Pricing pricing({found}, collective, layout, 0, bytes);
+            while (pricing.step()) {
+            }
+            ASSERT_FALSE(pricing.cheapest().empty()) << collective.name;
+            for (const auto& recipe : found) {
+                EXPECT_NO_THROW(static_cast<void>(compose::resolve(collective, recipe, layout)))
+                    << compose::to_text(recipe);
+                EXPECT_GE(simulate::predict(collective, recipe, layout, 0, bytes).slowest_s,
+                          pricing.cheapest().front().seconds);
+            }
+        }
+    }
+}
+
+TEST(Candidates, ThatAreTriedDifferInMoreThanTheSegmentAndTheCheapestComesFirst) {
+    const auto layout = nodes(3, 4, true);
+    const auto& bcast = collectives::named("bcast");
+    select::Pricing pricing(select::candidates({}, bcast, layout, 1000000), bcast, layout, 0, 1000000);
+    while (pricing.step()) {
+    }
+    const auto& tried = pricing.cheapest();
+    ASSERT_EQ(tried.size(), select::most_tried);
+    for (std::size_t one = 1; one < tried.size(); ++one) {
+        EXPECT_GE(tried[one].seconds, tried[one - 1].seconds);
+        for (std::size_t other = 0; other < one; ++other)
+            EXPECT_FALSE(tried[one].recipe.kind == tried[other].recipe.kind &&
+                         tried[one].recipe.parts == tried[other].recipe.parts);
+    }
+}
+
+TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
+    const auto& allreduce = collectives::named("allreduce");
+    for (const int hosts : {2, 3, 4, 8}) {
+        const auto layout = nodes(hosts, 2, true);
+        select::Pricing pricing(select::candidates({}, allreduce, layout, 65536), allreduce, layout, 0,
+                                65536);
+        while (pricing.step()) {
+        }
+        const auto& tried = pricing.cheapest();
+        ASSERT_EQ(tried.size(), select::most_tried);
+        std::set<std::vector<double>> prices;  // of each, cut and not
+        for (auto [recipe, seconds] : tried) {
+            std::vector<double> both;
+            for (const std::int64_t segment : {std::int64_t{0}, std::int64_t{8192}}) {
+                recipe.segment_bytes = segment;
+                both.push_back(simulate::predict(allreduce, recipe, layout, 0, 65536).slowest_s);
+            }
+            prices.insert(both);
+        }
+        EXPECT_EQ(prices.size(), tried.size()) << hosts << " hosts";
+    }
+}
+
+/// Where the plan has proven a recipe on other shapes, a program need not wait for the prices of others.
+TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByTheModel) {
+    const auto plan = plan_of({rule(shape(4, 4), "hierarchical(machine=chain,node=chain)"),
+                               rule(shape(2, 4), "hierarchical(machine=flat,node=flat)")});
+    const auto layout = nodes(3, 4);
+    const auto& bcast = collectives::named("bcast");
+    const auto found = select::candidates(plan, bcast, layout, 1000);
+    ASSERT_EQ(found.proven, 2U);
+    ASSERT_GT(found.recipes.size(), 8U);
+    select::Pricing pricing(found, bcast, layout, 0, 1000);
+    constexpr double slow_s = 1, fast_s = 1e-9;
+    EXPECT_EQ(pricing.lacking(slow_s, {}), 2U);
+    ASSERT_TRUE(pricing.step());
+    EXPECT_EQ(pricing.lacking(fast_s, {}), 1U);
+    ASSERT_TRUE(pricing.step());
+    EXPECT_EQ(pricing.lacking(slow_s, {}), 0U);
+    EXPECT_EQ(pricing.lacking(fast_s, {}), 6U);
+    // Of a plan that has proven nothing like it, some of all.
+    select::Pricing of_none(select::candidates({}, bcast, layout, 1000), bcast, layout, 0, 1000);
+    EXPECT_EQ(of_none.lacking(slow_s, {}), 8U);
+}
+
+/// Few are tried: so what the model finds slower than what runs is not, before all have a price.
+TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneIsLeft) {
+    const auto& reduce = collectives::named("reduce");
+    // Among two hosts of two ranks the first eight are the same messages by other names.
+    for (const auto& layout : {nodes(2, 2), nodes(4, 4)}) {
+        const auto found = select::candidates({}, reduce, layout, 1 << 20);
+        ASSERT_GT(found.recipes.size(), 16U);
+        select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
+        while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
+        const auto first = *pricing.next({});
+        const std::vector tried{first};
+        int asked_for_more = 0;
+        do {
+            const auto* const next = pricing.next(tried);
+            for (const double incumbent_s : {first.seconds, 1.1 * first.seconds, 2 * first.seconds}) {
+                const bool is_cheaper = next != nullptr && next->seconds < incumbent_s;
+                const std::size_t lacking = pricing.lacking(incumbent_s, tried);
+                EXPECT_EQ(lacking == 0, is_cheaper || pricing.is_done()) << pricing.priced();
+                EXPECT_LE(lacking, 8U);
+                asked_for_more += lacking > 0 ? 1 : 0;
+            }
+        } while (pricing.step());
+        EXPECT_GT(asked_for_more, 0) << layout.size;
+        ASSERT_NE(pricing.next(tried), nullptr) << layout.size;
+    }
+}
+
+/// What the plan has proven elsewhere has a segment for other sizes and ranks.
+TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTell) {
+    const auto layout = nodes(4, 4);
+    const auto& reduce = collectives::named("reduce");
+    select::Pricing pricing(select::candidates({}, reduce, layout, 1 << 20), reduce, layout, 0, 1 << 20);
+    while (pricing.step()) {
+    }
+    const auto best = pricing.cheapest().front();
+    auto tried = best;
+    tried.recipe.segment_bytes = best.recipe.segment_bytes / 2 + 1;
+    for (const double share : {1.0, 1.04}) {
+        tried.seconds = share * best.seconds;
+        const auto* const next = pricing.next({tried});
+        ASSERT_NE(next, nullptr);
+        EXPECT_FALSE(select::are_alike(next->recipe, tried.recipe)) << share;
+    }
+    tried.seconds = 1.1 * best.seconds;
+    EXPECT_EQ(pricing.next({tried})->recipe, best.recipe);
+    // It is tried once.
+    EXPECT_FALSE(select::are_alike(pricing.next({tried, best})->recipe, best.recipe));
+}
+
+TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {
+    const auto layout = nodes(3, 4, true);
+    const auto& reduce = collectives::named("reduce");
+    for (const auto& recipe : select::candidates({}, reduce, layout, 100000, true).recipes)
+        EXPECT_NO_THROW(static_cast<void>(compose::resolve(reduce, recipe, layout, true)));
+}
+
+}  // namespace
+}  // namespace isochrone::tests
