@@ -9,6 +9,10 @@
 // latency, and one link for each direction.
 //
 //     core a ─▶ [a sends] ─▶ [pair] ─▶ [group of a, out] ─▶ [group of b, in] ─▶ [b receives] ─▶ core b
+//
+// Messages from one core to another leave one after another, and so do all of a core that leave its node:
+// that is the gap of LogP. Left to themselves those of SimGrid would all be under way at once and share the
+// bandwidth. Then the first segment of a pipeline would arrive with the last.
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -48,10 +52,13 @@ s4u::Link* shared_link(s4u::NetZone* zone, const std::string& name, double capac
     return link;
 }
 
-s4u::Link* pair_link(s4u::NetZone* zone, const std::string& name, const Pair& pair) {
+enum class Queue { none, one_after_another };
+
+s4u::Link* pair_link(s4u::NetZone* zone, const std::string& name, const Pair& pair, Queue queue) {
     s4u::Link* link = zone->create_link(name, pair.bandwidth_bytes_per_s);
     link->set_latency(pair.latency_s);
     link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
+    if (queue == Queue::one_after_another) link->set_concurrency_limit(1);
     link->seal();
     return link;
 }
@@ -96,6 +103,8 @@ class Node {
             host->seal();
             cores_.push_back(host->get_netpoint());
             core_links_.push_back(duplex(zone_, name, capacity_bytes_per_s));
+            network_queues_.push_back(
+                pair_link(zone_, name + ".network", {0, capacity_bytes_per_s}, Queue::one_after_another));
         }
     }
 
@@ -117,17 +126,12 @@ class Node {
     }
 
     void add_routes_from(std::size_t from) {
-        // Each core has pair links of its own: one for all would make the solver see all flows of a node as
-        // related.
-        std::vector<s4u::Link*> pair_links;
-        for (std::size_t level = 0; level < groups_.size(); ++level) {
-            const std::string name = name_ + ".c" + std::to_string(from) + ".pair" + std::to_string(level);
-            pair_links.push_back(pair_link(zone_, name, groups_[level].pair));
-        }
         for (std::size_t to = 0; to < cores_.size(); ++to) {
             if (to == from) continue;
             const std::size_t meeting = level_where_meet(from, to);
-            Links links{s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(pair_links[meeting])};
+            const std::string name = name_ + ".c" + std::to_string(from) + ".c" + std::to_string(to);
+            s4u::Link* pair = pair_link(zone_, name, groups_[meeting].pair, Queue::one_after_another);
+            Links links{s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(pair)};
             for (std::size_t level = 0; level < meeting; ++level) {
                 if (group_links_[level].empty()) continue;
                 links.emplace_back(group_links_[level][from / groups_[level].cores].out);
@@ -136,7 +140,8 @@ class Node {
             links.emplace_back(core_links_[to].in);
             zone_->add_route(cores_[from], cores_[to], nullptr, nullptr, links, false);
         }
-        zone_->add_route(cores_[from], router_, nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].out)},
+        zone_->add_route(cores_[from], router_, nullptr, nullptr,
+                         {s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(network_queues_[from])},
                          false);
         zone_->add_route(router_, cores_[from], nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].in)},
                          false);
@@ -148,6 +153,7 @@ class Node {
     simgrid::kernel::routing::NetPoint* router_ = nullptr;
     std::vector<simgrid::kernel::routing::NetPoint*> cores_;
     std::vector<Duplex> core_links_;
+    std::vector<s4u::Link*> network_queues_;
     std::vector<std::vector<Duplex>> group_links_;
     Duplex nic_;
 };
@@ -165,7 +171,7 @@ void add_network(const Description& description, const std::vector<Node>& nodes,
         s4u::Link*& pair = pair_links[{route.from, route.pair}];
         if (pair == nullptr) {
             const std::string name = from.name() + ".pair" + std::to_string(route.pair);
-            pair = pair_link(cluster, name, description.pairs[route.pair]);
+            pair = pair_link(cluster, name, description.pairs[route.pair], Queue::none);
         }
         Links links{s4u::LinkInRoute(from.nic().out), s4u::LinkInRoute(pair)};
         for (const std::size_t link : route.shared_links) links.emplace_back(shared[link]);
