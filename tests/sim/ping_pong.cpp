@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Half the round-trip time of pairs: ping_pong BYTES FILE [together] writes "low high seconds" lines. Every
-// pair by itself, or, together, the first half of the ranks with the second half.
+// Half the round-trip time of pairs: ping_pong BYTES FILE [together|burst] writes "low high seconds" lines.
+// Every pair by itself, or, together, the first half of the ranks with the second half. Burst: rank 0 sends
+// some to the last rank, and then one to rank 1; "number rank seconds" are when each is there.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -15,11 +17,9 @@ double half_rtt_s(int peer, bool first, std::vector<char>& buffer, int bytes) {
     double best_s = 1e9;
     for (int repetition = 0; repetition < 3; ++repetition) {
         const double start_s = MPI_Wtime();
-        if (first)
-            MPI_Send(buffer.data(), bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+        if (first) MPI_Send(buffer.data(), bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
         MPI_Recv(buffer.data(), bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (!first)
-            MPI_Send(buffer.data(), bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+        if (!first) MPI_Send(buffer.data(), bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
         best_s = std::min(best_s, (MPI_Wtime() - start_s) / 2);
     }
     return best_s;
@@ -32,11 +32,9 @@ void one_by_one(int rank, int ranks, int bytes, std::FILE* file) {
             double seconds = 0;
             if (rank == low || rank == high)
                 seconds = half_rtt_s(low + high - rank, rank == low, buffer, bytes);
-            if (rank == low && low != 0)
-                MPI_Send(&seconds, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+            if (rank == low && low != 0) MPI_Send(&seconds, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
             if (rank == 0) {
-                if (low != 0)
-                    MPI_Recv(&seconds, 1, MPI_DOUBLE, low, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (low != 0) MPI_Recv(&seconds, 1, MPI_DOUBLE, low, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
                 std::fprintf(file, "%d %d %.17g\n", low, high, seconds);
             }
             // The next pair starts only after this one is done, so that nothing else is under way.
@@ -57,6 +55,36 @@ void together(int rank, int ranks, int bytes, std::FILE* file) {
     }
 }
 
+void burst(int rank, int ranks, int bytes, std::FILE* file) {
+    constexpr int messages = 6;
+    const int last = ranks - 1;
+    std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
+    double times_s[messages + 1] = {};  // when it began, or when each was there
+    int received = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        times_s[0] = MPI_Wtime();
+        MPI_Request requests[messages + 1];
+        for (int number = 0; number <= messages; ++number) {
+            MPI_Isend(buffer.data(), bytes, MPI_BYTE, number < messages ? last : 1, 0, MPI_COMM_WORLD,
+                      &requests[number]);
+        }
+        MPI_Waitall(messages + 1, requests, MPI_STATUSES_IGNORE);
+    } else if (rank == 1 || rank == last) {
+        for (; received < (rank == 1 ? 1 : messages); ++received) {
+            MPI_Recv(buffer.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            times_s[received] = MPI_Wtime();
+        }
+    }
+    std::vector<double> all(static_cast<std::size_t>(ranks) * (messages + 1));
+    MPI_Gather(times_s, messages + 1, MPI_DOUBLE, all.data(), messages + 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int number = 0; rank == 0 && number <= messages; ++number) {
+        const int to = number < messages ? last : 1;
+        const double there_s = all[static_cast<std::size_t>(to * (messages + 1) + number % messages)];
+        std::fprintf(file, "%d %d %.17g\n", number, to, there_s - all[0]);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,9 +98,11 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "ping_pong: %s cannot be written\n", argv[2]);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    (argc > 3 ? together : one_by_one)(rank, ranks, std::atoi(argv[1]), file);
-    if (file != nullptr)
-        std::fclose(file);
+    const std::string_view mode = argc > 3 ? argv[3] : "";
+    (mode == "burst"      ? burst
+     : mode == "together" ? together
+                          : one_by_one)(rank, ranks, std::atoi(argv[1]), file);
+    if (file != nullptr) std::fclose(file);
     MPI_Finalize();
     return 0;
 }

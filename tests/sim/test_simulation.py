@@ -133,6 +133,28 @@ def test_pairs_at_once_share_the_capacity(
         assert seconds == pytest.approx(size_bytes * pairs_at_once / capacity, rel=0.01)
 
 
+@pytest.mark.parametrize("shape", ["nodes: 2\nsockets: 1\ncores: 4", "nodes: 1\nsockets: 2\ncores: 4"])
+@pytest.mark.parametrize("size_bytes", [1000, 4000])
+def test_messages_of_a_pair_arrive_one_after_another(
+    shape: str, size_bytes: int, ping_pong: Path, write_system: Callable[[str], Path], tmp_path: Path
+) -> None:
+    system = load_system(str(write_system(f"name: test\n{shape}\n{LINKS}")))
+    cores = cores_of_ranks(system)
+    last = len(cores) - 1
+    latency_s, bandwidth = pair_of(system, cores[0], cores[last])
+
+    times = measure(system, ping_pong, size_bytes, tmp_path, "burst")
+
+    # Those that are under way at once would all be there when the last one is.
+    arrivals = [times[number, last] for number in range(6)]
+    expected = [latency_s + (number + 1) * size_bytes / bandwidth for number in range(6)]
+    assert arrivals == pytest.approx(expected, abs=2e-7)
+    # One to a near rank does not wait for those to a far one. It was sent after them.
+    near_s, near_bandwidth = pair_of(system, cores[0], cores[1])
+    sent_s = 6 * system.send_overhead_s
+    assert times[6, 1] == pytest.approx(sent_s + near_s + size_bytes / near_bandwidth, abs=2e-7)
+
+
 def test_an_eager_message_costs_its_latency_and_its_bytes(
     ping_pong: Path, write_system: Callable[[str], Path], tmp_path: Path
 ) -> None:
