@@ -4,15 +4,15 @@
 // the file that describes it.
 //
 // Each core is a host of SimGrid named NODE.cK. What a pair sees by itself and what it shares with others are
-// links of their own. The first is one FATPIPE link (which limits every flow separately) with the whole
+// links of their own. The first is one FATPIPE link (which limits every message separately) with the whole
 // latency of the pair, so that no sum of hops has to hit a measured value. The others have capacities and no
 // latency, and one link for each direction.
 //
-//     core a ─▶ [a sends] ─▶ [pair] ─▶ [group of a, out] ─▶ [group of b, in] ─▶ [b receives] ─▶ core b
+//     core a ─▶ [a sends] ─▶ [a to b] ─▶ [group of a, out] ─▶ [group of b, in] ─▶ [b receives] ─▶ core b
 //
-// Messages from one core to another leave one after another, and so do all of a core that leave its node:
-// that is the gap of LogP. Left to themselves those of SimGrid would all be under way at once and share the
-// bandwidth. Then the first segment of a pipeline would arrive with the last.
+// Messages from one core to another go one after another, as on a connection; those to several cores share
+// what they cross. Left to itself SimGrid would have those of a pair under way together: then the first
+// segment of a pipeline would arrive with the last (docs/models.md, what the predictor leaves out).
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
 
@@ -21,7 +21,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -52,13 +51,12 @@ s4u::Link* shared_link(s4u::NetZone* zone, const std::string& name, double capac
     return link;
 }
 
-enum class Queue { none, one_after_another };
-
-s4u::Link* pair_link(s4u::NetZone* zone, const std::string& name, const Pair& pair, Queue queue) {
+/// What one pair sees by itself, in one direction, one message after another.
+s4u::Link* pair_link(s4u::NetZone* zone, const std::string& name, const Pair& pair) {
     s4u::Link* link = zone->create_link(name, pair.bandwidth_bytes_per_s);
     link->set_latency(pair.latency_s);
     link->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
-    if (queue == Queue::one_after_another) link->set_concurrency_limit(1);
+    link->set_concurrency_limit(1);
     link->seal();
     return link;
 }
@@ -68,26 +66,33 @@ Duplex duplex(s4u::NetZone* zone, const std::string& name, double capacity_bytes
             shared_link(zone, name + ".in", capacity_bytes_per_s)};
 }
 
-/// A node: its cores, the links between them, and a router as the way to the network card.
+struct Core {
+    s4u::Host* host = nullptr;
+    Duplex link;
+};
+
+/// The way from one core to another; `between` is what they share with others.
+void add_route(s4u::NetZone* zone, const Core& from, const Core& to, const Pair& pair, const Links& between) {
+    const std::string name = from.host->get_name() + "-" + to.host->get_name();
+    Links links{s4u::LinkInRoute(from.link.out), s4u::LinkInRoute(pair_link(zone, name, pair))};
+    links.insert(links.end(), between.begin(), between.end());
+    links.emplace_back(to.link.in);
+    zone->add_route(from.host->get_netpoint(), to.host->get_netpoint(), nullptr, nullptr, links, false);
+}
+
+/// A node: its cores, the links between them, and its network card.
 class Node {
   public:
-    Node(const Description& description, std::size_t number, s4u::NetZone* cluster)
-        : groups_(groups_of(description, number)),
-          name_(description.nodes[number]),
-          zone_(s4u::create_full_zone(name_)) {
-        zone_->set_parent(cluster);
-        router_ = zone_->create_router(name_ + ".router");
+    Node(const Description& description, std::size_t number, s4u::NetZone* zone)
+        : groups_(groups_of(description, number)), name_(description.nodes[number]), zone_(zone) {
         add_cores(description.core_capacity_bytes_per_s);
         add_group_links();
         for (std::size_t from = 0; from < cores_.size(); ++from) add_routes_from(from);
-        zone_->seal();
-        nic_ = duplex(cluster, name_ + ".nic", description.nic_capacity_bytes_per_s);
+        nic_ = duplex(zone_, name_ + ".nic", description.nic_capacity_bytes_per_s);
     }
 
-    [[nodiscard]] simgrid::kernel::routing::NetPoint* netpoint() const { return zone_->get_netpoint(); }
-    [[nodiscard]] simgrid::kernel::routing::NetPoint* router() const { return router_; }
+    [[nodiscard]] const std::vector<Core>& cores() const { return cores_; }
     [[nodiscard]] const Duplex& nic() const { return nic_; }
-    [[nodiscard]] const std::string& name() const { return name_; }
 
   private:
     static const std::vector<CoreGroups>& groups_of(const Description& description, std::size_t number) {
@@ -101,10 +106,7 @@ class Node {
             constexpr double unused_flops = 1e9;  // computation is not simulated
             s4u::Host* host = zone_->create_host(name, unused_flops);
             host->seal();
-            cores_.push_back(host->get_netpoint());
-            core_links_.push_back(duplex(zone_, name, capacity_bytes_per_s));
-            network_queues_.push_back(
-                pair_link(zone_, name + ".network", {0, capacity_bytes_per_s}, Queue::one_after_another));
+            cores_.push_back({host, duplex(zone_, name, capacity_bytes_per_s)});
         }
     }
 
@@ -129,54 +131,36 @@ class Node {
         for (std::size_t to = 0; to < cores_.size(); ++to) {
             if (to == from) continue;
             const std::size_t meeting = level_where_meet(from, to);
-            const std::string name = name_ + ".c" + std::to_string(from) + ".c" + std::to_string(to);
-            s4u::Link* pair = pair_link(zone_, name, groups_[meeting].pair, Queue::one_after_another);
-            Links links{s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(pair)};
+            Links between;
             for (std::size_t level = 0; level < meeting; ++level) {
                 if (group_links_[level].empty()) continue;
-                links.emplace_back(group_links_[level][from / groups_[level].cores].out);
-                links.emplace_back(group_links_[level][to / groups_[level].cores].in);
+                between.emplace_back(group_links_[level][from / groups_[level].cores].out);
+                between.emplace_back(group_links_[level][to / groups_[level].cores].in);
             }
-            links.emplace_back(core_links_[to].in);
-            zone_->add_route(cores_[from], cores_[to], nullptr, nullptr, links, false);
+            add_route(zone_, cores_[from], cores_[to], groups_[meeting].pair, between);
         }
-        zone_->add_route(cores_[from], router_, nullptr, nullptr,
-                         {s4u::LinkInRoute(core_links_[from].out), s4u::LinkInRoute(network_queues_[from])},
-                         false);
-        zone_->add_route(router_, cores_[from], nullptr, nullptr, {s4u::LinkInRoute(core_links_[from].in)},
-                         false);
     }
 
     const std::vector<CoreGroups>& groups_;
     std::string name_;
     s4u::NetZone* zone_;
-    simgrid::kernel::routing::NetPoint* router_ = nullptr;
-    std::vector<simgrid::kernel::routing::NetPoint*> cores_;
-    std::vector<Duplex> core_links_;
-    std::vector<s4u::Link*> network_queues_;
+    std::vector<Core> cores_;
     std::vector<std::vector<Duplex>> group_links_;
     Duplex nic_;
 };
 
-void add_network(const Description& description, const std::vector<Node>& nodes, s4u::NetZone* cluster) {
+void add_network(const Description& description, const std::vector<Node>& nodes, s4u::NetZone* zone) {
     std::vector<s4u::Link*> shared;
-    for (const double capacity_bytes_per_s : description.shared_link_capacity_bytes_per_s) {
-        shared.push_back(
-            shared_link(cluster, "shared" + std::to_string(shared.size()), capacity_bytes_per_s));
-    }
-    std::map<std::pair<std::size_t, std::size_t>, s4u::Link*> pair_links;
+    for (const double capacity_bytes_per_s : description.shared_link_capacity_bytes_per_s)
+        shared.push_back(shared_link(zone, "shared" + std::to_string(shared.size()), capacity_bytes_per_s));
     for (const Route& route : description.routes) {
-        const Node& from = nodes[route.from];
-        const Node& to = nodes[route.to];
-        s4u::Link*& pair = pair_links[{route.from, route.pair}];
-        if (pair == nullptr) {
-            const std::string name = from.name() + ".pair" + std::to_string(route.pair);
-            pair = pair_link(cluster, name, description.pairs[route.pair], Queue::none);
+        Links between{s4u::LinkInRoute(nodes[route.from].nic().out)};
+        for (const std::size_t link : route.shared_links) between.emplace_back(shared[link]);
+        between.emplace_back(nodes[route.to].nic().in);
+        for (const Core& from : nodes[route.from].cores()) {
+            for (const Core& to : nodes[route.to].cores())
+                add_route(zone, from, to, description.pairs[route.pair], between);
         }
-        Links links{s4u::LinkInRoute(from.nic().out), s4u::LinkInRoute(pair)};
-        for (const std::size_t link : route.shared_links) links.emplace_back(shared[link]);
-        links.emplace_back(to.nic().in);
-        cluster->add_route(from.netpoint(), to.netpoint(), from.router(), to.router(), links, false);
     }
 }
 
