@@ -88,7 +88,7 @@ def test_the_plan_sees_ranks_where_they_really_are(library: Library, bench: Benc
     assert (done.returncode, order_of(done)) == (0, _AT), done.stderr
     by_root = {line.split(":")[1]: line.split(":")[2] for line in said(done) if " bytes from rank " in line}
     # Rank 0 of the program was launched as rank 3, alone on its host.
-    assert by_root[" bcast of 4 bytes from rank 0"] == " binomial"
+    assert by_root[" bcast of 4 bytes from rank 0"] == " binomial", done.stderr
 
 
 def test_a_plan_that_does_not_hold_leaves_the_mapping(
