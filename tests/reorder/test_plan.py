@@ -86,8 +86,8 @@ def test_the_plan_sees_ranks_where_they_really_are(library: Library, bench: Benc
         environment={"ISOCHRONE_EXPLAIN": "1"} | fake_hosts(library, tmp_path, _HOSTS),
     )
     assert (done.returncode, order_of(done)) == (0, _AT), done.stderr
-    # Rank 0 of the program was launched as rank 3, alone on its host. The one that was launched as rank 0 says
-    # native of a broadcast before ranks were mapped, and lines of two ranks come in any order.
+    # Rank 0 of the program was launched as rank 3, alone on its host. The one that was launched as rank 0
+    # says native, of a broadcast before ranks are mapped, and lines of two ranks come in any order.
     explained = [line.split(":")[1:3] for line in said(done) if " bytes from rank " in line]
     assert [" bcast of 4 bytes from rank 0", " binomial"] in explained, done.stderr
 
