@@ -60,7 +60,6 @@ void burst(int rank, int ranks, int bytes, std::FILE* file) {
     const int last = ranks - 1;
     std::vector<char> buffer(static_cast<std::size_t>(bytes) + 1);
     double times_s[messages + 1] = {};  // when it began, or when each was there
-    int received = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         times_s[0] = MPI_Wtime();
@@ -71,9 +70,9 @@ void burst(int rank, int ranks, int bytes, std::FILE* file) {
         }
         MPI_Waitall(messages + 1, requests, MPI_STATUSES_IGNORE);
     } else if (rank == 1 || rank == last) {
-        for (; received < (rank == 1 ? 1 : messages); ++received) {
+        for (int number = 0; number < (rank == 1 ? 1 : messages); ++number) {
             MPI_Recv(buffer.data(), bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            times_s[received] = MPI_Wtime();
+            times_s[number] = MPI_Wtime();
         }
     }
     std::vector<double> all(static_cast<std::size_t>(ranks) * (messages + 1));
