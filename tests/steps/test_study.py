@@ -245,7 +245,7 @@ def test_another_study_or_place_in_a_folder_is_refused(
     ("more", "said"),
     [
         (["--sizes", "0"], "--sizes: 0 is too few; the least is 1"),
-        (["--sizes", "x"], "--sizes: 'x' is no list of sizes"),
+        (["--sizes", "x"], "--sizes: 'x' is not a number"),
         (["--ranks", "1"], "--ranks: 1 is too few; the least is 2"),
         (["--ranks", "9"], "--ranks: 9 ranks are asked for, and there are places for 8"),
     ],

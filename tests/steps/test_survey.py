@@ -45,7 +45,7 @@ def _system(folder: Path, nodes: int, sockets: int, cores: int, placement: str) 
     return path
 
 
-FEW = ("--collectives", "bcast,allgather,barrier", "--sizes", "8,4096,262144")
+FEW = ("--collectives", "bcast,allgather,barrier", "--sizes", "8,4KiB,256KiB")
 """One of each kind: with a root, with blocks, without data."""
 
 

@@ -38,7 +38,7 @@ def bench(
         list[str] | None,
         typer.Option("--recipe", "-r", help="A recipe to time beside native; again for more."),
     ] = None,
-    sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
+    sizes: Annotated[str | None, typer.Option("--sizes", metavar="SIZE,...", help="Message sizes.")] = None,
     collectives: Collectives = None,
     patterns: Patterns = None,
     fabric: FabricServer = None,

@@ -33,7 +33,7 @@ def tune(
         Path, typer.Option("--topology", "-t", help="topology.json, or the folder it is in.")
     ] = Path("isochrone-survey"),
     collectives: Collectives = None,
-    sizes: Annotated[str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes.")] = None,
+    sizes: Annotated[str | None, typer.Option("--sizes", metavar="SIZE,...", help="Message sizes.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Time all that the MPI library can be told to use, and write what is proven faster than its own choice.

@@ -77,7 +77,9 @@ Patterns = Annotated[
 Sizes = Annotated[
     str | None,
     typer.Option(
-        "--sizes", metavar="BYTES,...", help="Message sizes to tune at (default: 14 from 1 to 4 MiB)."
+        "--sizes",
+        metavar="SIZE,...",
+        help="Message sizes to tune at, such as 8,64KiB (default: 14 from 1 to 4 MiB).",
     ),
 ]
 Budget = Annotated[
@@ -138,8 +140,8 @@ def parse_patterns(text: str) -> list[_core.Pattern]:
 
 
 def parse_sizes(text: str) -> list[int]:
-    """The message sizes of ``--sizes``. Raises UsageError for what is no list of whole numbers."""
-    return parse_numbers(text, "--sizes", "sizes", "bytes, such as 0,1024,65536")
+    """The message sizes of ``--sizes``, in bytes. Raises UsageError for what is no list of sizes."""
+    return [parse_size(size, "--sizes") for size in text.split(",")]
 
 
 def parse_numbers(text: str, option: str, what: str, example: str) -> list[int]:
@@ -160,10 +162,14 @@ def parse_size(text: str, option: str) -> int:
     """Bytes of a size such as 1000 or 64KiB. Raises UsageError for what is none."""
     from isochrone.descriptions.quantity import SIZE, parse_quantity
 
+    example = "write for example 1000, 64KiB or 1MiB"
     try:
-        return int(parse_quantity(text, SIZE))
+        size_bytes = parse_quantity(text, SIZE)
     except ValueError as error:
-        raise UsageError(str(error), option, "write for example 1000, 64KiB or 1MiB") from None
+        raise UsageError(str(error), option, example) from None
+    if not size_bytes.is_integer():
+        raise UsageError(f"{text[:40]!r} is no whole number of bytes", option, example)
+    return int(size_bytes)
 
 
 def parse_duration(text: str, option: str) -> float:

@@ -32,7 +32,7 @@ def probe(
         Path, typer.Option("--output", "-o", help="File to write, or to go on writing.")
     ] = Path("measurements.jsonl"),
     sizes: Annotated[
-        str | None, typer.Option("--sizes", metavar="BYTES,...", help="Message sizes, ascending, 0 first.")
+        str | None, typer.Option("--sizes", metavar="SIZE,...", help="Message sizes, ascending, 0 first.")
     ] = None,
     repetitions: Annotated[
         int | None, typer.Option("--repetitions", min=1, help="Timed ping-pongs for each pair and size.")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, FabricServer, parse_numbers, print_json
+from isochrone.cli.options import AsJson, FabricServer, parse_numbers, parse_sizes, print_json
 from isochrone.cli.target import TargetOptions, open_target, with_target_options
 from isochrone.errors import UsageError
 
@@ -31,9 +31,7 @@ def study(
     ] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(
-            "--sizes", metavar="BYTES,...", help="Message sizes (default: those of the experiment)."
-        ),
+        typer.Option("--sizes", metavar="SIZE,...", help="Message sizes (default: those of the experiment)."),
     ] = None,
     rank_counts: Annotated[
         str | None,
@@ -52,8 +50,8 @@ def study(
 
     chosen = study_named(name)
     asked = Asked(
-        _listed(sizes, "--sizes", "sizes", "bytes, such as 64,1024,65536", 1),
-        _listed(rank_counts, "--ranks", "numbers of ranks", "for example 2,4,8", 2),
+        None if sizes is None else _rising(parse_sizes(sizes), "--sizes", 1),
+        None if rank_counts is None else _rising(_rank_counts(rank_counts), "--ranks", 2),
         fabric,
     )
     if fabric is not None and not chosen.by_fabric:
@@ -68,11 +66,13 @@ def study(
     typer.echo(f"Report: {page}")
 
 
-def _listed(text: str | None, option: str, what: str, example: str, least: int) -> tuple[int, ...] | None:
-    """What is listed, each once and rising; None where nothing is."""
-    if text is None:
-        return None
-    found = tuple(sorted(set(parse_numbers(text, option, what, example))))
+def _rank_counts(text: str) -> list[int]:
+    return parse_numbers(text, "--ranks", "numbers of ranks", "for example 2,4,8")
+
+
+def _rising(numbers: list[int], option: str, least: int) -> tuple[int, ...]:
+    """What an option lists, each once and rising."""
+    found = tuple(sorted(set(numbers)))
     if found[0] < least:
         raise UsageError(f"{found[0]} is too few", option, f"the least is {least}")
     return found
