@@ -43,6 +43,9 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
             Rule("bcast", shapes[0], 501, 700, "chain", EVIDENCE),
             Rule("bcast", shapes[0], 701, 5000, "native", EVIDENCE),
             Rule("bcast", shapes[4], 1, 300, "flat", slower),
+            # These ranks are in block.
+            Rule("reduce", shapes[0], 1, 999, "chain", EVIDENCE, order="cyclic"),
+            Rule("reduce", shapes[0], 1, 300, "knomial/4", EVIDENCE, order="block"),
             Rule("allreduce", layout.shape(), 8, 4096, "rabenseifner", slower),
             Rule("alltoall", layout.shape(), 1, 1 << 50, "pairwise", EVIDENCE),
         ),
@@ -61,8 +64,9 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
 
     def expected(name: str, root: int, size: int) -> str:
         size = 0 if name == "barrier" else size
-        shape = shapes[root] if name == "bcast" else layout.shape()
+        shape = shapes[root] if name in ("bcast", "reduce") else layout.shape()
         rules = [r for r in plan.rules if r.collective == name and r.shape == shape and r.recipe != "native"]
+        rules = [r for r in rules if r.order in (None, "block")]
         mine = next((r for r in rules if r.min_bytes <= size <= r.max_bytes), None)
         own = tuning.algorithm(name, size)
         if mine is not None and (own == "default" or mine.evidence.speedup >= EVIDENCE.speedup):
@@ -86,7 +90,15 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
                 answer = choose(name.encode(), len(hosts), root, size).decode()
                 assert answer == expected(name, root, size), (name, root, size)
                 answers.add(answer)
-    assert {"binomial", "flat", "native:knomial", "native:ring", "native:tree", "pairwise"} <= answers
+    assert {
+        "binomial",
+        "flat",
+        "native:knomial",
+        "native:ring",
+        "native:tree",
+        "pairwise",
+        "knomial/4",
+    } <= answers
     assert choose(b"bcast", len(hosts) + 1, 0, 10) == b"native"
     assert choose(b"bcast", len(hosts), len(hosts), 10) == b"native"
     assert choose(b"bcast", len(hosts), -1, 10) == b"native"

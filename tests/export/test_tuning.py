@@ -206,7 +206,7 @@ def test_sizes_of_blocks_are_what_open_mpi_counts(given: Real, functions: Called
 )
 def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     own, other = ("tuned", "han") if given.library.version.startswith("4") else ("han", "tuned")
-    rules = [("bcast", 4096, 65535, other), ("barrier", 0, 0, other)]
+    rules = [("bcast", 4096, 65535, other), ("allgather", 1024, 4095, other), ("barrier", 0, 0, other)]
     write_survey_of(tmp_path, rules, library=given.library, hosts=["a", "a", "b", "b"])
     variables = written(tmp_path, "openmpi-han")
     variables |= {"OMPI_MCA_coll_han_dump_dynamic_rules": "1", "OMPI_MCA_coll_base_verbose": "20"}
@@ -214,13 +214,16 @@ def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     found = re.findall(
         r"collective \d+ \((\w+)\) topology level 2 .* size (\d+) mess?age size (\d+) -> .* \((\w+)\)", text
     )
-    of_bcast = [(int(ranks), int(size), name) for what, ranks, size, name in found if what == "bcast"]
-    assert of_bcast == [
-        *((1, 0, own), (4, 0, own), (4, 4096, other), (4, 65536, own)),
-        (5, 0, own),
-    ]
-    of_barrier = [(int(ranks), int(size), name) for what, ranks, size, name in found if what == "barrier"]
-    assert of_barrier == [(1, 0, own), (4, 0, other), (5, 0, own)]
+    read = {
+        name: [(int(ranks), int(size), component) for what, ranks, size, component in found if what == name]
+        for name in ("bcast", "allgather", "barrier")
+    }
+    assert read == {
+        "bcast": [(1, 0, own), (4, 0, own), (4, 4096, other), (4, 65536, own), (5, 0, own)],
+        # Of one rank's block.
+        "allgather": [(1, 0, own), (4, 0, own), (4, 1024, other), (4, 4096, own), (5, 0, own)],
+        "barrier": [(1, 0, own), (4, 0, other), (5, 0, own)],
+    }
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     MpiLibrary,
+    Rule,
     read_plan,
     read_topology,
 )
@@ -127,6 +128,63 @@ def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tm
         assert "differ beyond their intervals" in line
         assert "native 1.00x" in line
         assert f"in {new}, which is newer and counts" in line
+
+
+def _kept(rules: Sequence[Rule], order: str | None) -> list[tuple[int, int, str]]:
+    return [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in rules if rule.order == order]
+
+
+def test_rules_for_several_orders_of_ranks_are_all_kept(tmp_path: Path) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    shape = layout(of, ranks).shape(0)
+    of_old = [
+        structs.replace(rule(shape, "binomial", 1, 1000), order="block"),
+        structs.replace(rule(shape, "flat", 1, 1000), order="cyclic"),
+    ]
+    old = write(tmp_path / "old", of, of_old)
+    of_new = [structs.replace(rule(shape, "chain", 500, 2000), order="block")]
+    new = write(tmp_path / "new", of, of_new, time="2026-02-01T00:00:00Z")
+    found = merge((old, new), tmp_path / "all").plan.rules
+    assert _kept(found, "block") == [(1, 499, "binomial"), (500, 2000, "chain")]
+    assert _kept(found, "cyclic") == [(1, 1000, "flat")]
+
+
+@pytest.mark.parametrize("newer", ["for-any", "for-one"])
+def test_rules_for_any_order_hold_beside_those_of_another_plan_for_one(tmp_path: Path, newer: str) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    shape = layout(of, ranks).shape(0)
+    rules = {
+        "for-any": rule(shape, "binomial", 1, 1000),
+        "for-one": structs.replace(rule(shape, "chain", 500, 2000), order="block"),
+    }
+    folders = [
+        write(tmp_path / name, of, [one], time=f"2026-0{1 + (name == newer)}-01T00:00:00Z")
+        for name, one in rules.items()
+    ]
+    found = merge(folders, tmp_path / "all").plan.rules
+    assert _kept(found, None) == [(1, 1000, "binomial")]
+    assert _kept(found, "block") == (
+        [(1, 1000, "binomial"), (1001, 2000, "chain")]
+        if newer == "for-any"
+        else [(1, 499, "binomial"), (500, 2000, "chain")]
+    )
+
+
+def test_orders_of_ranks_are_those_of_the_merged_levels(tmp_path: Path) -> None:
+    """Ranks on hosts in turn from two racks are in block, as long as nobody knows of racks."""
+    ranks = places(hosts(0, 4, 1, 5), 2)
+    of = topology(ranks, {})
+    there = layout(of, ranks)
+    assert there.order() == "block"
+    first = write(tmp_path / "a", of, [structs.replace(rule(there.shape(0), "chain"), order="block")])
+    found = merge([first, *written(tmp_path, [Job(hosts(*range(8)), 2)])], tmp_path / "all")
+    merged = layout(found.topology, ranks)
+    assert merged.order() not in ("block", there.order())
+    (moved,) = (one for one in found.plan.rules if one.shape == merged.shape(0) and one.recipe == "chain")
+    assert moved.order == merged.order()
+    assert chosen(tmp_path / "all", ranks, "bcast", 4096)[1].startswith("measured")
 
 
 def test_plans_that_agree_within_their_noise_say_nothing(tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from planned import EVIDENCE
 
-from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule
-from isochrone.steps.learn import with_rules
+from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_plan, write_plan
+from isochrone.steps.learn import fold_learned, learned_beside, with_rules
 
 SHAPE = "8 ranks in one machine; node 2x4; root in 4"
 LIVE = Rule("bcast", SHAPE, 100, 199, "native", EVIDENCE, "live", "block")
@@ -46,6 +50,35 @@ def test_among_rules_for_any_order_a_live_one_is_for_any_too() -> None:
     before = Rule("bcast", SHAPE, 1, 150, "chain", EVIDENCE)
     found = with_rules(_plan(before), [LIVE]).rules
     assert [rule.order for rule in found] == [None, None]
+
+
+def test_rules_for_any_order_hold_beside_a_live_one_where_other_orders_have_rules() -> None:
+    for_any = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE)
+    other = Rule("bcast", SHAPE, 1, 1000, "flat", EVIDENCE, order="cyclic")
+    found = with_rules(_plan(for_any, other), [LIVE]).rules
+    assert {for_any, other} <= set(found)
+    of_block = [rule for rule in found if rule.order == "block"]
+    assert [(rule.min_bytes, rule.max_bytes) for rule in of_block] == [(1, 99), (100, 199), (200, 1000)]
+    assert of_block[1] == LIVE
+
+
+def test_a_file_that_cannot_be_read_is_not_in_the_way_of_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan_file = tmp_path / "plan.json"
+    write_plan(plan_file, _plan())
+    folder = learned_beside(plan_file)
+    folder.mkdir()
+    head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
+    head["topology"] = {"fingerprint": "0" * 64}
+    learned = {"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]}
+    (folder / "1.json").write_text('{"isochrone": "learned", "schema_version": 99}')
+    (folder / "2.json").write_text(json.dumps(learned))
+    fold_learned(plan_file)
+    assert read_plan(plan_file).rules == (LIVE,)
+    assert not list(folder.glob("*.json"))
+    assert (folder / "1.refused").exists()
+    assert [line for line in caplog.messages if str(folder / "1.json") in line]
 
 
 def test_what_a_plan_does_not_say_is_not_written() -> None:

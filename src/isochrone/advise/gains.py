@@ -238,7 +238,7 @@ def _judges(
         shape = layout.shape(row.root if table_row(row.collective)["rooted"] else None)
         size_bytes = size_of(row, layout.size)
         recipe, _ = _core.choose(plan_text, row.collective, layout, row.root, size_bytes)
-        rule = rule_for(plan, row.collective, shape, size_bytes)
+        rule = rule_for(plan, row.collective, shape, size_bytes, layout.order())
         if rule is not None:
             return _measured(rule, recipe)
         key = row.collective, shape, size_bytes.bit_length()

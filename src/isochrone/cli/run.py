@@ -98,8 +98,9 @@ def run(
         if len(on_plans) != 1:
             raise UsageError("there is no one plan to keep it with", "--learn", "name one, or survey first")
         live["ISOCHRONE_LEARN"] = str(learned_beside(on_plans[0]))
-    for each in on_plans:
-        fold_learned(each)
+    if not as_json:
+        for each in on_plans:
+            fold_learned(each)
     on_plan, no_plan = one_plan(on_plans)
     start = prepare(
         understood,

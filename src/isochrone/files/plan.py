@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.bench import BCAST
@@ -88,6 +89,20 @@ class Plan(Head, frozen=True, kw_only=True, tag="plan"):
         beside = (rule for rule in self.rules if (rule.collective, rule.shape) == (collective, shape))
         rule = rule_at(beside, size_bytes)
         return None if rule is None else rule.recipe
+
+
+def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
+    """What a rule says of sizes that the others do not, by ascending sizes."""
+    found = []
+    begin = rule.min_bytes
+    for other in sorted(others, key=lambda other: other.min_bytes):
+        if begin < other.min_bytes:
+            end = min(rule.max_bytes, other.min_bytes - 1)
+            found.append(replace(rule, min_bytes=begin, max_bytes=end))
+        begin = max(begin, other.max_bytes + 1)
+    if begin <= rule.max_bytes:
+        found.append(replace(rule, min_bytes=begin))
+    return found
 
 
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from msgspec import structs
 
 from isochrone import _core
 from isochrone.files import Place, Plan, Rule, Topology, topology_document
+from isochrone.files.plan import without
 from isochrone.tune.collectives import collective, timed
 from isochrone.tune.family import family
 
@@ -52,7 +53,7 @@ class MergedRules:
     """The rules, and what there is to say of them.
 
     Attributes:
-        rules: those of one collective and shape do not overlap.
+        rules: those of one collective, shape and order do not overlap.
         notes: lines for people.
     """
 
@@ -75,23 +76,26 @@ class _Difference:
 
 
 def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
-    """The rules of all for one topology. Where several speak of one collective, shape and size, the newest
-    counts, of those that are as new the last.
+    """The rules of all for one topology. Where several speak of one collective, shape, order and size, the
+    newest counts, of those that are as new the last.
     """
     notes: list[str] = []
-    kept: dict[tuple[str, str], list[tuple[Rule, str]]] = defaultdict(list)
+    kept: dict[tuple[str, str, str | None], list[tuple[Rule, str]]] = defaultdict(list)
     differences: list[_Difference] = []
     shared = 0
     newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
-    elsewhere: list[Rule] = []
-    for _, source in newest_first:
-        found = _translated(source, topology)
-        elsewhere += found.elsewhere
+    translated = [(source, _translated(source, topology)) for _, source in newest_first]
+    orders: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for _, found in translated:
+        for rule in (*found.rules, *found.elsewhere):
+            if rule.order is not None:
+                orders[rule.collective, rule.shape].add(rule.order)
+    for source, found in translated:
         if found.lost:
             rest = "1 shape" if found.lost == 1 else f"{found.lost} shapes"
             notes.append(f"rules of {source.name} for {rest} are left out: no part of its ranks is like that")
-        for rule in found.rules:
-            there = kept[rule.collective, rule.shape]
+        for rule in _for_each_order(found.rules, orders):
+            there = kept[rule.collective, rule.shape, rule.order]
             before = [(other, name) for other, name in there if _overlap(rule, other)]
             shared += bool(before)
             differences += [
@@ -99,15 +103,29 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
                 for other, name in before
                 if _differ(rule, other)
             ]
-            there += [(piece, source.name) for piece in _without(rule, [other for other, _ in before])]
-    for rule in elsewhere:
-        there = kept[rule.collective, rule.shape]
-        there += [(piece, "") for piece in _without(rule, [other for other, _ in there])]
+            there += [(piece, source.name) for piece in without(rule, [other for other, _ in before])]
+    for _, found in translated:
+        for rule in _for_each_order(found.elsewhere, orders):
+            there = kept[rule.collective, rule.shape, rule.order]
+            there += [(piece, "") for piece in without(rule, [other for other, _ in there])]
     if differences:
         notes.append(_difference_line(differences, shared))
     rules = [rule for group in kept.values() for rule, _ in group]
-    rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.min_bytes))
+    rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
     return MergedRules(tuple(rules), tuple(notes))
+
+
+def _for_each_order(rules: Sequence[Rule], orders: Mapping[tuple[str, str], Set[str]]) -> Iterable[Rule]:
+    """The rules of one plan, those for any order also for each order that another plan has rules for: in
+    that they would not hold any more.
+    """
+    own = {(rule.collective, rule.shape, rule.order) for rule in rules}
+    for rule in rules:
+        yield rule
+        if rule.order is None:
+            for order in sorted(orders[rule.collective, rule.shape]):
+                if (rule.collective, rule.shape, order) not in own:
+                    yield structs.replace(rule, order=order)
 
 
 @dataclass(frozen=True)
@@ -152,13 +170,16 @@ def _translated(source: Source, topology: Topology) -> _Translated:
     return _Translated(rules, elsewhere, len(wanted - shapes.keys()))
 
 
-def _renamed(plan: Plan, shapes: dict[_Shape, str], names: dict[str, str]) -> list[Rule]:
-    """The rules whose shapes have another text, with other names for levels."""
-    return [
-        structs.replace(rule, shape=shapes[_shape_of(rule)], recipe=_core.rename_levels(rule.recipe, names))
-        for rule in plan.rules
-        if _shape_of(rule) in shapes
-    ]
+def _renamed(plan: Plan, shapes: Mapping[_Shape, _Known], names: dict[str, str]) -> list[Rule]:
+    """The rules whose shapes are known by another text, with that, and with other names for levels."""
+    found = []
+    for rule in plan.rules:
+        known = shapes.get(_shape_of(rule))
+        if known is not None:
+            recipe = _core.rename_levels(rule.recipe, names)
+            order = known.orders.get(rule.order, rule.order) if rule.order is not None else None
+            found.append(structs.replace(rule, shape=known.shape, order=order, recipe=recipe))
+    return found
 
 
 def _same_levels(old: _core.Layout, new: _core.Layout, usual: Sequence[int]) -> list[int] | None:
@@ -180,25 +201,39 @@ def _shape_of(rule: Rule) -> _Shape:
     return known and collective(rule.collective)["rooted"], rule.shape
 
 
+@dataclass(frozen=True)
+class _Known:
+    """Ranks of a shape, by another layout.
+
+    Attributes:
+        shape: its text there.
+        orders: what the order of these ranks is there; others are taken to be the same.
+    """
+
+    shape: str
+    orders: Mapping[str, str]
+
+
 def _shapes(
     wanted: set[_Shape], old: _core.Layout, new: _core.Layout, places: Sequence[Place]
-) -> dict[_Shape, str]:
+) -> dict[_Shape, _Known]:
     """What shapes by the one layout are by the other."""
-    found: dict[_Shape, str] = {}
+    found: dict[_Shape, _Known] = {}
     for number, ranks in enumerate(_jobs(old, places)):
         if number == _MOST_JOBS or len(found) == len(wanted):
             break
         before, after = old.restricted_to(ranks), new.restricted_to(ranks)
+        orders = {before.order(): after.order()}
         without_root = before.shape()
         if (False, without_root) in wanted:
-            found.setdefault((False, without_root), after.shape())
+            found.setdefault((False, without_root), _Known(after.shape(), orders))
         for root in range(before.size):
             left = [shape for rooted, shape in wanted - found.keys() if rooted]
             if not any(shape.startswith(without_root) for shape in left):
                 break
             shape = before.shape(root)
             if shape in left:
-                found[True, shape] = after.shape(root)
+                found[True, shape] = _Known(after.shape(root), orders)
     return found
 
 
@@ -237,19 +272,6 @@ def _overlap(a: Rule, b: Rule) -> bool:
 def _differ(a: Rule, b: Rule) -> bool:
     (low, high), (other_low, other_high) = a.evidence.speedup_ci, b.evidence.speedup_ci
     return low > other_high or other_low > high
-
-
-def _without(rule: Rule, others: Sequence[Rule]) -> list[Rule]:
-    """What is left of a rule beside others."""
-    found = []
-    begin = rule.min_bytes
-    for other in sorted(others, key=lambda other: other.min_bytes):
-        if begin < other.min_bytes:
-            found.append(structs.replace(rule, min_bytes=begin, max_bytes=other.min_bytes - 1))
-        begin = max(begin, other.max_bytes + 1)
-    if begin <= rule.max_bytes:
-        found.append(structs.replace(rule, min_bytes=begin))
-    return found
 
 
 def _difference_line(differences: Sequence[_Difference], shared: int) -> str:

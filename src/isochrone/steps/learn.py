@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.learned import read_learned
-from isochrone.files.plan import Plan, Rule, read_plan, write_plan
+from isochrone.files.plan import Plan, Rule, read_plan, without, write_plan
 from isochrone.launch.lock import locked
 
 FOLDER = "learned"
@@ -49,7 +49,13 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
     plan = read_plan(plan_file)
     before, done = plan, []
     for path in files:
-        learned = read_learned(path)
+        try:
+            learned = read_learned(path)
+        except IsochroneError as error:
+            # It would be in the way of all that is learned from now on.
+            aside = path.replace(path.with_suffix(".refused"))
+            _log.warning("%s; the file stays out of the plan, as %s", error, aside)
+            continue
         done.append(path)
         if (learned.topology.fingerprint, learned.mpi) != (plan.fingerprint, plan.mpi):
             _log.info("%s was learned with another plan, and is dropped", path)
@@ -66,11 +72,13 @@ def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
     rules = list(plan.rules)
     for new in learned:
         beside = [rule for rule in rules if (rule.collective, rule.shape) == (new.collective, new.shape)]
-        # Rules for any order no longer hold in one that has its own: so it is not given any.
+        # Rules for any order no longer hold in one that has its own: so it is given none, or these too.
         if beside and all(rule.order is None for rule in beside):
             new = replace(new, order=None)
+        elif all(rule.order != new.order for rule in beside):
+            rules += [replace(rule, order=new.order) for rule in beside if rule.order is None]
         kept = [
-            part for rule in rules for part in (_without(rule, new) if _same_calls(rule, new) else (rule,))
+            part for rule in rules for part in (without(rule, [new]) if _same_calls(rule, new) else (rule,))
         ]
         rules = [*kept, new]
     rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
@@ -79,10 +87,3 @@ def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
 
 def _same_calls(rule: Rule, other: Rule) -> bool:
     return (rule.collective, rule.shape, rule.order) == (other.collective, other.shape, other.order)
-
-
-def _without(rule: Rule, other: Rule) -> tuple[Rule, ...]:
-    """What a rule says of sizes that another does not."""
-    below = replace(rule, max_bytes=min(rule.max_bytes, other.min_bytes - 1))
-    above = replace(rule, min_bytes=max(rule.min_bytes, other.max_bytes + 1))
-    return tuple(part for part in (below, above) if part.min_bytes <= part.max_bytes)

@@ -8,18 +8,20 @@ from isochrone.files.rules import rule_at
 from isochrone.tune.collectives import has_agreed_size
 
 
-def rule_for(
-    plan: Plan, collective: str, shape: str, size_bytes: int, order: str | None = None
-) -> Rule | None:
+def rule_for(plan: Plan, collective: str, shape: str, size_bytes: int, order: str) -> Rule | None:
     """The rule of a plan for messages of this size on this shape; None where there is none.
 
     Args:
-        order: of the ranks, as `_core.Layout.order` names it; None: whatever it is.
+        order: of the ranks, as `_core.Layout.order` names it.
     """
-    beside = [rule for rule in plan.rules if (rule.collective, rule.shape) == (collective, shape)]
-    if order is not None:
-        # Those of no order hold where there is none of this one.
-        beside = [rule for rule in beside if rule.order == order] or [r for r in beside if r.order is None]
     # Where ranks do not know the size alike, rules are for all.
     size = size_bytes if has_agreed_size(collective) else 0
-    return rule_at(beside, size)
+    return rule_at(rules_for(plan, collective, shape, order), size)
+
+
+def rules_for(plan: Plan, collective: str, shape: str, order: str) -> list[Rule]:
+    """The rules of a plan for ranks of this shape and order; those of any order hold where there is none of
+    this one (`for_order` of ``native/core/select/plan.hpp``).
+    """
+    beside = [rule for rule in plan.rules if (rule.collective, rule.shape) == (collective, shape)]
+    return [rule for rule in beside if rule.order == order] or [r for r in beside if r.order is None]

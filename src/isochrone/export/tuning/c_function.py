@@ -17,6 +17,7 @@ from isochrone.files.rules import rule_at
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import has_agreed_size, in_order, timed, words
 from isochrone.tune.layout import layout_for, places_of
+from isochrone.tune.lookup import rules_for
 from isochrone.tune.rules import NATIVE
 
 Step = tuple[int, str]
@@ -59,10 +60,12 @@ def write_function(material: Material) -> Exported:
     return Exported("".join(parts))
 
 
-def steps_of(material: Material, collective: str, shape: str) -> list[Step]:
-    """What runs for a collective on one shape, from 0 bytes up; beyond the last step ``native``."""
-    rules = [rule for rule in (material.plan.rules if material.plan else ()) if rule.collective == collective]
-    mine = [rule for rule in rules if rule.shape == shape and rule.recipe != NATIVE]
+def steps_of(material: Material, collective: str, shape: str, order: str) -> list[Step]:
+    """What runs for a collective on ranks of one shape and order, from 0 bytes up; beyond the last step
+    ``native``.
+    """
+    rules = [] if material.plan is None else rules_for(material.plan, collective, shape, order)
+    mine = [rule for rule in rules if rule.recipe != NATIVE]
     told = material.tuning.told(collective) if material.tuning else []
     ranges = [(rule.min_bytes, rule.max_bytes) for rule in mine]
     ranges += [(rule.min_bytes, rule.max_bytes) for rule in told]
@@ -86,9 +89,12 @@ def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int) -> str
 
 
 def _function(material: Material, name: str) -> str:
-    shapes = _shapes(material, name)
+    topology = material.topology
+    layout = layout_for(material.plan, topology, places_of(topology), str(material.topology_file))
+    roots: Sequence[int | None] = range(layout.size) if table_row(name)["rooted"] else (None,)
+    shapes = [layout.shape(root) for root in roots]
     distinct = list(dict.fromkeys(shapes))
-    chains = [steps_of(material, name, shape) for shape in distinct]
+    chains = [steps_of(material, name, shape, layout.order()) for shape in distinct]
     lines = [
         f"/* {words(name)} */",
         f"static const char *isochrone_choose_{name}(int ranks, int root, unsigned long long bytes)",
@@ -118,15 +124,6 @@ def _chain(steps: Sequence[Step], indent: str) -> list[str]:
     for end, answer in steps:
         lines += [f"{indent}if (bytes <= {end}ULL)", f'{indent}    return "{answer}";']
     return [*lines, *([] if steps else [f"{indent}(void)bytes;"]), f'{indent}return "{NATIVE}";']
-
-
-def _shapes(material: Material, collective: str) -> list[str]:
-    """[root], the shape that rules would be for; one entry for a collective without a root."""
-    topology = material.topology
-    layout = layout_for(material.plan, topology, places_of(topology), str(material.topology_file))
-    if not table_row(collective)["rooted"]:
-        return [layout.shape()]
-    return [layout.shape(root) for root in range(layout.size)]
 
 
 def _all_rules(material: Material) -> list[Rule | LibraryRule]:

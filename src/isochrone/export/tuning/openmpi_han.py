@@ -20,7 +20,7 @@ _GLOBAL = 2
 _TUNED_NUMBER = 3
 _PRIORITY = 100
 
-# Those that HAN has, by Open MPI's numbers of collectives, and whether their size is that of all blocks.
+# Those that HAN has, by Open MPI's numbers of collectives.
 _COLLECTIVES = {"allgather": 0, "allreduce": 2, "barrier": 6, "bcast": 7, "gather": 9, "reduce": 11}
 _COLLECTIVES |= {"scatter": 15}
 # Ranks do not find the same size of these.
@@ -43,7 +43,8 @@ def write_han(material: Material) -> Exported:
                 if not is_heard:
                     left_out.append(f"{described(rule)}: HAN's rules cannot say that")
                 continue
-            low, high = bounds(rule, tuning.ranks, totals=True)
+            # Of blocks it counts one (mca_coll_han_allgather_intra_dynamic), where tuned counts all.
+            low, high = bounds(rule, tuning.ranks, totals=False)
             if steps and steps[-1][0] == low:
                 steps.pop()
             steps += [(low, component), (high + 1, own)] if high else [(0, component)]
