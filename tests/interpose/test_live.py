@@ -6,7 +6,6 @@ that is wrong is left.
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from planned import Bench, said, write_plan_of_recipes
 
 from isochrone.files import read_measurements, read_plan
 from isochrone.files.learned import read_learned
-from isochrone.steps.learn import fold_learned
 
 KINDS = ("world", "roots", "split", "freed", "threads", "reduce", "blocks")
 # In segments of a few bytes, each from rank to rank: any library is several times as fast.
@@ -186,18 +184,3 @@ def test_a_right_plan_stays(bench: Bench, trials: Path, tmp_path: Path) -> None:
     done = launched(bench, ("-n", "3", trials, "30"), before=on_plan(plan), ISOCHRONE_EXPLAIN="1")
     # Before the first look nothing but the plan's recipe runs.
     assert by_recipes(done) == 30
-
-
-def test_a_damaged_file_of_what_was_learned_costs_a_line(
-    bench: Bench, trials: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    plan = full_plan(bench, tmp_path)
-    before = plan.read_bytes()
-    (tmp_path / "learned").mkdir()
-    (tmp_path / "learned" / "1.json").write_text("{")
-    fold_learned(plan)
-    assert plan.read_bytes() == before
-    assert "what was learned stays out of the plan" in caplog.text
-    shutil.rmtree(tmp_path / "learned")
-    fold_learned(plan)
-    assert plan.read_bytes() == before

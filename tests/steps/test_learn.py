@@ -72,13 +72,15 @@ def test_a_file_that_cannot_be_read_is_not_in_the_way_of_others(
     head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
     head["topology"] = {"fingerprint": "0" * 64}
     learned = {"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]}
+    (folder / "0.json").write_text("{")
     (folder / "1.json").write_text('{"isochrone": "learned", "schema_version": 99}')
     (folder / "2.json").write_text(json.dumps(learned))
     fold_learned(plan_file)
     assert read_plan(plan_file).rules == (LIVE,)
     assert not list(folder.glob("*.json"))
-    assert (folder / "1.refused").exists()
-    assert [line for line in caplog.messages if str(folder / "1.json") in line]
+    for name in ("0", "1"):
+        assert (folder / name).with_suffix(".refused").exists()
+        assert len([line for line in caplog.messages if str(folder / f"{name}.json") in line]) == 1
 
 
 def test_what_a_plan_does_not_say_is_not_written() -> None:
