@@ -179,14 +179,14 @@ def test_standard_streams_may_be_closed(closed: str, words: str, code: int) -> N
 
 
 @pytest.mark.parametrize("command", ["probe", "bench", "survey", "tune"])
-@pytest.mark.parametrize("sizes", ["", "-1", "1073741825", "9" * 30, "9" * 5000, "1e3"])
+@pytest.mark.parametrize("sizes", ["", "-1", "1073741825", "9" * 30, "9" * 5000, "1e3x"])
 def test_sizes_that_are_none_are_refused_before_anything_runs(
     command: str, sizes: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     output = "-t" if command == "tune" else "-o"
     assert main([command, "--sim", "demo", output, str(tmp_path / "out"), f"--sizes={sizes}"]) == 2
     message = capsys.readouterr().err
-    assert re.fullmatch(r"isochrone: --sizes: .+; write bytes, such as 0,1024,65536\n", message)
+    assert re.fullmatch(r"isochrone: --sizes: .+; write for example 1000, 64KiB or 1MiB\n", message)
     assert len(message) < 200
     assert not (tmp_path / "out").exists()
 

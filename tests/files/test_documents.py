@@ -183,6 +183,13 @@ def test_a_plan_is_read_as_written(tmp_path):
         (lambda d: d["rules"][0].update(min_bytes=-1), "min_bytes"),
         (lambda d: d["rules"][0].update(recipe=""), "recipe"),
         (lambda d: d["rules"][0].update(recipe="two\nlines"), "recipe"),
+        (
+            lambda d: d["rules"][1].update(recipe="newtree(2)"),
+            r"rules\[1\]: recipe 'newtree\(2\)', character 8",
+        ),
+        (lambda d: d["rules"][0].update(shape="two\nlines"), "shape"),
+        (lambda d: d["topology"].update(file="old/topology.json"), "topology.file"),
+        (lambda d: d["topology"].update(file=".."), "topology.file"),
         (lambda d: d["rules"][0]["evidence"].update(speedup_ci=[2, 1]), "speedup_ci"),
         (lambda d: d["topology"].update(fingerprint="beef"), "fingerprint"),
         (lambda d: d["topology"].update(levels=["machine", "machine"]), "topology.levels: items occur twice"),

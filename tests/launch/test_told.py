@@ -120,6 +120,18 @@ def test_intel_mpi_is_told_by_variables_alone(tmp_path: Path) -> None:
     assert f"is for {RANKS} ranks, and the job has {RANKS + 1}" in refusal
 
 
+def test_a_file_for_the_library_that_cannot_be_written_costs_a_line(tmp_path: Path) -> None:
+    library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
+    write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
+    file = told(tmp_path, library, RANKS).variables["OMPI_MCA_coll_tuned_dynamic_rules_filename"]
+    Path(file).unlink()
+    Path(file).mkdir()
+    found = told(tmp_path, library, RANKS)
+    assert not found.variables
+    assert found.refusal is not None
+    assert file in found.refusal
+
+
 def test_a_place_to_run_gives_the_library_more_variables(
     given: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

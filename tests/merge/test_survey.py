@@ -70,6 +70,28 @@ def test_a_merged_survey_is_reported_and_explained(
     assert main(["merge", str(output), str(folders[0]), "-o", str(tmp_path / "more")]) == 0
 
 
+@pytest.mark.parametrize("name", ["bench.jsonl", "survey.json", "library.json"])
+def test_a_file_of_something_else_is_not_lost(tmp_path: Path, name: str) -> None:
+    folders = written(tmp_path, CLASSES["more ranks"])
+    output = tmp_path / "all"
+    output.mkdir()
+    there = folders[0] / name
+    (output / name).write_bytes(there.read_bytes() if there.exists() else b"{}")
+    before = (output / name).read_bytes()
+    with pytest.raises(UsageError, match=f"holds {name}, which would be lost"):
+        merge(folders, output)
+    assert [path.name for path in output.iterdir()] == [name]
+    assert (output / name).read_bytes() == before
+
+
+def test_measurements_of_other_ranks_than_the_topology_s_are_refused(tmp_path: Path) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    (one / "measurements.jsonl").write_bytes((two / "measurements.jsonl").read_bytes())
+    with pytest.raises(IsochroneError, match=r"ranks, but \d+ were measured; detect it again"):
+        merge([one, two], tmp_path / "all")
+    assert not (tmp_path / "all").exists()
+
+
 def test_a_survey_is_not_overwritten(tmp_path: Path) -> None:
     one, two = written(tmp_path, CLASSES["more ranks"])
     before = (one / "plan.json").read_bytes()

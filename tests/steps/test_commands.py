@@ -40,6 +40,12 @@ from isochrone.cli.main import main
         (["bench", "--sim", "demo", "--patterns", "halo", "--guidelines"], 2, "give it alone"),
         (["detect", "/no/such/file"], 1, "/no/such/file"),
         (["report", "/no/such/folder"], 1, "/no/such/folder"),
+        (["library", "tune", "--sim", "demo", "--sizes", "8,0"], 2, "--sizes: 0 is too few; the least is 1"),
+        (["tune", "--sim", "demo", "--sizes", "0"], 2, "--sizes: 0 is too few; the least is 1"),
+        (["bench", "--sim", "demo", "--placement", "here"], 2, "--placement: 'here' is no placement"),
+        (["bench", "--sim", "demo", "--noise", "3"], 2, "--noise: 3.0 is no noise"),
+        (["plan", "explain", "bcast,reduce"], 2, "COLLECTIVE: 'bcast,reduce' is more than one collective"),
+        (["show", "binomial", "-n", "4", "-c", "bcast,reduce"], 2, "is more than one collective; name one"),
         (["tune", "--topology", "/no/such", "--sim", "demo"], 1, "/no/such"),
     ],
 )

@@ -42,8 +42,12 @@ def bench(
     collectives: Collectives = None,
     patterns: Patterns = None,
     fabric: FabricServer = None,
-    root: Annotated[int, typer.Option("--root", min=0, help="Of collectives that have one.")] = 0,
-    repetitions: Annotated[int, typer.Option("--repetitions", min=1, help="Timed calls of each.")] = 20,
+    root: Annotated[
+        int, typer.Option("--root", min=0, max=2**20 - 1, help="Of collectives that have one.")
+    ] = 0,
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", min=1, max=10**9, help="Timed calls of each.")
+    ] = 20,
     guidelines: Annotated[
         bool,
         typer.Option(

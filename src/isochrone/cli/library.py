@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -53,7 +54,7 @@ def tune(
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(LIBRARY)
     tuning = tune_library(
-        target, source, path, names, parse_sizes(sizes) if sizes is not None else SIZES_BYTES
+        target, source, path, names, parse_sizes(sizes, 1) if sizes is not None else SIZES_BYTES
     )
     forget_rounds(path.with_name(LIBRARY_TUNING))
     if as_json:
@@ -125,4 +126,4 @@ def export(
         typer.echo(exported.text, nl=False)
     elif exported.is_file_read:
         for name, value in variables.items():
-            typer.echo(f"export {name}='{value}'")
+            typer.echo(f"export {name}={shlex.quote(value)}")

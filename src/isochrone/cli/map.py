@@ -94,7 +94,9 @@ def map_(
             "--time", metavar="TIME", help="Search for so long, such as 10s; else until the usual is done."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another search.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**63 - 1, help="Another seed, another search.")
+    ] = 0,
     imbalance: Annotated[
         float,
         typer.Option(

@@ -73,6 +73,8 @@ def places_that_are_fixed(wanted: list[str], system: System, ranks: int) -> list
             raise UsageError(
                 f"{word[:40]!r} is no rank and host", "--fix", f"write RANK=HOST, ranks 0 to {ranks - 1}"
             )
+        if fixed[int(rank)] >= 0:
+            raise UsageError(f"rank {int(rank)} is fixed twice", "--fix", "name it once")
         place = next((p for p in left if system.places and system.places[p].host == host), None)
         if place is None:
             raise UsageError(

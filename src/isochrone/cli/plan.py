@@ -46,9 +46,9 @@ def explain(
     """
     from isochrone.steps.explain import explain as explained
     from isochrone.steps.folder import PLAN, in_folder
-    from isochrone.tune.collectives import parse_collectives
+    from isochrone.tune.collectives import parse_collective
 
-    (name,) = parse_collectives(collective, "COLLECTIVE")[:1]
+    name = parse_collective(collective, "COLLECTIVE")
     size_bytes = parse_size(size, "SIZE")
     found = explained(in_folder(plan, PLAN), name, size_bytes, nodes, per_node, root)
     if as_json:

@@ -30,6 +30,7 @@ def run(
         typer.Option(
             "--plan",
             envvar="ISOCHRONE_PLAN",
+            readable=False,  # one that is not costs a line, and the program runs
             help="plan.json, or the folder it is in; isochrone-survey if not given. Give --plan again to add "
             "up several, as `isochrone merge` does; in the variable a colon is between them.",
         ),
@@ -39,6 +40,7 @@ def run(
         typer.Option(
             "--map",
             metavar="FILE",
+            readable=False,
             help="A mapping: the ranks of MPI_COMM_WORLD run where it says. Or a topology.json or survey: "
             "grids and graphs that may be reordered are. Give --map twice for both.",
         ),
@@ -91,7 +93,7 @@ def run(
     if trials not in (None, "on", "off", "all"):
         raise UsageError(f"{trials!r} is none of on, off and all", "--trials")
     on_plans = [in_folder(plan, PLAN) for plan in plans or [DEFAULT]]
-    if not plans and not (DEFAULT / PLAN if maps else DEFAULT).exists():
+    if not plans and not os.path.lexists(DEFAULT / PLAN if maps else DEFAULT):
         on_plans = []
     live = {} if trials is None else {"ISOCHRONE_TRIALS": trials}
     if learn:

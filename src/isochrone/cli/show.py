@@ -86,10 +86,10 @@ def show(
     operations of all ranks, with the tree.
     """
     from isochrone.show import Call, document, headline, spread_of, summary, timeline_of
-    from isochrone.tune.collectives import parse_collectives
+    from isochrone.tune.collectives import parse_collective
 
     form = _form(form, output)
-    (name,) = parse_collectives(collective, "--collective")[:1]
+    name = parse_collective(collective, "--collective")
     size_bytes = None if size is None else parse_size(size, "--bytes")
     call = Call.checked(name, recipe, _layout(ranks, per_host, topology), root, size_bytes)
     timeline = timeline_of(call)

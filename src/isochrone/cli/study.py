@@ -50,8 +50,8 @@ def study(
 
     chosen = study_named(name)
     asked = Asked(
-        None if sizes is None else _rising(parse_sizes(sizes), "--sizes", 1),
-        None if rank_counts is None else _rising(_rank_counts(rank_counts), "--ranks", 2),
+        None if sizes is None else tuple(sorted(set(parse_sizes(sizes, 1)))),
+        None if rank_counts is None else _rank_counts(rank_counts),
         fabric,
     )
     if fabric is not None and not chosen.by_fabric:
@@ -66,13 +66,9 @@ def study(
     typer.echo(f"Report: {page}")
 
 
-def _rank_counts(text: str) -> list[int]:
-    return parse_numbers(text, "--ranks", "numbers of ranks", "for example 2,4,8")
-
-
-def _rising(numbers: list[int], option: str, least: int) -> tuple[int, ...]:
-    """What an option lists, each once and rising."""
-    found = tuple(sorted(set(numbers)))
-    if found[0] < least:
-        raise UsageError(f"{found[0]} is too few", option, f"the least is {least}")
-    return found
+def _rank_counts(text: str) -> tuple[int, ...]:
+    """Each once and rising."""
+    found = sorted(set(parse_numbers(text, "--ranks", "numbers of ranks", "for example 2,4,8")))
+    if found[0] < 2:
+        raise UsageError(f"{found[0]} is too few", "--ranks", "the least is 2")
+    return tuple(found)

@@ -196,12 +196,12 @@ class LineFile(Generic[HeaderT, FormT]):
         """Writes a form a line; a reader finds the old file or the whole new one. Raises IsochroneError for a
         form that could not be read again.
         """
-        texts = [_encode(header)]
-        self.header.line(texts[0], str(path))
+        texts = [header.text()]
+        self.header.line(texts[0].encode(), str(path))
         for form in lines:
-            texts.append(_encode(form))
-            self.lines.line(texts[-1], f"{path}:{len(texts)}")
-        write_text(path, b"".join(text + b"\n" for text in texts).decode("utf-8"))
+            texts.append(form.text())
+            self.lines.line(texts[-1].encode(), f"{path}:{len(texts)}")
+        write_text(path, "".join(f"{text}\n" for text in texts))
 
 
 def _begin(value: Any) -> Any:

@@ -39,7 +39,7 @@ class Rule(Form, frozen=True):
     """
 
     collective: Collective
-    shape: Annotated[str, Meta(min_length=1, max_length=1 << 16)]
+    shape: Annotated[str, Meta(min_length=1, max_length=1 << 16, pattern="^[ -~]+$")]
     min_bytes: Count
     max_bytes: Count
     recipe: Recipe
@@ -106,7 +106,18 @@ def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
 
 
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
-    """Raises IsochroneError for contradictions."""
+    """Raises IsochroneError for contradictions, and for recipes that cannot be read."""
+    from isochrone import _core
+
+    known: set[str] = set()
+    for index, rule in enumerate(rules):
+        if rule.recipe in known:
+            continue
+        try:
+            _core.parse_recipe(rule.recipe)
+        except ValueError as error:
+            raise IsochroneError(str(error), f"{where}: rules[{index}]", make_again("plan")) from None
+        known.add(rule.recipe)
     check_rules(rules, "plan", where, lambda rule: (f"{rule.collective} on '{rule.shape}'", rule.order))
 
 

@@ -20,7 +20,10 @@ class TopologyReference(Form, frozen=True):
 class TopologyFileReference(TopologyReference, frozen=True):
     """The same, with the name of its file."""
 
-    file: Annotated[str, Meta(max_length=4096)]
+    file: Annotated[
+        str,
+        Meta(max_length=255, pattern=r"^(?!\.{1,2}$)[^/\x00]+$", description="Its name, in the same folder."),
+    ]
 
 
 class LibraryReference(Form, frozen=True):

@@ -51,7 +51,7 @@ class Links(Form, frozen=True):
     latency_s: Seconds
     send_overhead_s: Points
     receive_overhead_s: Points
-    gap_s: Points
+    gap_s: Annotated[Points, Meta(min_length=1)]
     capacity_bytes_per_s: Annotated[
         Annotated[float, Meta(gt=0, le=1e18)] | None,
         Meta(description="Of one group's way out of this level; null: not measured."),
@@ -251,6 +251,15 @@ class Topology(Form, frozen=True, dict=True):
         }
         text = json.dumps(tree, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def check_measured(self, ranks: int, where: str) -> None:
+        """Raises IsochroneError unless it is of as many ranks as were measured."""
+        if len(self.ranks) != ranks:
+            raise IsochroneError(
+                f"{len(self.ranks)} ranks, but {ranks} were measured",
+                where,
+                "detect it again from these measurements",
+            )
 
     def check_whole(self, where: str | None = None) -> None:
         """Raises IsochroneError if ranks of the job that was probed are left out; `where` is the file."""

@@ -72,12 +72,13 @@ def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequ
         line: the launch line, whose settings of the user count as his variables do.
     """
     path = folder / LIBRARY
-    if not path.is_file():
-        return Told()
     try:
-        return _told(folder, library, ranks, line)
+        return _told(folder, library, ranks, line) if path.is_file() else Told()
     except IsochroneError as error:
-        return Told(refusal=f"{error}; the MPI library chooses as it does by itself")
+        refusal = str(error)
+    except OSError as error:
+        refusal = f"{error.filename or path}: {error.strerror}"
+    return Told(refusal=f"{refusal}; the MPI library chooses as it does by itself")
 
 
 def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:

@@ -96,7 +96,7 @@ def optimise(
             list(dimensions),
         )
     except ValueError as error:
-        raise IsochroneError(str(error)) from None
+        raise UsageError(str(error)) from None
     if method not in methods():
         raise UsageError(f"{method!r} is no method", "--method", f"use {', '.join(methods())}")
     begin = time.monotonic()

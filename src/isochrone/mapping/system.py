@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from isochrone import _core
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Links, Topology
 from isochrone.files.place import Place
@@ -96,15 +96,13 @@ def system_of_tree(arity: Sequence[int]) -> System:
             places.
 
     Raises:
-        IsochroneError: a number below 1, or more places than can be.
+        UsageError: a number below 1, or more places than can be.
     """
     if not arity or min(arity) < 1:
-        raise IsochroneError(
-            "a tree needs whole numbers from 1", "--tree", "write the innermost first: 4:8:6"
-        )
+        raise UsageError("a tree needs whole numbers from 1", "--tree", "write the innermost first: 4:8:6")
     count = math.prod(arity)
     if count > _MOST_PLACES:
-        raise IsochroneError(f"a tree of {count} places is too large", "--tree", f"at most {_MOST_PLACES}")
+        raise UsageError(f"a tree of {count} places is too large", "--tree", f"at most {_MOST_PLACES}")
     spans = [math.prod(arity[: len(arity) - level]) for level in range(len(arity))]
     return System(
         levels=tuple(f"level-{len(arity) - level}" for level in range(len(arity))),

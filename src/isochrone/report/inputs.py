@@ -49,12 +49,7 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
     findings = examine(measurements)
     if topology.numbers and topology.numbers[-1] < measurements.ranks:
         measurements = measurements.only(topology.numbers)
-    if len(topology.ranks) != measurements.ranks:
-        raise IsochroneError(
-            f"{len(topology.ranks)} ranks, but measurements.jsonl has {measurements.ranks}",
-            where=str(folder / "topology.json"),
-            todo="detect it again from these measurements",
-        )
+    topology.check_measured(measurements.ranks, str(folder / "topology.json"))
     plan = read_plan(folder / "plan.json") if (folder / "plan.json").exists() else None
     bench = read_bench(folder / "bench.jsonl") if (folder / "bench.jsonl").exists() else None
     survey = read_survey(folder / "survey.json") if (folder / "survey.json").exists() else None

@@ -39,5 +39,5 @@ def write_page(facts: Facts) -> Path:
     path = facts.folder / FILE_NAME
     with writing_report(path):
         write_figures(facts, facts.folder / FIGURES_FOLDER)
-        write_whole(path, page(facts).encode())
+        write_whole(path, page(facts).encode("utf-8", "replace"))
     return path

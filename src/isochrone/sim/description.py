@@ -55,7 +55,7 @@ from importlib import resources
 from typing import Any, get_args
 
 from isochrone.descriptions.shipped import load_description, shipped_names
-from isochrone.errors import IsochroneError
+from isochrone.errors import UsageError
 from isochrone.sim.reader import read_system
 from isochrone.sim.system import PLACEMENTS, Placement, System
 
@@ -79,22 +79,23 @@ def load_system(
         noise: sigma, instead of the file's.
 
     Raises:
-        IsochroneError: there is no such system, the file is wrong, or an argument is.
+        IsochroneError: there is no such system, or the file is wrong.
+        UsageError: an argument is.
     """
     overrides: dict[str, Any] = {}
     if placement is not None:
         if placement not in get_args(Placement):
-            raise IsochroneError(
+            raise UsageError(
                 f"{placement!r} is no placement", "--placement", f"use one of {', '.join(PLACEMENTS)}"
             )
         overrides["placement"] = placement
     if seed is not None:
         if not 0 <= seed < 2**32:
-            raise IsochroneError(f"{seed} is no seed", "--seed", "use a whole number from 0 to 4294967295")
+            raise UsageError(f"{seed} is no seed", "--seed", "use a whole number from 0 to 4294967295")
         overrides["seed"] = seed
     if noise is not None:
         if not 0 <= noise <= 2:
-            raise IsochroneError(
+            raise UsageError(
                 f"{noise} is no noise", "--noise", "use a number from 0 to 2, such as 0.1 for 10 %"
             )
         overrides["noise"] = float(noise)

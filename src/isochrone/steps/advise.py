@@ -15,6 +15,7 @@ from isochrone.files.profile import Profile, read_profile, write_profile
 from isochrone.files.text import refuse_stream, refuse_to_replace
 from isochrone.launch.library import normal_abi, parse_version
 from isochrone.steps.record import Run, observed
+from isochrone.tune.collectives import timed
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
     exit_code = 0
     profile: Profile | IsochroneError
     if isinstance(source, Path):
-        profile = read_profile(source)
+        profile = _known(read_profile(source), source)
     elif output is not None:
         exit_code, profile = observed(source, output, "ISOCHRONE_PROFILE", read_profile, quiet)
     else:
@@ -75,6 +76,18 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
         made = None
     plan, topology = (None, None) if made is None else made
     return Advised(advice(profile, plan, topology), exit_code)
+
+
+def _known(profile: Profile, where: Path) -> Profile:
+    """The profile. Raises IsochroneError for calls of what is no collective here."""
+    for index, row in enumerate(profile.rows):
+        if row.collective not in timed():
+            raise IsochroneError(
+                f"{row.collective!r} is no collective that is known here",
+                f"{where}: rows[{index}]",
+                "take the profile again with this version",
+            )
+    return profile
 
 
 def _plan(plan_file: Path) -> tuple[Plan, Topology]:

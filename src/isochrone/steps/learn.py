@@ -33,9 +33,9 @@ def fold_learned(plan_file: Path) -> None:
     programs run on the plan as it is.
     """
     folder = learned_beside(plan_file)
-    if not any(folder.glob("*.json")):
-        return
     try:
+        if not any(folder.glob("*.json")):
+            return
         with locked(folder / "lock", "waiting for another run, which puts what was learned into the plan"):
             # It may have been done meanwhile.
             _fold(plan_file, sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns))

@@ -14,6 +14,7 @@ from pathlib import Path
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     LibraryReference,
+    Measurements,
     Plan,
     PlannedTopology,
     Survey,
@@ -34,7 +35,16 @@ from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import normal_abi, parse_version
 from isochrone.launch.preload import refusal_for
 from isochrone.merge import Merged, Source, merged_measurements, merged_rules, merged_topology
-from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, in_folder, open_folder
+from isochrone.steps.folder import (
+    BENCH,
+    LIBRARY,
+    MEASUREMENTS,
+    PLAN,
+    SURVEY,
+    TOPOLOGY,
+    in_folder,
+    open_folder,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -88,7 +98,7 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
         raise UsageError("one survey alone is given", None, "give two or more folders of surveys")
     _check_output(folders, output)
     given = [_read(in_folder(folder, PLAN)) for folder in folders]
-    measured = [read_measurements(each.folder / MEASUREMENTS) for each in given]
+    measured = [_measured(each) for each in given]
     merged, addition = _merged(given, [each.simulated for each in measured])
     surveys = [read_survey(path) if (path := each.folder / SURVEY).exists() else None for each in given]
     cores = {survey.cores for survey in surveys if survey is not None}
@@ -181,8 +191,10 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
         raise UsageError("is one of the surveys to be merged", str(output), "choose another folder with -o")
     if (output / SURVEY).exists() and read_survey(output / SURVEY).merged:
         return
-    if any((output / name).exists() for name in (MEASUREMENTS, TOPOLOGY, PLAN)):
-        raise UsageError("holds a survey, which would be lost", str(output), "choose another folder with -o")
+    for name in (MEASUREMENTS, TOPOLOGY, PLAN, SURVEY, BENCH, LIBRARY):
+        if (output / name).exists():
+            lost = f"holds {name}, which would be lost"
+            raise UsageError(lost, str(output), "choose another folder with -o")
 
 
 def _read(plan_file: Path) -> _Given:
@@ -196,6 +208,12 @@ def _read(plan_file: Path) -> _Given:
         )
     topology.check_whole(str(plan_file.with_name(plan.topology.file)))
     return _Given(plan_file.parent, plan, topology)
+
+
+def _measured(given: _Given) -> Measurements:
+    found = read_measurements(given.folder / MEASUREMENTS)
+    given.topology.check_measured(found.ranks, str(given.folder / given.plan.topology.file))
+    return found
 
 
 def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged, Addition]:

@@ -49,6 +49,14 @@ def parse_collectives(text: str, option: str = "--collectives") -> tuple[str, ..
     return names
 
 
+def parse_collective(text: str, option: str) -> str:
+    """One name. Raises UsageError for several, and for none of the table's."""
+    names = parse_collectives(text, option)
+    if len(names) > 1:
+        raise UsageError(f"{text[:40]!r} is more than one collective", option, "name one")
+    return names[0]
+
+
 def words(name: str) -> str:
     """What a sentence calls a collective; of one that this version does not know, its name."""
     return collective(name)["words"] if name in timed() else name
