@@ -261,6 +261,44 @@ TEST(ATrial, OfSeveralChallengersKeepsTheFastest) {
     }
 }
 
+/// Prices may take so long that a look at the two ways of the last round would have come meanwhile.
+TEST(ATrial, LooksAgainAfterCallsOfItsIncumbentHoweverLongItTookToFindThatNothingIsLeft) {
+    for (const bool is_won : {false, true}) {
+        for (int askings = 1; askings < 4; ++askings) {
+            Trial trial = Trial::seeking();
+            const double challenger_s = is_won ? 0.5e-3 : 1.2e-3;
+            bool is_swapped = false;
+            bool is_left = false;
+            int asked = 0;
+            int looks = 0;
+            Way before = Way::incumbent;
+            for (int call = 0; call < 400000; ++call) {
+                const Way way = trial.next();
+                if (is_left && before == Way::challenger && way == Way::incumbent) ++looks;
+                before = way;
+                if (!trial.record((way == Way::challenger) != is_swapped ? challenger_s : 1e-3)) continue;
+                if (is_left) {
+                    ASSERT_GE(trial.recorded().size(), 4U) << "a block, and the incumbent's calls before it";
+                }
+                const News news = trial.agreed(trial.recorded(), 1e-3);
+                if (news == News::lost) is_swapped = !is_swapped;
+                if (news == News::lost || news == News::holds) trial.seek();
+                if (news != News::seeks) continue;
+                if (trial.round().ratios.empty()) {
+                    trial.challenge(challenger_s);
+                } else if (++asked <= askings) {
+                    trial.wait_until(8 * trial.calls());
+                } else {
+                    trial.none_is_left();
+                    is_left = true;
+                }
+            }
+            EXPECT_EQ(is_swapped, is_won);
+            EXPECT_GE(looks, 1) << askings << " askings";
+        }
+    }
+}
+
 /// A way that leaves the ranks at different times, so that what follows waits for the last.
 TEST(ATrial, DoesNotTakeTheWaitForWhatTheOtherWayLeftBehindForTheWayItself) {
     Trial trial = Trial::seeking();

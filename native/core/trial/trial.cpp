@@ -234,6 +234,13 @@ void Trial::seek() {
     ask_at(calls_ + first_agreement);
 }
 
-void Trial::none_is_left() { stage_ = round_.ratios.empty() ? Stage::settled : Stage::waiting; }
+void Trial::none_is_left() {
+    stage_ = Stage::settled;
+    if (round_.ratios.empty()) return;
+    stage_ = Stage::waiting;
+    is_check_ = true;
+    // The look that the last round left may be behind: to find that nothing is left took calls and agreements.
+    block_at_ = std::max({block_at_, calls_ + between_blocks, affordable_at(agreement_s_)});
+}
 
 }  // namespace isochrone::core::trial

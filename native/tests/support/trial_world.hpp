@@ -34,9 +34,8 @@ struct World {
     std::vector<bool> ran_challenger = {};
 
     double time_s(bool is_challenger) {
-        std::normal_distribution<double> normal(0, noise);
-        const double seconds =
-            incumbent_s * (is_challenger ? ratio : 1) * (noise > 0 ? std::exp(normal(random)) : 1);
+        double seconds = incumbent_s * (is_challenger ? ratio : 1);
+        if (noise > 0) seconds *= std::exp(std::normal_distribution<double>(0, noise)(random));
         if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;
         return seconds * std::uniform_real_distribution<double>(2, 10)(random);
     }
