@@ -24,9 +24,8 @@ Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
     if (core::select::has_one_order(plan_, *question.collective)) {
         made.has_recipes = true;
     } else {
-        const auto shape = core::select::shape_for(*question.collective, layout_, question.root);
-        const auto rules =
-            core::select::for_order(core::select::rules_for(plan_, question.collective->name, shape), order_);
+        // Those of other shapes too: between two of them that agree their recipe holds.
+        const auto rules = core::select::rules_for(plan_, question.collective->name);
         made.has_recipes = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
             return rule.recipe.kind != Recipe::Kind::native;
         });

@@ -56,7 +56,7 @@ class Dispatcher {
         friend auto operator<=>(const Question&, const Question&) = default;
     };
 
-    /// Whether the plan has a recipe for any size.
+    /// Whether the plan has a recipe for any shape and size.
     [[nodiscard]] bool has_recipes(const Question& question);
 
     /// Collective whenever a recipe is first chosen.

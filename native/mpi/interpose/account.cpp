@@ -41,7 +41,7 @@ void Account::note(const executor::Live::Kind& kind, executor::Live::Event event
     }
     if (learns) learned_.note(kind, order);
     ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
-    const bool is_wrong = kind.was_planned && event == Event::native_is_better;
+    const bool is_wrong = kind.was_measured && event == Event::native_is_better;
     if (!is_wrong || !speaks || std::exchange(has_said_that_machine_differs_, true)) return;
     std::fprintf(
         stderr,

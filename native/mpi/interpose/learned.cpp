@@ -16,7 +16,8 @@ using Document = nlohmann::ordered_json;
 
 void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
     const auto& proof = kind.proof;
-    if (proof.blocks == 0) return;
+    // Where operands keep their order fewer recipes can be; a rule is for the others too.
+    if (proof.blocks == 0 || kind.question.in_order) return;
     const auto* recipe = kind.incumbent->resolved;
     const auto predicted = kind.predicted_s.find(kind.incumbent);
     const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +

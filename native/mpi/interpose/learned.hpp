@@ -14,7 +14,8 @@ namespace isochrone::mpi::interpose {
 
 class Learned {
   public:
-    /// Of a round that was decided; it takes the place of what was found before for such calls.
+    /// Of a round that was decided; it takes the place of what was found before for such calls. Nothing where
+    /// operands have to keep their order.
     void note(const executor::Live::Kind& kind, const std::string& order);
 
     /// Writes a new file into a folder, which is made if it is missing; nothing where nothing was found. The
