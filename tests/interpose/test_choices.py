@@ -178,6 +178,15 @@ def test_run_ends_with_what_ran_and_what_it_saved(bench: Bench, choices: Path, p
     assert float(match[1]) > 0
 
 
+def test_a_recipe_on_which_two_shapes_agree_runs_without_trials_and_unexplained(
+    bench: Bench, choices: Path, tmp_path: Path
+) -> None:
+    before = on_plan(full_plan(bench, tmp_path, {2: "binomial", 5: "binomial"}))
+    settings = {"ISOCHRONE_SUMMARY": "1", "ISOCHRONE_TRIALS": "off"}
+    (line,) = said(launched(bench, ("-n", "3", choices, "40"), before=before, **settings))
+    assert line.startswith("isochrone: 40 broadcasts by binomial on rank 0: ")
+
+
 def test_run_says_where_nothing_ran_by_a_recipe(bench: Bench, choices: Path, plan: Path) -> None:
     settings = {"ISOCHRONE_SUMMARY": "1", "ISOCHRONE_ONLY": "barrier"}
     done = launched(bench, ("-n", "3", choices, "4"), before=on_plan(plan), **settings)
