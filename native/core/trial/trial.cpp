@@ -239,7 +239,8 @@ void Trial::none_is_left() {
     if (round_.ratios.empty()) return;
     stage_ = Stage::waiting;
     is_check_ = true;
-    // The look that the last round left may be behind: to find that nothing is left took calls and agreements.
+    // The look that the last round left may be behind: to find that nothing is left took calls and
+    // agreements.
     block_at_ = std::max({block_at_, calls_ + between_blocks, affordable_at(agreement_s_)});
 }
 
