@@ -56,7 +56,7 @@ def main() -> int:
     parser.add_argument("result", type=Path, metavar="RESULT.json")
     parser.add_argument("--places", default=PLACES)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES_BYTES)))
-    parser.add_argument("--recipes", type=int, default=4, help="of the model's cheapest")
+    parser.add_argument("--recipes", type=int, default=8, help="of the model's cheapest")
     parser.add_argument("--table", action="store_true", help="print the table of a result")
     wanted = parser.parse_args()
     if not wanted.table:
