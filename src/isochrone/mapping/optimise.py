@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -76,11 +77,18 @@ def optimise(
 
     Raises:
         IsochroneError: the ranks have no room, or the method does not apply.
+        UsageError: the dimensions are of another number of ranks, or there is no such method.
     """
     if graph.ranks > sum(system.capacities):
         raise IsochroneError(
             f"{graph.ranks} ranks have room at places for {sum(system.capacities)} only",
             todo="survey with a rank on every core, or give more hosts",
+        )
+    if dimensions and math.prod(dimensions) != graph.ranks:
+        raise UsageError(
+            f"the dimensions are not those of a grid of {graph.ranks} ranks",
+            "--grid",
+            "write for example 4x3x2",
         )
     weights, levels = terms(objective, graph, system, distances)
     first, neighbours, both = undirected(graph, weights)
@@ -96,7 +104,7 @@ def optimise(
             list(dimensions),
         )
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise IsochroneError(str(error)) from None
     if method not in methods():
         raise UsageError(f"{method!r} is no method", "--method", f"use {', '.join(methods())}")
     begin = time.monotonic()
