@@ -168,7 +168,7 @@ def refuse_to_replace(path: Path, kind: str | None) -> None:
     """Raises IsochroneError where the path is one of Isochrone's files, but of another kind."""
     there = kind_of(path)
     if there not in (None, kind):
-        raise IsochroneError(f"holds {there}, which would be lost", str(path), "choose another place with -o")
+        raise IsochroneError(f"holds {there}, which would be lost", str(path), "choose another place")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -181,9 +181,7 @@ def write_text(path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode("utf-8", "replace"))
     except OSError as error:
-        raise IsochroneError(
-            f"cannot write ({error.strerror})", str(path), "choose another place with -o"
-        ) from None
+        raise IsochroneError(f"cannot write ({error.strerror})", str(path), "choose another place") from None
 
 
 def read_text(path: Path, most_bytes: int, what: str, todo: str) -> str:
