@@ -17,27 +17,20 @@ Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& pla
     failed_.reason = "a recipe has failed on this communicator";
 }
 
-Dispatcher::Answers& Dispatcher::answers_to(const Question& question) {
-    const auto found = answers_.find(question);
-    if (found != answers_.end()) return found->second;
-    Answers made;
-    if (core::select::has_one_order(plan_, *question.collective)) {
-        made.has_recipes = true;
-    } else {
-        // Those of other shapes too: between two of them that agree their recipe holds.
-        const auto rules = core::select::rules_for(plan_, question.collective->name);
-        made.has_recipes = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
+bool Dispatcher::has_recipes(const core::collectives::Collective& collective) {
+    const auto [known, is_new] = has_recipes_.try_emplace(&collective, true);
+    if (is_new && !core::select::has_one_order(plan_, collective)) {
+        const auto rules = core::select::rules_for(plan_, collective.name);
+        known->second = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
             return rule.recipe.kind != Recipe::Kind::native;
         });
     }
-    return answers_.emplace(question, std::move(made)).first->second;
+    return known->second;
 }
-
-bool Dispatcher::has_recipes(const Question& question) { return answers_to(question).has_recipes; }
 
 const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
     if (has_failed_) return failed_;
-    auto& known = answers_to(question).known;
+    auto& known = known_[question];
     const std::int64_t size = question.collective->agreed_bytes(bytes);
     auto found = std::find_if(known.begin(), known.end(), [&](const Decision& one) {
         return one.min_bytes <= size && size <= one.max_bytes;

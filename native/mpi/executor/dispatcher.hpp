@@ -56,8 +56,9 @@ class Dispatcher {
         friend auto operator<=>(const Question&, const Question&) = default;
     };
 
-    /// Whether the plan has a recipe for any shape and size.
-    [[nodiscard]] bool has_recipes(const Question& question);
+    /// Whether the plan has a recipe for any shape and size: between two shapes that agree it holds for
+    /// others too.
+    [[nodiscard]] bool has_recipes(const core::collectives::Collective& collective);
 
     /// Collective whenever a recipe is first chosen.
     const Decision& decide(const Question& question, std::int64_t bytes);
@@ -73,12 +74,6 @@ class Dispatcher {
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
   private:
-    /// The decisions for one question, where they stay.
-    struct Answers {
-        bool has_recipes = false;
-        std::deque<Decision> known;  ///< those that were asked for
-    };
-    Answers& answers_to(const Question& question);
     Decision make_decision(const Question& question, std::int64_t bytes);
     [[nodiscard]] bool has_too_many_segments(const Question& question, const core::compose::Recipe& recipe,
                                              std::int64_t bytes) const;
@@ -87,7 +82,8 @@ class Dispatcher {
     const std::string order_;
     const core::select::Plan& plan_;
     Open open_;
-    std::map<Question, Answers> answers_;
+    std::map<const core::collectives::Collective*, bool> has_recipes_;
+    std::map<Question, std::deque<Decision>> known_;  ///< those that were asked for, where they stay
     std::unique_ptr<Communicator> communicator_;
     std::string refusal_;  ///< why there is none, once that is known
     Decision too_many_segments_;

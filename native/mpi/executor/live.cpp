@@ -94,7 +94,6 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.shape = std::get<std::string>(kind->first);
         made.sizes = sizes;
         made.planned = made.incumbent = &decision;
-        made.was_measured = is_planned && decision.basis == Basis::measured;
         made.is_seeking = !is_planned;
         if (is_planned) {
             made.trial = Trial::checking(std::max(1.0, decision.speedup));

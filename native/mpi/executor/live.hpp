@@ -41,8 +41,7 @@ class Live {
         const Dispatcher::Decision* challenger = nullptr;  ///< nullptr: none is known yet
         const Dispatcher::Decision* nearest = nullptr;     ///< of recipes that lost, the fastest
         double nearest_ratio = 0;                          ///< its time over the incumbent's
-        bool was_measured = false;  ///< the first incumbent is a recipe that a survey measured
-        core::trial::Proof proof;   ///< of the incumbent
+        core::trial::Proof proof;                          ///< of the incumbent
         std::vector<core::select::Pricing::Priced> tried;  ///< with the model's prices
         bool is_seeking = false;  ///< one of them is on trial, or the next is looked for
         std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them

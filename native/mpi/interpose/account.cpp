@@ -6,12 +6,12 @@
 
 namespace isochrone::mpi::interpose {
 
+using core::select::Basis;
 using executor::Dispatcher;
 
 void Account::count(const Dispatcher::Decision& decision, const Request& request) {
     const std::lock_guard lock(mutex_);
     Counts& counts = counts_[request.question.collective];
-    using core::select::Basis;
     if (decision.resolved != nullptr) {
         ++(decision.basis == Basis::predicted || (decision.basis == Basis::live && decision.rule == nullptr)
                ? counts.tried
@@ -41,7 +41,7 @@ void Account::note(const executor::Live::Kind& kind, executor::Live::Event event
     }
     if (learns) learned_.note(kind, order);
     ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
-    const bool is_wrong = kind.was_measured && event == Event::native_is_better;
+    const bool is_wrong = kind.planned->basis == Basis::measured && event == Event::native_is_better;
     if (!is_wrong || !speaks || std::exchange(has_said_that_machine_differs_, true)) return;
     std::fprintf(
         stderr,

@@ -118,7 +118,7 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
     }
     const bool has_root = call.root >= 0 && call.root < kept.size;
     const bool may_have_recipe =
-        explain_ || kept.live || (has_root && kept.dispatcher->has_recipes({call.collective, call.root}));
+        explain_ || kept.live || (has_root && kept.dispatcher->has_recipes(*call.collective));
     if (!check_ && !may_have_recipe) return {};
     const Request request = requests_->examine(call, kept.rank, kept.size);
     if (check_) {
