@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from interposed import HAZARDS, by_recipes
-from planned import Bench, said, write_plan_of_recipes
+from planned import KEEPS_ITS_CORE, Bench, said, write_plan_of_recipes
 
 from isochrone.files import read_measurements
 
@@ -35,6 +35,7 @@ class Case(NamedTuple):
     launches: int = 1  # on the plan: what only sometimes goes wrong is tried more often
     seconds: float = HANGS_SECONDS
     counted: bool = True  # whether any broadcast of rank 0 runs by the recipe
+    environment: Mapping[str, str] = {}
 
 
 def _id(case: Case) -> str:
@@ -51,7 +52,7 @@ CASES = [
     Case(("graphs", "any", "4"), 4, NATIVE_WITHIN),
     *(Case(("overlap", "any", "20"), 3, recipe) for recipe in (BINOMIAL, NATIVE_WITHIN)),
     # Communicators.
-    Case(("churn", "any", "20000"), 2, BINOMIAL),
+    Case(("churn", "any", "20000"), 2, BINOMIAL, environment=KEEPS_ITS_CORE),
     *(Case(("kinds",), 5, recipe) for recipe in (CHAIN, NATIVE_WITHIN)),
     Case(("kinds",), 2, PIPELINE),
     Case(("kinds",), 3, SCATTER),
@@ -80,8 +81,8 @@ CASES = [
     Case(("ending", "self"), 4, NATIVE_WITHIN),
 ]
 LONG_CASES = [
-    Case(("churn", "any", "20000"), 2, NATIVE_WITHIN, seconds=LONG_SECONDS),
-    Case(("churn", "any", "100000"), 2, CHAIN, seconds=LONG_SECONDS),
+    Case(("churn", "any", "20000"), 2, NATIVE_WITHIN, seconds=LONG_SECONDS, environment=KEEPS_ITS_CORE),
+    Case(("churn", "any", "100000"), 2, CHAIN, seconds=LONG_SECONDS, environment=KEEPS_ITS_CORE),
     Case(("threads", "any", "2000"), 3, BINOMIAL, 5, seconds=LONG_SECONDS),
     *(Case(("idup", kind, "20"), 3, BINOMIAL, 100) for kind in ("same", "other", "several")),
     Case(("graphs", "any", "20"), 4, BINOMIAL, 100),
@@ -116,11 +117,13 @@ def plan_of(bench: Bench) -> Callable[[str], Path]:
 
 def _compare(hazards: Bench, plan: Path, case: Case) -> subprocess.CompletedProcess[str]:
     """Runs the case natively and on the plan, and expects the same exit code and output."""
-    plain = hazards.run(ranks=case.ranks, arguments=case.arguments, seconds=case.seconds)
+    plain = hazards.run(ranks=case.ranks, arguments=case.arguments, seconds=case.seconds, **case.environment)
     assert plain.returncode == 0, plain.stderr
     assert f"ok {case.arguments[0]} " in plain.stdout
     for _ in range(case.launches):
-        planned = hazards.run_on(plan, case.ranks, case.arguments, case.seconds, ISOCHRONE_EXPLAIN="1")
+        planned = hazards.run_on(
+            plan, case.ranks, case.arguments, case.seconds, ISOCHRONE_EXPLAIN="1", **case.environment
+        )
         assert (planned.returncode, planned.stdout) == (0, plain.stdout), planned.stderr
     return planned
 

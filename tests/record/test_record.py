@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from planned import KEEPS_ITS_CORE
 from recorded import PROGRAMS, RANKS, Library, calls, figures, ring, rows
 
 from isochrone.files import read_graph
@@ -117,7 +118,9 @@ def test_messages_of_several_threads_are_all_counted(library: Library, tmp_path:
 def test_communicators_that_are_freed_leave_nothing_behind(
     library: Library, tmp_path: Path, times: int
 ) -> None:
-    done = library.record(tmp_path / "graph.json", library.program, "many", str(times), ranks=2)
+    done = library.record(
+        tmp_path / "graph.json", library.program, "many", str(times), ranks=2, **KEEPS_ITS_CORE
+    )
     assert done.returncode == 0, done.stderr
     grown = re.search(r"grew by (-?\d+) KiB", done.stdout)
     assert grown is not None, done.stdout

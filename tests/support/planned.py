@@ -96,6 +96,12 @@ class Bench:
         return self.run(*words, ranks=ranks, arguments=arguments, seconds=seconds, **environment)
 
 
+KEEPS_ITS_CORE = {"OMPI_MCA_mpi_yield_when_idle": "0"}
+"""For two ranks that wait tens of thousands of times. Each time that one of Open MPI's yields, a busy program
+may have its core for milliseconds.
+"""
+
+
 @functools.cache
 def defaults_of(launcher: str) -> dict[str, str]:
     """Variables for a launcher and its ranks: root may start more ranks than cores, and those that wait leave

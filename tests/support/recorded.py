@@ -48,16 +48,23 @@ class Library:
         own = ["--oversubscribe"] if self.is_openmpi else []
         return [self.launcher, *own, "-n", str(ranks), *map(str, words)]
 
-    def run(self, argv: Sequence[str], most_s: float = 120) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, argv: Sequence[str], most_s: float = 120, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         """Runs a command; one that hangs fails."""
-        return ended(argv, {**os.environ, **defaults_of(self.launcher)}, most_s)
+        return ended(argv, {**os.environ, **defaults_of(self.launcher), **environment}, most_s)
 
     def record(
-        self, graph: Path, *words: str | Path, options: Sequence[str] = (), ranks: int = RANKS
+        self,
+        graph: Path,
+        *words: str | Path,
+        options: Sequence[str] = (),
+        ranks: int = RANKS,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
         """Runs `isochrone record` on a program and its words."""
         own = [sys.executable, "-m", "isochrone", "record", "-o", str(graph), *options, "--"]
-        return self.run([*own, *self.line(*words, ranks=ranks)])
+        return self.run([*own, *self.line(*words, ranks=ranks)], **environment)
 
     def recorded(self, folder: Path, *words: str, ranks: int = RANKS) -> Graph:
         """What the program of all kinds sends, which must be as without a recorder."""
