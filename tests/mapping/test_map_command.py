@@ -125,6 +125,24 @@ def test_a_graph_that_is_asked_for_has_to_be_there(run: Run, options: tuple[str,
     assert not Path("mapping.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ((), "intel-configfile files name the program"),
+        (("--", "app", "a#b"), "would be read otherwise"),
+        (("--extra", "-x 'a", "--", "app"), "close the quotes"),
+    ],
+)
+def test_words_that_a_form_cannot_have_are_refused_before_anything_is_written(
+    run: Run, more: tuple[str, ...], words: str
+) -> None:
+    Path("hostlist.txt").write_text(HOSTS)
+    error = run(*in_order("intel-configfile"), *more, code=2)
+    assert words in error
+    assert len(error.splitlines()) == 1
+    assert not Path("mapping.json").exists()
+
+
 def test_a_graph_that_is_there_is_read(run: Run) -> None:
     Path("hostlist.txt").write_text(HOSTS)
     write_graph("graph.json", Graph(3, rows_of([(1, 0, 2, 1, 100)])))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isochrone.cli.map_options import forms_of, grid_of, numbers, places_that_are_fixed, system_of
+from isochrone.cli.map_options import (
+    extra_options_of,
+    forms_of,
+    grid_of,
+    numbers,
+    places_that_are_fixed,
+    system_of,
+)
 from isochrone.cli.map_output import NOTHING_KNOWN, More, figures_of, lines_of
 from isochrone.cli.options import AsJson, parse_duration, print_json
 from isochrone.errors import IsochroneError, UsageError
 
 if TYPE_CHECKING:
-    from isochrone.files import Place
     from isochrone.mapping.graph import TaskGraph
     from isochrone.mapping.system import System
     from isochrone.steps.map import Mapped, Program
@@ -134,7 +139,7 @@ def map_(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write the mapping to.")] = Path(
         "mapping.json"
     ),
-    emit: Annotated[
+    emitted: Annotated[
         list[str] | None,
         typer.Option(
             "--emit",
@@ -163,6 +168,7 @@ def map_(
     """
     from isochrone.files import MappingFile, provenance, write_mapping
     from isochrone.files.text import refuse_to_replace
+    from isochrone.mapping.emitters import Job, check_words, emit
     from isochrone.mapping.graph import task_graph
     from isochrone.steps.map import Program, map_ranks, read_program
 
@@ -171,7 +177,10 @@ def map_(
     chosen = objective or ("time" if system.is_measured and distances is None else "volume")
     weights = None if distances is None else numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
-    forms = forms_of(emit or [], system)
+    forms = forms_of(emitted or [], system)
+    job = Job((), tuple(program or ()), extra_options_of(extra))
+    for chosen_form, _ in forms:
+        check_words(chosen_form, job)
     path = graph or Path("graph.json")
     # The order of the hosts needs no graph: that is how a program is started which is to be recorded.
     without_graph = method == "identity" and (graph, form, phase) == (None, None, None) and not path.exists()
@@ -216,7 +225,10 @@ def map_(
         ),
     )
     drawn = [] if pictures is None else _draw(pictures, tasks, room, mapped)
-    launches = _emit(forms, places, tuple(program or ()), extra)
+    launches = [
+        {"form": form.name, "file": str(path), "launch": emit(form, replace(job, places=places), path)}
+        for form, path in forms
+    ]
     if as_json:
         figures = figures_of(mapped, output, tasks.ranks, launches, drawn)
         print_json(figures if more is None else {**figures, "more": more.figures()})
@@ -248,22 +260,6 @@ def _more(
         raise
     except IsochroneError as error:
         return More(larger, unpredicted=error.what)
-
-
-def _emit(
-    forms: list[tuple[Any, Path]],
-    places: tuple[Place, ...],
-    program: tuple[str, ...],
-    extra: str,
-) -> list[dict[str, Any]]:
-    from isochrone.mapping.emitters import Job, emit
-
-    try:
-        options = tuple(shlex.split(extra))
-    except ValueError as error:
-        raise UsageError(f"the options do not end: {error}", "--extra", "close the quotes") from None
-    job = Job(places, program, options)
-    return [{"form": form.name, "file": str(path), "launch": emit(form, job, path)} for form, path in forms]
 
 
 def _draw(folder: Path, tasks: TaskGraph, system: System, mapped: Mapped) -> list[Path]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,14 @@ def places_that_are_fixed(wanted: list[str], system: System, ranks: int) -> list
         left.remove(place)
         fixed[int(rank)] = place
     return fixed
+
+
+def extra_options_of(text: str) -> tuple[str, ...]:
+    """The words of --extra."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"the options do not end: {error}", "--extra", "close the quotes") from None
 
 
 def forms_of(wanted: list[str], system: System) -> list[tuple[Any, Path]]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone.errors import UsageError
+from isochrone.files.place import Place
 from isochrone.files.text import write_text
 from isochrone.mapping.emitters import (
     intel_configfile,
@@ -179,6 +180,17 @@ def forms_of(vendor: str, version: Version = ()) -> list[Form]:
         if vendor in form.vendors
         and (not version or (version >= form.since and (form.before is None or version < form.before)))
     ]
+
+
+def check_words(form: Form, job: Job) -> None:
+    """Looks at what the form has of a job that needs no places: the program, and more options.
+
+    Raises:
+        UsageError: the program is missing, or has words that the launcher would read otherwise.
+    """
+    anywhere = replace(job, places=(Place("host", "0", ""),))
+    form.write(anywhere)
+    form.launch(anywhere, form.file)
 
 
 def emit(form: Form, job: Job, path: Path) -> list[str]:
