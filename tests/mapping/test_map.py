@@ -212,6 +212,11 @@ def test_the_command_writes_a_mapping_and_launchers_files(
         (("--tree", "4:4", "--hosts", "h"), 2, "a tree has no hosts"),
         (("--tree", "4:4", "--distances", "1:-2"), 2, "a distance is negative"),
         (("--tree", "4:4", "--distances", "1:nan"), 2, "a distance is negative"),
+        (
+            ("--tree", "4:4", "--distances", "1e308:1.7e308"),
+            1,
+            "cost more together than numbers can tell apart",
+        ),
         (("--tree", "4:4", "--method", "best"), 2, "is no method"),
         (("--tree", "4:4", "--grid", "3x3"), 2, "--grid: the dimensions are not those of a grid of 16 ranks"),
         (("--tree", "4:4", "--fix", "0=n0"), 2, "has no place left"),

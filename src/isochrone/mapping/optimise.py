@@ -18,6 +18,9 @@ from isochrone.mapping.graph import TaskGraph
 from isochrone.mapping.objective import busiest_way, terms, way_prices_s
 from isochrone.mapping.system import System
 
+_MOST_COST = 1e300
+"""Beyond it sums of costs are infinite soon, and a search among such does not end."""
+
 _SHARE_OF_SUMS = 0.7
 """Of the time, where the busiest way counts: the rest is for relieving it."""
 
@@ -91,6 +94,15 @@ def optimise(
             "write for example 4x3x2",
         )
     weights, levels = terms(objective, graph, system, distances)
+    with np.errstate(over="ignore", invalid="ignore"):
+        most = float(weights.sum(axis=0) @ levels.max(axis=0))
+    if not most < _MOST_COST:
+        raise IsochroneError(
+            f"by {objective} the messages cost more together than numbers can tell apart",
+            todo="divide all distances by the same number"
+            if distances is not None
+            else "look at the latencies and bandwidths of the topology",
+        )
     first, neighbours, both = undirected(graph, weights)
     try:
         problem = _core.MappingProblem(

@@ -82,7 +82,7 @@ def read_matrix_market(path: Path, data: bytes) -> TaskGraph:
         if weights[row] > 0:
             what, todo = "is less than half a byte", "multiply all values by the same number"
         raise IsochroneError(f"the value {weights[row]:g} {what}", f"{path}:{lines[1 + row]}", todo)
-    check_weights(2 * float(weights.sum(dtype=np.float64)), path)
+    check_weights(weights, path, times=2)
     sources, targets = (pairs[:, k].astype(np.int64) - 1 for k in range(2))
     volume = np.rint(weights).astype(np.int64) if words[3] == "real" else weights
     if words[4] == "symmetric":

@@ -61,7 +61,7 @@ def read_metis(path: Path, data: bytes) -> TaskGraph:
             _where(numbers, head, path),
             "is the file whole?",
         )
-    check_weights(float(volume.sum(dtype=np.float64)), path)
+    check_weights(volume, path)
     return _both_ways(numbers, head, vertices, sources, targets, volume, path)
 
 
