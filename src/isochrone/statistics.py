@@ -106,7 +106,8 @@ def ratio_of_medians(
     estimate = estimates[0] if len(estimates) == 1 else geometric_mean(estimates)
     ends = np.quantile(np.exp(resampled / len(estimates)), [(1 - confidence) / 2, (1 + confidence) / 2])
     low, high = float(ends[0]), float(ends[1])
-    attained = 0.0 if fewest == 1 else confidence
+    # No interval of so few is surer than that from the least to the greatest of them holds the median.
+    attained = min(confidence, 1 - 2.0 ** (1 - fewest))
     return Interval(estimate, min(low, estimate), max(high, estimate), attained)
 
 

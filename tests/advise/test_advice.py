@@ -106,6 +106,29 @@ def test_what_no_rule_covers_is_predicted_and_marked(tmp_path: Path) -> None:
     assert any("the model (not measured)" in line for line in verdict(found))
 
 
+def test_what_is_predicted_does_not_depend_on_the_order_of_rows(tmp_path: Path) -> None:
+    halves = ((0, 2), (1, 3))
+    seldom = row("bcast", 0.01, calls=1, bytes=1000)
+    often = row("bcast", 4.0, calls=300_000, bytes=300_000_000, group=1)
+    never = structs.replace(seldom, sampled=0, sampled_s=0.0, operation_s=0.0, operation_median_s=0.0)
+    for at, other in enumerate((seldom, never, structs.replace(seldom, bytes=600))):
+        found, turned = (
+            by_plan(profile(*rows, groups=halves), tmp_path / f"{at} {rows[0].group}")
+            for rows in ((other, often), (often, other))
+        )
+        assert found.saved_share == pytest.approx(turned.saved_share)
+        assert 0 < found.saved_share < 0.4
+        assert sorted(kind.gain.factor for kind in found.kinds) == pytest.approx(
+            sorted(kind.gain.factor for kind in turned.kinds)
+        )
+
+
+def test_a_profile_of_calls_that_took_no_time_ends_well(tmp_path: Path) -> None:
+    none = structs.replace(row(waiting=0.5), seconds=0.0)
+    found = replace(profile(none), collectives_s=(5.0,) * 4)
+    assert verdict(by_plan(found, tmp_path))[0] == "Collectives take 50 % of the run."
+
+
 def test_savings_of_groups_at_the_same_time_do_not_add_up(tmp_path: Path) -> None:
     of = topology(RANKS, {})
     halves = (RANKS[:2], RANKS[2:])

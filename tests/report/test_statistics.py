@@ -130,6 +130,8 @@ def test_the_mean_of_several_ratios_is_geometric_and_surer_than_each() -> None:
     assert together.estimate == pytest.approx(geometric_mean([each.estimate for each in alone]))
     assert together.high / together.low < min(each.high / each.low for each in alone)
     assert ratio_of_medians([(pairs[0][0][:1], pairs[0][1])]).confidence == 0
+    assert ratio_of_medians([(pairs[0][0][:3], pairs[0][1])]).confidence == 0.75
+    assert together.confidence == 0.95
     with pytest.raises(ValueError, match="above 0"):
         ratio_of_medians([([0.0], [1.0])])
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from isochrone.sim.networks.base import Link, Network
 from isochrone.sim.networks.dragonfly import Dragonfly
 from isochrone.sim.networks.fat_tree import FatTree
 from isochrone.sim.networks.islands import Islands
+from isochrone.sim.networks.star import Star
 from isochrone.sim.networks.torus import Torus
 from isochrone.sim.platform import hostfile
 from isochrone.sim.system import System, cores_of_ranks, truth
+from isochrone.sim.target import SimTarget
 
 LINKS = "links: {node: {latency: 0.5us, bandwidth: 5GB/s}, network: {latency: 1us, bandwidth: 5GB/s}}"
 NEAR, FAR, FARTHER = Link(1e-6, 5e9, 5e9), Link(2e-6, 4e9, 9e9), Link(3e-6, 3e9, 9e9)
@@ -154,3 +157,13 @@ def test_a_torus_goes_the_shorter_way_round() -> None:
     assert len(torus.path(0, 4 * 4).shared) == 1
     assert len(torus.path(0, 2 * 4 + 2).shared) == 4
     assert torus.path(0, 10).latency_s == pytest.approx(NEAR.latency_s + 3 * FAR.latency_s)
+
+
+def test_what_times_depend_on_is_more_than_a_clusters_name() -> None:
+    system = load_system("demo", "random")
+    slower = replace(system, network=Star(Link(1e-3, 1e6, 1e6)))
+    assert SimTarget(system).identity == SimTarget(load_system("demo", "random")).identity
+    for other in (slower, replace(system, placement="block"), replace(system, seed=system.seed + 1)):
+        assert SimTarget(other).name == SimTarget(system).name
+        assert SimTarget(other).identity != SimTarget(system).identity
+    assert SimTarget(system).arranged([0, 1]).identity != SimTarget(system).arranged([0, 8]).identity

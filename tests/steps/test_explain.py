@@ -84,6 +84,29 @@ def test_the_rule_and_its_evidence_are_told(
     assert (found.ranks, found.trials, found.unseen) == (8, (), 0)
 
 
+def test_the_job_that_was_surveyed_has_its_ranks_in_the_order_of_the_survey(tmp_path: Path) -> None:
+    cyclic = structs.replace(_topology(), ranks=(0, 4, 1, 5, 2, 6, 3, 7))
+    levels = tuple(
+        structs.replace(level, groups=groups)
+        for level, groups in zip(
+            cyclic.levels,
+            (((0, 1, 2, 3, 4, 5, 6, 7),), ((0, 2, 4, 6), (1, 3, 5, 7)), ((0, 2), (4, 6), (1, 3), (5, 7))),
+            strict=True,
+        )
+    )
+    topology = structs.replace(cyclic, levels=levels)
+    write_topology(tmp_path / "topology.json", topology)
+    made = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json", ("machine", "node", "socket")),
+        mpi=LibraryReference("MPICH 4.0.2", "libmpich.so.12"),
+        rules=(Rule("bcast", ROOTED, 1, 1 << 20, RECIPE, EVIDENCE, order="cyclic"),),
+    )
+    write_plan(tmp_path / "plan.json", made)
+    assert explain(tmp_path / "plan.json", "bcast", 4096, None, None, 0).recipe == RECIPE
+    # Another job has them host by host.
+    assert explain(tmp_path / "plan.json", "bcast", 4096, 2, 4, 0).recipe == "native"
+
+
 @pytest.mark.parametrize(
     ("nodes", "per_node", "shape", "unseen"),
     [

@@ -21,7 +21,7 @@ from isochrone.files import (
     write_bench,
     write_topology,
 )
-from isochrone.launch import library as identity
+from isochrone.launch import library as known
 from isochrone.launch.process import Talk
 from isochrone.steps.library import tune_library
 from isochrone.tune.sizes import first_of
@@ -32,8 +32,8 @@ Times = Callable[[str, int, str, Mapping[str, str]], float | None]
 """Of a collective, a size, a recipe and variables; None: that launch fails."""
 
 
-def library(vendor: str, version: str) -> identity.MpiLibrary:
-    return identity.MpiLibrary("x", vendor, version, "libmpi.so.40", "/lib/x", "mpicc", None, "PATH")
+def library(vendor: str, version: str) -> known.MpiLibrary:
+    return known.MpiLibrary("x", vendor, version, "libmpi.so.40", "/lib/x", "mpicc", None, "PATH")
 
 
 @dataclass
@@ -41,7 +41,7 @@ class MadeUpLibrary:
     """Answers with times of a function, with noise."""
 
     time_s: Times
-    library: identity.MpiLibrary | None = None
+    library: known.MpiLibrary | None = None
     names: Sequence[str] = ("native:one", "native:two", "native:three")
     noise: float = 0.02
     exact: bool = False
@@ -52,6 +52,7 @@ class MadeUpLibrary:
     cores: int | None = None
     truth: dict[str, list[int]] | None = None
     rank_count: int | None = len(HOSTS)
+    identity: str = ""
 
     def with_variables(self, variables: Mapping[str, str]) -> MadeUpLibrary:
         return replace(self, variables={**self.variables, **variables})

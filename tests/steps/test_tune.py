@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import made_target
 import numpy as np
 import pytest
 from made_target import MadeUpTarget, by_model
@@ -13,6 +14,7 @@ from made_target import MadeUpTarget, by_model
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
+    MpiLibrary,
     Work,
     read_topology,
     read_work,
@@ -165,6 +167,34 @@ def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
         going_on = MadeUpTarget(topology, model, False, 0.01, seed_from=rounds)
         assert _tune(topology_file, going_on, SIZES) == expected
         assert going_on.asked == whole.asked[rounds:]
+
+
+def test_a_tuning_does_not_go_on_with_another_library(
+    topology_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topology, model = read_topology(topology_file), by_model(topology_file, 3.0)
+    whole = MadeUpTarget(topology, model, False, 0.01)
+    _tune(topology_file, whole, SIZES)
+    for rounds in range(1, len(whole.asked)):
+        with pytest.raises(IsochroneError, match="the network is down"):
+            _tune(topology_file, MadeUpTarget(topology, model, False, 0.01, fails_after=rounds), SIZES)
+        another = MadeUpTarget(topology, model, False, 0.01)
+        with monkeypatch.context() as patched:
+            patched.setattr(made_target, "MpiLibrary", lambda *_: MpiLibrary("another", "5.0", "mpich"))
+            with pytest.raises(IsochroneError, match="begun with mpich, and another answers now"):
+                _tune(topology_file, another, SIZES)
+        forget(topology_file.parent)
+
+
+def test_a_tuning_does_not_go_on_with_what_was_measured_elsewhere(topology_file: Path) -> None:
+    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
+    whole = MadeUpTarget(topology, model, False, 0.01)
+    _tune(topology_file, whole, SIZES)
+    with pytest.raises(IsochroneError, match="the network is down"):
+        _tune(topology_file, MadeUpTarget(topology, model, False, 0.01, fails_after=2), SIZES)
+    other = MadeUpTarget(topology, model, False, 0.01, identity="the same name on another network")
+    _tune(topology_file, other, SIZES)
+    assert other.asked == whole.asked
 
 
 def test_what_was_disturbed_in_the_race_is_no_evidence(topology_file: Path) -> None:

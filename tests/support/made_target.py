@@ -50,6 +50,7 @@ class MadeUpTarget:
     seed_from: int = 0
     price: Callable[[str, int, int, str], float] | None = None
     library: None = None
+    identity: str = ""
 
     def with_variables(self, variables: Mapping[str, str]) -> MadeUpTarget:
         """Never needed: there is no library that could be told anything."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 from isochrone import _core
@@ -111,7 +111,16 @@ class _Row:
     row: Timed
     where: str
     gain: Gain
-    saved_s: float  # of one rank of its group
+
+    @property
+    def operation_s(self) -> float:
+        """Of all its calls."""
+        return self.row.calls * min(self.row.operation_s, self.row.operation_median_s)
+
+    @property
+    def saved_s(self) -> float:
+        """Of one rank of its group."""
+        return self.operation_s * (1 - 1 / self.gain.factor)
 
 
 def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Advice:
@@ -123,17 +132,15 @@ def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Ad
         topology: of the plan. Its places need not be those of the run.
     """
     gain_of, where_of = _judges(profile, plan, topology)
-    rows = []
-    for row in profile.rows:
-        gain = gain_of(row)
-        operation_s = min(row.operation_s, row.operation_median_s)
-        rows.append(_Row(row, where_of(row), gain, row.calls * operation_s * (1 - 1 / gain.factor)))
+    rows = [_Row(row, where_of(row), gain_of(row)) for row in profile.rows]
     run_s = max(profile.rank_s)
     all_s = max(sum(profile.rank_s), 1e-12)
     kinds: dict[tuple[str, int, str, Gain], list[_Row]] = defaultdict(list)
     for each in rows:
         digits = size_of(each.row, len(profile.groups[each.row.group])).bit_length()
-        kinds[each.row.collective, digits, each.where, each.gain].append(each)
+        # What is predicted of one recipe differs from row to row.
+        what = replace(each.gain, factor=1.0) if each.gain.source == "predicted" else each.gain
+        kinds[each.row.collective, digits, each.where, what].append(each)
     found = [_kind(profile, few, all_s) for few in kinds.values()]
     sampled_s = sum(row.sampled_s for row in profile.rows)
     shares = [
@@ -190,9 +197,16 @@ def _kind(profile: Profile, few: Sequence[_Row], all_s: float) -> Kind:
         share=seconds / all_s,
         waiting=sum(row.waiting_s for row in rows) / sampled_s if sampled_s > 0 else None,
         operation_s=sum(row.operation_median_s * row.calls for row in sampled) / weights if weights else None,
-        gain=few[0].gain,
+        gain=replace(few[0].gain, factor=_factor(few)),
         saved_share=sum(each.saved_s * size for each, size in zip(few, sizes, strict=True)) / all_s,
     )
+
+
+def _factor(few: Sequence[_Row]) -> float:
+    """How many times as fast all operations of a kind would be."""
+    before_s = sum(each.operation_s for each in few)
+    after_s = before_s - sum(each.saved_s for each in few)
+    return before_s / after_s if after_s > 0 else few[0].gain.factor
 
 
 def size_of(row: Timed, ranks: int) -> int:
@@ -226,7 +240,7 @@ def _judges(
         return (lambda _: UNKNOWN), plainly
     plan_text = plan.text()
     layouts: dict[int, _core.Layout] = {}
-    gains: dict[tuple[str, str, int], Gain] = {}
+    bests: dict[tuple[str, str, int], str] = {}
 
     def layout_of(row: Timed) -> _core.Layout:
         if row.group not in layouts:
@@ -241,10 +255,13 @@ def _judges(
         rule = rule_for(plan, row.collective, shape, size_bytes, layout.order())
         if rule is not None:
             return _measured(rule, recipe)
+        if not row.sampled:
+            return UNKNOWN
         key = row.collective, shape, size_bytes.bit_length()
-        if key not in gains:
-            gains[key] = _predicted(row, layout, size_bytes)
-        return gains[key]
+        if key not in bests:
+            # Of the least such size, so that it does not depend on which of them comes first.
+            bests[key] = _best(row, layout, size_bytes and 1 << (size_bytes.bit_length() - 1))
+        return _predicted(row, layout, size_bytes, bests[key])
 
     return gain_of, (lambda row: layout_of(row).shape())
 
@@ -255,11 +272,13 @@ def _measured(rule: Rule, recipe: str) -> Gain:
     return Gain("measured", recipe, max(1.0, rule.evidence.speedup), rule.evidence.speedup_ci)
 
 
-def _predicted(row: Timed, layout: _core.Layout, size_bytes: int) -> Gain:
-    if not row.sampled:
-        return UNKNOWN
-    best = next(iter(candidates(row.collective, layout, (row.root,), size_bytes, 1)), None)
-    if best is None or best == NATIVE:
+def _best(row: Timed, layout: _core.Layout, size_bytes: int) -> str:
+    """The model's best recipe for calls like these; ``native`` where it knows none."""
+    return next(iter(candidates(row.collective, layout, (row.root,), size_bytes, 1)), NATIVE)
+
+
+def _predicted(row: Timed, layout: _core.Layout, size_bytes: int, best: str) -> Gain:
+    if best == NATIVE:
         return UNKNOWN
     price_s = _core.predict(row.collective, layout, best, row.root, size_bytes)
     operation_s = min(row.operation_s, row.operation_median_s)

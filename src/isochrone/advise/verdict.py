@@ -63,6 +63,8 @@ def _waiting(found: Advice) -> str | None:
         waited[kind.collective] += (kind.waiting or 0.0) * kind.share
         spent[kind.collective] += kind.share
     most = max(waited, key=lambda name: waited[name])
+    if waited[most] <= 0:
+        return None
     return (
         f"The program waits: {format_percent(waited[most] / spent[most])} of the time in {most} is before "
         "the last rank has come, which no algorithm helps. Look at what makes ranks late."

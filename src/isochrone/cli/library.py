@@ -53,9 +53,8 @@ def tune(
     names = parse_collectives(collectives) if collectives is not None else WANTED
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(LIBRARY)
-    tuning = tune_library(
-        target, source, path, names, parse_sizes(sizes, 1) if sizes is not None else SIZES_BYTES
-    )
+    wanted = SIZES_BYTES if sizes is None else parse_sizes(sizes, 1)
+    tuning = tune_library(target, source, path, names, wanted)
     forget_rounds(path.with_name(LIBRARY_TUNING))
     if as_json:
         print_json({"library": str(path), "rules": tuning.document()["rules"]})

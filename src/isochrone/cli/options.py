@@ -139,14 +139,14 @@ def parse_patterns(text: str) -> list[_core.Pattern]:
     return [rows[name] for name in names]
 
 
-def parse_sizes(text: str, least: int = 0) -> list[int]:
-    """The message sizes of ``--sizes``, in bytes. Raises UsageError for what is no list of sizes, or below
-    the least.
+def parse_sizes(text: str, least: int = 0) -> tuple[int, ...]:
+    """The message sizes of ``--sizes`` in bytes, each once, the least first. Raises
+    UsageError for what is no list of sizes, or below the least.
     """
-    sizes = [parse_size(size, "--sizes") for size in text.split(",")]
-    if min(sizes) < least:
-        raise UsageError(f"{min(sizes)} is too few", "--sizes", f"the least is {least}")
-    return sizes
+    sizes = sorted({parse_size(size, "--sizes") for size in text.split(",")})
+    if sizes[0] < least:
+        raise UsageError(f"{sizes[0]} is too few", "--sizes", f"the least is {least}")
+    return tuple(sizes)
 
 
 def parse_numbers(text: str, option: str, what: str, example: str) -> list[int]:
@@ -219,7 +219,7 @@ def tune_options(
     from isochrone.tune.collectives import WANTED, parse_collectives
     from isochrone.tune.effort import BUDGET_S
 
-    sizes_bytes = SIZES_BYTES if sizes is None else tuple(sorted(set(parse_sizes(sizes, 1))))
+    sizes_bytes = SIZES_BYTES if sizes is None else parse_sizes(sizes, 1)
     return TuneOptions(
         sizes_bytes=sizes_bytes,
         collectives=WANTED if collectives is None else parse_collectives(collectives),

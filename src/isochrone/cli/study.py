@@ -50,7 +50,7 @@ def study(
 
     chosen = study_named(name)
     asked = Asked(
-        None if sizes is None else tuple(sorted(set(parse_sizes(sizes, 1)))),
+        None if sizes is None else parse_sizes(sizes, 1),
         None if rank_counts is None else _rank_counts(rank_counts),
         fabric,
     )

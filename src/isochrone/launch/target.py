@@ -22,6 +22,8 @@ from isochrone.launch.registry import library_of
 
 EVERYTHING_TOLD = ("native:*",)
 """The baselines of a library that the benchmark asks what it can be told."""
+_HEARD = ("OMPI_MCA_", "PRTE_MCA_", "MPIR_CVAR_", "I_MPI_", "UCX_", "FI_")
+"""Variables of the environment that MPI libraries, and what sends their messages, listen to."""
 
 
 class Target(Protocol):
@@ -34,6 +36,7 @@ class Target(Protocol):
         cores: that the ranks share; None where each rank has one of its own, or that is not known.
         truth: level name to group label of each rank, where it is known.
         rank_count: how many ranks it starts; None where it leaves that to its launcher.
+        identity: what times depend on here beside the name; a text that is alike in each run.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Target(Protocol):
     cores: int | None
     truth: dict[str, list[int]] | None
     rank_count: int | None
+    identity: str
 
     @property
     def library(self) -> MpiLibrary | None:
@@ -85,6 +89,8 @@ class LocalTarget:
         self.cores = os.cpu_count()
         self.truth: dict[str, list[int]] | None = None
         self.rank_count = self._line.ranks
+        heard = {name: value for name, value in os.environ.items() if name.startswith(_HEARD)}
+        self.identity = repr(sorted(heard.items()))
 
     def with_variables(self, variables: Mapping[str, str]) -> LocalTarget:
         """The same launch line, whose library is started with more variables."""

@@ -53,6 +53,7 @@ class SimTarget:
         cores: None: each rank has one of its own.
         truth: level name to group label of each rank.
         rank_count: of every run: one on each core, or as many as were asked for.
+        identity: the cluster, and where the ranks are on it.
     """
 
     def __init__(self, system: System, baseline: str = "ompi", at: Sequence[int] | None = None) -> None:
@@ -79,6 +80,7 @@ class SimTarget:
             name: [labels[rank] for rank in self._at] for name, labels in levels.items()
         }
         self.rank_count: int | None = len(self._at)
+        self.identity = repr((system, self._at))
         self.library = None
         self._selector = baseline
 

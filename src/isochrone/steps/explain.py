@@ -114,7 +114,11 @@ def explain(
 
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:
-    """The place of each rank, host by host, and how many of the hosts were not surveyed."""
+    """The place of each rank, and how many of the hosts were not surveyed: all ranks in the survey's
+    order, and those of another job host by host.
+    """
+    if nodes is None and per_node is None:
+        return [topology.places[place] for place in topology.ranks], 0
     on_host: dict[str, list[Place]] = {}
     for place in topology.ranks:
         on_host.setdefault(topology.places[place].host, []).append(topology.places[place])

@@ -19,6 +19,7 @@ from isochrone.files import (
     Bench,
     BenchCase,
     Case,
+    MpiLibrary,
     Plan,
     Topology,
     Work,
@@ -67,6 +68,19 @@ def forget_rounds(folder: Path) -> None:
         folder.rmdir()
 
 
+def same_library(before: MpiLibrary | None, now: MpiLibrary, folder: Path) -> MpiLibrary:
+    """The library that answered. Raises IsochroneError where another one did before: a tuning was
+    interrupted, and goes on with what another library is.
+    """
+    if before is not None and before != now:
+        raise IsochroneError(
+            f"this tuning was begun with {before.library}, and {now.library} answers now",
+            str(folder),
+            "delete the folder, to begin again",
+        )
+    return now
+
+
 class Rounds:
     """Runs rounds of benchmarks on one target, and keeps what they measure in `folder`.
 
@@ -98,6 +112,7 @@ class Rounds:
         self._topology_file = topology_file
         self._folder = folder
         self._standing: StandingBench | None = None
+        self._mpi: MpiLibrary | None = None
 
     def in_one_launch(self, body: Callable[[], None]) -> None:
         """Runs `body`, whose rounds share one launch of the benchmark. Not where they are simulated: starting
@@ -181,13 +196,9 @@ class Rounds:
                         found = self._standing.time(*files)
                     else:
                         found = run_bench(self._target, *files)
-                if kept and kept[-1].mpi != found.mpi:
-                    raise IsochroneError(
-                        f"what was kept of an interrupted tuning is of {kept[-1].mpi.library}",
-                        str(self._folder),
-                        "delete the folder",
-                    )
                 kept.append(found)
+        for bench in kept:
+            self._mpi = same_library(self._mpi, bench.mpi, self._folder)
         return merged(kept)
 
     def _launches(self, cases: Sequence[Case], repetitions: int) -> list[Sequence[Case]]:
@@ -208,6 +219,7 @@ class Rounds:
         identity = json.dumps(
             [
                 self._target.name,
+                self._target.identity,
                 self._variables,
                 self._topology.fingerprint,
                 self._topology.ranks,

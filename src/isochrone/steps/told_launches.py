@@ -19,7 +19,7 @@ from isochrone.launch.target import Target
 from isochrone.launch.tellable import Way, ways
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
-from isochrone.steps.rounds import Rounds
+from isochrone.steps.rounds import Rounds, same_library
 from isochrone.tune.race import median_s
 from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import time_at
@@ -117,7 +117,7 @@ class ToldLaunches:
                 return found
             _log.info("%s is left out: %s", " ".join(map("=".join, variables.items())), error)
             return {}
-        self.mpi = bench.mpi
+        self.mpi = same_library(self.mpi, bench.mpi, self._folder)
         times = {
             key.case.key(_ran(key.recipe, started.ways[key.collective])): samples
             for key, samples in bench.slowest_s.items()

@@ -126,6 +126,7 @@ class ToldRace:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
         timed = self._timed({spot: names for spot, names in wanted.items() if names})
         best: dict[Spot, str] = {}
+        choices: dict[Spot, int] = {}
         found: dict[Spot, list[Verified]] = {}
         for spot, of_spot in timed.items():
             of_all = {
@@ -140,9 +141,10 @@ class ToldRace:
                 for name, of_cases in of_all.items()
             }
             best[spot] = min(whole, key=whole.__getitem__)
+            choices[spot] = len(whole)
             natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
             found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
-        proven = confirmed(found, self._target.exact)
+        proven = confirmed(found, self._target.exact, choices)
         return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
 
     def _timed(self, contested: Mapping[Spot, Sequence[str]]) -> dict[Spot, list[ToldTimes]]:

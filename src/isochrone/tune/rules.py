@@ -61,7 +61,9 @@ def p_no_faster(native: FloatArray, other: FloatArray, least: float) -> float:
     return float(bdtrc(faster - 1, turns, 0.5)) if faster else 1.0
 
 
-def confirmed(found: Mapping[Key, Sequence[Verified]], exact: bool) -> set[Key]:
+def confirmed(
+    found: Mapping[Key, Sequence[Verified]], exact: bool, choices: Mapping[Key, int] | None = None
+) -> set[Key]:
     """The rules that are proven together to be faster than the library's own, with an error of 5 % that any
     of them is not (Holm): each at one of the sizes and roots that it was measured at, and slower at none of
     them and in no launch.
@@ -69,6 +71,8 @@ def confirmed(found: Mapping[Key, Sequence[Verified]], exact: bool) -> set[Key]:
     Args:
         found: for each rule, what was measured of it at each size and root.
         exact: times have no noise, so that one repetition proves as much as many.
+        choices: of how many each rule is the best by the same times (Bonferroni); 1 where it was chosen
+            before.
     """
     if exact:
         proven = {
@@ -79,7 +83,9 @@ def confirmed(found: Mapping[Key, Sequence[Verified]], exact: bool) -> set[Key]:
     else:
         p_values = {
             key: min(
-                len(cases) * p_no_faster(np.concatenate(case.native), np.concatenate(case.plan), MARGIN)
+                (choices[key] if choices else 1)
+                * len(cases)
+                * p_no_faster(np.concatenate(case.native), np.concatenate(case.plan), MARGIN)
                 for case in cases
             )
             for key, cases in found.items()
@@ -196,12 +202,13 @@ def rules_for(
     rules = []
     for i, decision in enumerate(ordered):
         size = lower = upper = decision.size_bytes
-        if i > 0 and alike[i - 1]:
+        below, above = i > 0 and alike[i - 1], i + 1 < len(ordered) and alike[i]
+        if below:
             lower = min(isqrt(ordered[i - 1].size_bytes * size) + 1, size)
-        if i + 1 < len(ordered) and alike[i]:
+        if above:
             upper = max(isqrt(size * ordered[i + 1].size_bytes), size)
         recipe, evidence = decision.recipe, decision.evidence
-        if lower == upper and recipe != NATIVE and len(ordered) > 1:
+        if not (below or above) and recipe != NATIVE and len(ordered) > 1:
             recipe, evidence = NATIVE, native_evidence(evidence.native_s, evidence.repetitions)
         rules.append(Rule(collective, shape, lower, upper, recipe, evidence, order=order))
     return rules
