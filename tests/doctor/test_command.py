@@ -102,3 +102,23 @@ def test_faults_that_cannot_be_are_one_line(
     assert main(["probe", "--sim", str(system)]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
+
+
+def test_of_a_plain_matrix_pairs_are_named_without_a_host(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two sockets of eight cores, and one pair that is slow."""
+    ranks = range(16)
+    times_ns = [[20.0 if a // 8 == b // 8 else 60.0 for b in ranks] for a in ranks]
+    file = tmp_path / "matrix.csv"
+    file.write_text("\n".join(",".join(map(str, row)) for row in times_ns), encoding="utf-8")
+    assert main(["doctor", str(file)]) == 0
+    assert capsys.readouterr().out == "16 ranks, 120 pairs: nothing is slower than its like\n"
+    times_ns[2][5] = times_ns[5][2] = 60.0
+    slow = tmp_path / "slow.csv"
+    slow.write_text("\n".join(",".join(map(str, row)) for row in times_ns), encoding="utf-8")
+    assert main(["doctor", str(slow)]) == 3
+    assert capsys.readouterr().out.startswith("ranks 2 and 5: 3.00 x as long as expected")
+    assert main(["doctor", str(slow), "--against", str(file), "--json"]) == 3
+    (found,) = json.loads(capsys.readouterr().out)["findings"]
+    assert found["name"] == "ranks 2 and 5"

@@ -135,6 +135,8 @@ def test_numpy_arrays_of_any_number_and_unit(tmp_path: Path) -> None:
         ("", "is empty"),
         ("1,2\n", "m.csv"),
         ("0,1\nx,0\n", "m.csv:2: 'x' is no number"),
+        ("0,1_000\n1_000,0\n", "m.csv:1: '1_000' is no number"),
+        ("0,1e-320\n1e-320,0\n", "m.csv: a latency is too short"),
         ("0,1,2\n1,0,3\n", "row 0 has 3 cells, and there are 2 rows"),
         ("0,-1\n-1,0\n", "ranks 0 and 1 have -1"),
         ("0,nan\nnan,0\n", "ranks 0 and 1 have no value"),

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 import pytest
 from tuned import MPICH, OPEN_MPI, Real, real, write_survey_of
 
+from isochrone.launch import preload
 from isochrone.launch import target as target_module
-from isochrone.launch.launcher import OPEN_MPI_AS_ROOT
+from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, read_launch_line
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.target import LocalTarget
 from isochrone.launch.told import told
@@ -93,6 +94,33 @@ def test_what_the_user_sets_himself_stays(given: Real, tmp_path: Path) -> None:
         assert "collectives are set already" in own["library"]["refusal"]
 
 
+def test_words_of_the_program_are_no_settings(given: Real, tmp_path: Path) -> None:
+    write_survey_of(tmp_path / "s", RULES[kind(given)], RANKS, given.library)
+    words: list[str | Path] = ["true", "coll", "coll_tuned_x", VARIABLE[kind(given)]]
+    found = json.loads(isochrone(given, ["--json", "--plan", str(tmp_path / "s")], words).stdout)["library"]
+    assert VARIABLE[kind(given)] in found["variables"]
+
+
+@pytest.mark.parametrize("option", ["--export=ALL,{}=0", "--export ALL,{}=0"])
+def test_what_srun_is_to_export_is_the_users_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    own = "OMPI_MCA_coll_tuned_bcast_algorithm"
+    library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
+    write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
+    monkeypatch.setattr(preload, "library_of", lambda _: library)
+    srun = tmp_path / "bin" / "srun"
+    srun.parent.mkdir()
+    srun.write_text("#!/bin/sh\necho slurm 22.05.8\n")
+    srun.chmod(0o755)
+    line = read_launch_line([str(srun), "-n", str(RANKS), *option.format(own).split(), "true"])
+    refusal = preload._to_tell(line, tmp_path / "plan.json").refusal
+    assert refusal is not None
+    assert f"{own}=0: collectives are set already" in refusal
+    plain = read_launch_line([str(srun), "-n", str(RANKS), "true", f"{own}=0"])
+    assert preload._to_tell(plain, tmp_path / "plan.json").variables
+
+
 def test_a_tuning_of_another_library_is_refused_in_one_line(given: Real, tmp_path: Path) -> None:
     other = MPICH if kind(given) == "openmpi" else OPEN_MPI
     write_survey_of(tmp_path / "s", [("barrier", 0, 0, "tree")], RANKS, other)
@@ -124,12 +152,15 @@ def test_a_file_for_the_library_that_cannot_be_written_costs_a_line(tmp_path: Pa
     library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
     write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
     file = told(tmp_path, library, RANKS).variables["OMPI_MCA_coll_tuned_dynamic_rules_filename"]
-    Path(file).unlink()
-    Path(file).mkdir()
-    found = told(tmp_path, library, RANKS)
-    assert not found.variables
-    assert found.refusal is not None
-    assert file in found.refusal
+    for make, remove in ((os.mkdir, os.rmdir), (os.mkfifo, os.unlink)):
+        Path(file).unlink()
+        make(file)
+        found = told(tmp_path, library, RANKS)
+        assert not found.variables
+        assert found.refusal is not None
+        assert f"{file}: is in the way" in found.refusal
+        remove(file)
+        assert told(tmp_path, library, RANKS).variables
 
 
 def test_a_place_to_run_gives_the_library_more_variables(

@@ -9,16 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jobs import CLASSES, RACKS, chosen, written
+from msgspec import structs
 from surveyed import measurements, topology
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
+    LibraryReference,
     read_measurements,
     read_plan,
     read_survey,
     read_topology,
 )
+from isochrone.files.library import LibraryTuning, write_library
+from isochrone.files.references import TopologyFileReference
 from isochrone.steps.explain import explain
 from isochrone.steps.merge import merge, merged_plan
 
@@ -82,6 +86,26 @@ def test_a_file_of_something_else_is_not_lost(tmp_path: Path, name: str) -> None
         merge(folders, output)
     assert [path.name for path in output.iterdir()] == [name]
     assert (output / name).read_bytes() == before
+
+
+def test_what_the_library_was_told_after_an_earlier_merge_goes_with_it(tmp_path: Path) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    output = tmp_path / "all"
+    merge([one, two], output)
+    topology = read_topology(output / "topology.json")
+    tuning = LibraryTuning(
+        topology=TopologyFileReference(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference("MPICH", "mpich"),
+        ranks=len(topology.ranks),
+        rules=(),
+    )
+    write_library(output / "library.json", tuning)
+    assert not [note for note in merge([one, two], output).notes if "library.json" in note]
+    assert (output / "library.json").exists()
+    other = structs.replace(tuning, topology=TopologyFileReference("0" * 64, "topology.json"))
+    write_library(output / "library.json", other)
+    assert "library.json was of what was merged before" in merge([one, two], output).notes[-1]
+    assert not (output / "library.json").exists()
 
 
 def test_measurements_of_other_ranks_than_the_topology_s_are_refused(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a fabric for Slurm, GraphViz or other programs."""
-    from isochrone.errors import UsageError
+    from isochrone.errors import IsochroneError, UsageError
     from isochrone.fabric.folder import read_fabric
     from isochrone.fabric.routes import Routes
     from isochrone.files.text import write_text
@@ -86,7 +86,12 @@ def export(
     writer = _writers(survey, size).get(form)
     if writer is None:
         raise UsageError(f"{form!r} is no form", "FORM", f"use {', '.join(WORDS)}")
-    text = writer(Routes(read_fabric(folder)))
+    try:
+        text = writer(Routes(read_fabric(folder)))
+    except IsochroneError as error:
+        # What forms cannot have is of the dumps; they know of no files.
+        error.where = error.where or str(folder)
+        raise
     if output is not None:
         write_text(output, text)
     if as_json:

@@ -219,11 +219,14 @@ def _levels_of_seen(measurements: Measurements) -> Ints:
     pairs = distances(measurements)
     known = known_partitions(measurements)
     found = [level[pairs.place_of] for level in find_levels(pairs)]
-    hosts = next(part.labels for part in known if part.name == "node")
+    # Of a plain matrix no host is known.
+    hosts = next(
+        (part.labels for part in known if part.name == "node"), np.zeros(measurements.ranks, np.int64)
+    )
     kept = found[:1]
     for labels in found[1:]:
-        nearest = max((part.labels for part in known), key=lambda known: matched(labels, known))
-        if matched(labels, nearest) >= _NEARLY:
+        nearest = max((part.labels for part in known), key=lambda known: matched(labels, known), default=None)
+        if nearest is not None and matched(labels, nearest) >= _NEARLY:
             # What is slow may look as if it were elsewhere.
             labels = nearest
         elif _sets_apart(kept[-1], labels, hosts):

@@ -11,6 +11,7 @@ import numpy as np
 from isochrone.detect.distance import Ints
 from isochrone.doctor.residuals import Residuals
 from isochrone.files import Place
+from isochrone.files.place import UNKNOWN_HOST
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +58,21 @@ def suspects(residuals: Residuals, places: Sequence[Place], with_levels: bool) -
     yield from _uplinks(residuals, hosts)
     for rank, place in enumerate(places):
         mine = (residuals.first == rank) | (residuals.second == rank)
-        where = f"on {place.host}" + (f", CPU {place.cpus}" if place.cpus is not None else "")
-        yield Suspect("rank", f"rank {rank} {where}", (rank,), np.flatnonzero(mine & (a == b)))
+        cpus = f", CPU {place.cpus}" if place.cpus is not None else ""
+        yield Suspect("rank", f"rank {rank}{_on(place.host)}{cpus}", (rank,), np.flatnonzero(mine & (a == b)))
 
 
 def pair(residuals: Residuals, places: Sequence[Place], index: int) -> Suspect:
     """A single pair."""
     i, j = int(residuals.first[index]), int(residuals.second[index])
     here, there = places[i].host, places[j].host
-    name = f"ranks {i} and {j} on {here}" if here == there else f"ranks {i} on {here} and {j} on {there}"
+    name = f"ranks {i} and {j}{_on(here)}" if here == there else f"ranks {i} on {here} and {j} on {there}"
     return Suspect("pair", name, (i, j), np.array([index]))
+
+
+def _on(host: str) -> str:
+    """Where it is, for people: nothing of a plain matrix."""
+    return "" if host == UNKNOWN_HOST else f" on {host}"
 
 
 def _ways(hosts: Ints, names: Sequence[str], a: Ints, b: Ints) -> Iterator[Suspect]:

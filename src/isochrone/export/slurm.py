@@ -69,7 +69,10 @@ def _rows(switches: Switches) -> Iterator[tuple[str, list[str], bool]]:
     for name, switch in (*switches.leaf.items(), *switches.above.items()):
         if not _HOST.fullmatch(name) or not _HOST.fullmatch(switch):
             wrong = switch if _HOST.fullmatch(name) else name
-            raise IsochroneError(f"the name {wrong!r} cannot be written for Slurm")
+            raise IsochroneError(
+                f"the name {wrong!r} of a host or switch cannot be written for Slurm",
+                todo="look at the fabric's dumps, or give it a name of letters, digits, '-', '_' and '.'",
+            )
         below.setdefault(switch, []).append(name)
     leaves = set(switches.leaf.values())
     heights = switches.heights()

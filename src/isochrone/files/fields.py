@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -30,3 +31,14 @@ Provenance = Annotated[
     dict[str, Any],
     Meta(description="How the file came to be: command, time, host, version, commit, job."),
 ]
+
+
+def wrong_in_group(runs: Sequence[tuple[int, int, int]], ranks: int) -> str | None:
+    """What is wrong with the ranks of a communicator, as runs [first, count, step]; None: nothing but, maybe,
+    a rank that is there twice. A few bytes may stand for any number of ranks, so none is listed here.
+    """
+    for first, count, step in runs:
+        last = first + (count - 1) * step
+        if count < 1 or step == 0 or not (0 <= first < ranks and 0 <= last < ranks):
+            return f"names a rank that is none of the {ranks}"
+    return "more ranks than there are" if sum(count for _, count, _ in runs) > ranks else None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
+from isochrone.files.fields import wrong_in_group
 from isochrone.files.form import Form
 from isochrone.files.graph_forms import FILE, CallColumns, GraphFile, NamedColumns, RowColumns, Run
 from isochrone.files.place import MpiLibrary, Place, check_places
@@ -258,7 +259,8 @@ def _columns(rows: Rows) -> Json:
 def _graph(file: GraphFile, where: str) -> Graph:
     ranks = file.ranks
     for index, group in enumerate(file.groups):
-        _check_group(group, ranks, f"{where}: groups[{index}]")
+        if wrong := wrong_in_group(group, ranks):
+            raise _damaged(wrong, f"{where}: groups[{index}]")
     check_places(file.places, where)
     if file.places and len(file.places) != ranks:
         raise _damaged(f"{len(file.places)} places for {ranks} ranks", where)
@@ -276,15 +278,6 @@ def _graph(file: GraphFile, where: str) -> Graph:
         seconds=file.seconds,
         provenance=file.provenance,
     )
-
-
-def _check_group(group: Sequence[Run], ranks: int, where: str) -> None:
-    for first, count, step in group:
-        last = first + (count - 1) * step
-        if count < 1 or step == 0 or not (0 <= first < ranks and 0 <= last < ranks):
-            raise _damaged(f"names a rank that is none of the {ranks}", where)
-    if sum(count for _, count, _ in group) > ranks:
-        raise _damaged("more ranks than there are", where)
 
 
 def _rows(table: RowColumns | NamedColumns, ranks: int, where: str) -> Rows:

@@ -55,6 +55,8 @@ def read_matrix(path: Path, unit: str) -> Measurements:
     """
     values = _read_npy(path) if path.suffix.lower() == ".npy" else _read_text(path)
     one_way_s = _symmetric(values, path) * UNITS_S[unit]
+    if np.nanmin(one_way_s, initial=1.0) <= 0:
+        raise IsochroneError("a latency is too short to be a number of seconds", str(path), "check --unit")
     if np.nanmax(one_way_s, initial=0.0) > _MOST_SECONDS:
         raise IsochroneError("a latency is longer than a life", str(path), "check --unit")
     ranks = len(one_way_s)
@@ -204,13 +206,20 @@ def _cells(line: str, where: str) -> list[float]:
     for word in words:
         text = word.strip().strip('"')
         try:
-            cells.append(float(text.replace(",", ".", 1)) if text else np.nan)
+            cells.append(_number(text.replace(",", ".", 1)) if text else np.nan)
         except ValueError:
             shown = text if len(text) <= 20 else f"{text[:20]}…"
             raise IsochroneError(
                 f"{shown!r} is no number", where, "give the numbers only, without heads"
             ) from None
     return cells
+
+
+def _number(text: str) -> float:
+    """As ``float``, which also takes what a typing error of Python programs is."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
 
 
 def _check_size(ranks: int, where: str) -> None:

@@ -10,13 +10,13 @@ from typing import Annotated
 from msgspec import Meta, structs
 
 from isochrone.errors import IsochroneError
-from isochrone.files.fields import Count, Provenance
+from isochrone.files.fields import Count, Provenance, wrong_in_group
 from isochrone.files.form import Decoder, Form, Head
 from isochrone.files.place import MpiLibrary, Place, check_places
 from isochrone.files.schema import make_again
 from isochrone.files.text import Json, write_object
 
-_MOST_MEMBERS = 1 << 26
+_MOST_MEMBERS = 1 << 24
 """Of all groups together: a few runs of a file may stand for any number of ranks."""
 _Long = Annotated[float, Meta(ge=0, le=1e15)]
 _Rank = Annotated[int, Meta(ge=-(1 << 24), le=1 << 24)]
@@ -165,15 +165,17 @@ def _profile(file: ProfileFile, where: str) -> Profile:
         if len(getattr(file, name)) != ranks:
             raise _damaged(f"{name} has {len(getattr(file, name))} entries for {ranks} ranks", where)
     check_places(file.places, where)
-    members = sum(count for group in file.groups for _, count, _ in group)
-    if members > _MOST_MEMBERS or any(count < 1 for group in file.groups for _, count, _ in group):
-        raise _damaged("the groups have too many ranks, or none", where)
+    for number, runs in enumerate(file.groups):
+        if wrong := wrong_in_group(runs, ranks):
+            raise _damaged(wrong, f"{where}: groups[{number}]")
+    if sum(count for runs in file.groups for _, count, _ in runs) > _MOST_MEMBERS:
+        raise _damaged(f"the groups have more than {_MOST_MEMBERS} ranks together", where)
     groups = tuple(
         tuple(first + at * step for first, count, step in runs for at in range(count)) for runs in file.groups
     )
     for number, group in enumerate(groups):
-        if len(set(group)) != len(group) or not all(0 <= rank < ranks for rank in group):
-            raise _damaged(f"groups[{number}] has a rank twice, or one that is none of {ranks}", where)
+        if len(set(group)) != len(group):
+            raise _damaged(f"groups[{number}] has a rank twice", where)
     for number, row in enumerate(file.rows):
         if row.group >= len(groups) or row.root >= len(groups[row.group]):
             raise _damaged(f"rows[{number}] is of a group or root that there is not", where)

@@ -107,7 +107,10 @@ def prepare(
 
 def _to_tell(line: LaunchLine, plan: Path) -> Told:
     try:
-        return told(plan.parent, _library(line), line.ranks, line.argv)
+        given = [word for option in line.options() for word in option]
+        if line.family is Family.SLURM:
+            given += _export(line).split(",")
+        return told(plan.parent, _library(line), line.ranks, given)
     except IsochroneError:
         return Told()  # said already, of the plan
 

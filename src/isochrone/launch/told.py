@@ -69,7 +69,8 @@ def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequ
 
     Args:
         ranks: of the job; None: not known. Variables cannot be for communicators of one size alone.
-        line: the launch line, whose settings of the user count as his variables do.
+        line: words of the launch line, except the program's: what the user sets there counts as his
+            variables do.
     """
     path = folder / LIBRARY
     try:
@@ -107,7 +108,9 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
         exported = form.write(material)
         if exported.is_file_read:
             file = folder / FILES / form.file
-            if not file.exists() or file.read_text(encoding="utf-8", errors="replace") != exported.text:
+            if file.exists() and not file.is_file():
+                raise IsochroneError("is in the way of what the library reads", str(file), "remove it")
+            if not _holds(file, exported.text):
                 write_text(file, exported.text)
             variables |= exported.variables(file)
         elif exported.settings and ranks != tuning.ranks:
@@ -124,6 +127,12 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
         len(rules),
         left_out=tuple(left_out),
     )
+
+
+def _holds(file: Path, text: str) -> bool:
+    """Whether a file is there with that text."""
+    data = text.encode()
+    return file.is_file() and file.stat().st_size == len(data) and file.read_bytes() == data
 
 
 def _given(environment: Iterable[str], line: Sequence[str]) -> list[str]:

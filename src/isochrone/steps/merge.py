@@ -8,7 +8,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from isochrone.errors import IsochroneError, UsageError
@@ -30,6 +30,7 @@ from isochrone.files import (
     write_survey,
     write_topology,
 )
+from isochrone.files.library import read_library
 from isochrone.files.survey import Part
 from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import normal_abi, parse_version
@@ -135,7 +136,19 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
     _write(output, addition)
     # Of what a merge that is replaced was verified by later.
     (output / BENCH).unlink(missing_ok=True)
-    return addition
+    return replace(addition, notes=(*addition.notes, *_forget_tuning(output, addition.topology)))
+
+
+def _forget_tuning(output: Path, topology: Topology) -> list[str]:
+    """Removes what the library was told after an earlier merge, of another topology; says so in a line."""
+    file = output / LIBRARY
+    try:
+        if not file.exists() or read_library(file).topology.fingerprint == topology.fingerprint:
+            return []
+    except IsochroneError:
+        pass  # nothing could be told by it
+    file.unlink()
+    return [f"{LIBRARY} was of what was merged before, and is removed; isochrone library tune makes it again"]
 
 
 def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
