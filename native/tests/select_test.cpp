@@ -72,6 +72,12 @@ TEST(ARule, HoldsFromItsLeastToItsLargestSizeAndNoFurther) {
     EXPECT_EQ(select::rules_for(plan, "bcast", "b").size(), 2U);
 }
 
+TEST(ARule, WhoseOrderIsNullIsForAnyOrder) {
+    std::string text = rule("a", "1", "9", "flat");
+    text.insert(1, R"("order":null,)");
+    EXPECT_EQ(select::parse_plan(plan_text({text})).rules.at(0).order, "");
+}
+
 TEST(TwoRulesForOneMessage, AreRefused) {
     const auto error = error_of(plan_text(
         {rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));

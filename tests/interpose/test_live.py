@@ -31,7 +31,7 @@ FAST = "binomial"
 
 _TRIALS = re.compile(
     r"isochrone: live trials on rank 0: (\d+) of recipes that the model found; "
-    r"(\d+) times a recipe was faster, (\d+) times the MPI library's own"
+    r"(\d+) times a recipe was kept, (\d+) times the MPI library's own"
 )
 _BROADCASTS = re.compile(
     r"isochrone: broadcasts on rank 0: (\d+) by the plan's recipes, (\d+) by .* as the plan says, "

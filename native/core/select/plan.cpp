@@ -36,7 +36,7 @@ Rule read_rule(const Document& document) {
             throw std::invalid_argument("basis is neither measured nor live");
         if (*basis == "live") rule.basis = Basis::live;
     }
-    if (const auto order = document.find("order"); order != document.end())
+    if (const auto order = document.find("order"); order != document.end() && !order->is_null())
         rule.order = one_line(*order, "order");
     return rule;
 }

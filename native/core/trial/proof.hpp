@@ -21,6 +21,10 @@ struct Proof {
     double largest = 1;
     std::size_t blocks = 0;  ///< of the last round that told something; 0: nothing is known
 
+    /// Whether the incumbent, a recipe, is proven faster than the library's own. It stays too where the
+    /// library's own is not proven faster, and that alone proves nothing.
+    [[nodiscard]] bool shows_gain() const { return least > 1; }
+
     /// After a round that was decided.
     void add(const Trial::Round& round, bool incumbent_is_native, bool challenger_is_native, bool is_lost);
 };

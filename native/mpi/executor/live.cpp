@@ -142,7 +142,7 @@ void Live::decided(Kind& kind, bool is_lost) {
     }
     const bool is_told = is_lost || incumbent_is_native || challenger_is_native;
     if (is_told)
-        tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_better : Event::native_is_better);
+        tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_kept : Event::native_is_kept);
     if (!kind.is_seeking) return;
     if (kind.tried.size() < core::select::most_tried) {
         kind.trial.seek();

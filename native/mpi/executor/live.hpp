@@ -52,9 +52,9 @@ class Live {
     };
 
     enum class Event : std::uint8_t {
-        begun,  ///< a recipe was predicted, and is tried
-        recipe_is_better,
-        native_is_better,
+        begun,           ///< a recipe was predicted, and is tried
+        recipe_is_kept,  ///< after a round: it was faster, or was there and the library's own was not
+        native_is_kept,  ///< the other way round
     };
     using Tell = std::function<void(const Kind&, Event)>;
 

@@ -40,8 +40,8 @@ void Account::note(const executor::Live::Kind& kind, executor::Live::Event event
         return;
     }
     if (learns) learned_.note(kind, order);
-    ++(event == Event::recipe_is_better ? trying_.recipes : trying_.natives);
-    const bool is_wrong = kind.planned->basis == Basis::measured && event == Event::native_is_better;
+    ++(event == Event::recipe_is_kept ? trying_.recipes : trying_.natives);
+    const bool is_wrong = kind.planned->basis == Basis::measured && event == Event::native_is_kept;
     if (!is_wrong || !speaks || std::exchange(has_said_that_machine_differs_, true)) return;
     std::fprintf(
         stderr,
@@ -85,7 +85,7 @@ void Account::say_trials() const {
     std::fprintf(
         stderr,
         "isochrone: live trials on rank 0: %llu of recipes that the model found; %llu times a recipe "
-        "was faster, %llu times the MPI library's own\n",
+        "was kept, %llu times the MPI library's own\n",
         static_cast<unsigned long long>(trying_.begun), static_cast<unsigned long long>(trying_.recipes),
         static_cast<unsigned long long>(trying_.natives));
 }

@@ -19,6 +19,7 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
     // Where operands keep their order fewer recipes can be; a rule is for the others too.
     if (proof.blocks == 0 || kind.question.in_order) return;
     const auto* recipe = kind.incumbent->resolved;
+    if (recipe != nullptr && !proof.shows_gain()) return;
     const auto predicted = kind.predicted_s.find(kind.incumbent);
     const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +
                      std::to_string(kind.sizes.min_bytes);
