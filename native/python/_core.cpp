@@ -13,6 +13,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -231,14 +232,17 @@ std::string basis(std::string_view plan_json, std::string_view collective, const
     return names[static_cast<std::size_t>(choice.basis)];
 }
 
-/// What a program would try in its calls, in turn.
-std::vector<std::pair<std::string, double>> predicted(std::string_view plan_json, std::string_view collective,
-                                                      const place::Layout& layout, int root,
-                                                      std::int64_t size_bytes) {
+/// What a program would try in its calls, in turn; nothing if pricing takes longer than `most_s`.
+std::optional<std::vector<std::pair<std::string, double>>> predicted(std::string_view plan_json,
+                                                                     std::string_view collective,
+                                                                     const place::Layout& layout, int root,
+                                                                     std::int64_t size_bytes, double most_s) {
     const auto plan = select::parse_plan(plan_json);
     const auto& row = collectives::named(collective);
     select::Pricing pricing(select::candidates(plan, row, layout, size_bytes), row, layout, root, size_bytes);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(most_s);
     while (pricing.step()) {
+        if (std::chrono::steady_clock::now() > end) return std::nullopt;
     }
     std::vector<std::pair<std::string, double>> result;
     for (const auto& priced : pricing.cheapest())
@@ -317,11 +321,10 @@ NB_MODULE(_core, m) {
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "How that is known: measured, live, interpolated, predicted or none.");
-    m.def(
-        "predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
-        "The recipe that a program would try where a plan has no rule, with the model's seconds; None: there "
-        "is none.");
+    m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+          "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "The recipes that a program would try where a plan has no rule, with the model's seconds; None: to "
+          "price them takes longer than most_s.");
     bind_fabric(m);
     bind_mapping(m);
     bind_schedules(m);

@@ -274,10 +274,11 @@ def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes
     """
 
 def predicted(
-    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int
-) -> list[tuple[str, float]]:
+    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int, most_s: float
+) -> list[tuple[str, float]] | None:
     """The recipes that a program would try where a plan has no rule, one after the other, each with the
-    model's time for it in seconds, ascending; empty: no recipe has a price.
+    model's time for it in seconds, ascending; empty: no recipe has a price. None: to price them takes longer
+    than `most_s`.
     """
 
 def optimisers() -> list[Optimiser]:

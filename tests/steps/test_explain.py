@@ -128,10 +128,24 @@ def test_other_jobs_run_native_and_the_model_has_its_say(
     if found.ranks == 1:
         assert found.trials == ()
     else:
+        assert found.trials
         assert 1 <= len(found.trials) <= 3
         times_s = [seconds for _, seconds in found.trials]
         assert times_s == sorted(times_s)
         assert times_s[0] > 0
+
+
+@pytest.mark.parametrize(("nodes", "most_s"), [(4000, 5.0), (3, 0.0)], ids=["ranks", "time"])
+def test_what_takes_too_long_to_price_is_left_out(
+    plan: Path, nodes: int, most_s: float, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("isochrone.steps.explain._PRICING_S", most_s)
+    found = explain(plan, "bcast", 65536, nodes, None, 0)
+    assert found.basis == "predicted"
+    assert found.trials is None
+    assert found.document()["trials"] is None
+    assert main(["plan", "explain", "bcast", "64KiB", "--plan", str(plan), "--nodes", str(nodes)]) == 0
+    assert "takes too long" in capsys.readouterr().out
 
 
 def test_names_that_levels_have_now_do_not_matter(plan: Path) -> None:

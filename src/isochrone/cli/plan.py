@@ -72,7 +72,9 @@ def _lines(found: Explanation) -> list[str]:
             f"{format_time(found.rule.evidence.recipe_s)}, {found.rule.evidence.speedup:.2f}x "
             f"[{low:.2f}, {high:.2f}] from {number_of(found.rule.evidence.repetitions, 'repetition')}"
         )
-    for number, (recipe, seconds) in enumerate(found.trials):
+    if found.trials is None:
+        lines.append("trial: a program tries some in its own calls; to price them here takes too long")
+    for number, (recipe, seconds) in enumerate(found.trials or ()):
         lines.append(f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}")
     if found.trials:
         lines.append("       a program tries them in its own calls, one after the other")

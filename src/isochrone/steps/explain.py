@@ -18,6 +18,8 @@ from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
 
 MOST_RANKS = 1 << 16
+_MOST_PRICED, _PRICING_S = 1024, 5.0
+"""Pricing one recipe among more ranks takes seconds, and memory by their square."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Explanation:
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
         trials: where it is predicted, the recipes that a program would try, one after the other, each with
-            the model's time in seconds.
+            the model's time in seconds; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 
@@ -45,7 +47,7 @@ class Explanation:
     basis: str
     rule: Rule | None
     elsewhere: tuple[str, ...]
-    trials: tuple[tuple[str, float], ...]
+    trials: Sequence[tuple[str, float]] | None
     unseen: int
 
     def document(self) -> dict[str, Any]:
@@ -69,7 +71,9 @@ class Explanation:
                 "repetitions": evidence.repetitions,
             },
             "elsewhere": list(self.elsewhere),
-            "trials": [{"recipe": recipe, "predicted_s": seconds} for recipe, seconds in self.trials],
+            "trials": None
+            if self.trials is None
+            else [{"recipe": recipe, "predicted_s": seconds} for recipe, seconds in self.trials],
             "unseen_hosts": self.unseen,
         }
 
@@ -107,7 +111,9 @@ def explain(
     basis = _core.basis(*question) if layout.size > 1 else "none"
     shape = layout.shape(root if rooted else None)
     rule = rule_for(plan, collective, shape, size_bytes, layout.order())
-    trials = tuple(_core.predicted(*question)) if basis == "predicted" else ()
+    trials: Sequence[tuple[str, float]] | None = ()
+    if basis == "predicted":
+        trials = _core.predicted(*question, _PRICING_S) if layout.size <= _MOST_PRICED else None
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
     return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, trials, unseen)
