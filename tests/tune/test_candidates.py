@@ -12,7 +12,7 @@ from isochrone import _core
 from isochrone.errors import UsageError
 from isochrone.tune.candidates import candidates, laid_over_hosts, neighbours, of_next_sizes, pipelines
 from isochrone.tune.collectives import grids, parse_collectives, sizes_of, timed
-from isochrone.tune.forms import Form, dividing_levels
+from isochrone.tune.forms import Form, dividing_levels, segments_for
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -255,6 +255,18 @@ def test_the_outermost_tree_of_a_recipe_is_laid_over_the_hosts(recipe: str, laid
 
 def test_what_keeps_the_order_of_ranks_is_not_laid_over_hosts() -> None:
     assert laid_over_hosts("linear", "scan") == []
+
+
+@pytest.mark.parametrize("most", [16, 128])
+@pytest.mark.parametrize("size", [8192, 1 << 20, (1 << 25) + 1, 1 << 27, 1 << 28, (1 << 30) - 8])
+def test_messages_of_any_length_may_flow_in_segments(size: int, most: int) -> None:
+    whole, *lengths = segments_for("bcast", size, most)
+    assert whole == 0
+    assert lengths
+    assert all(length < size <= length * most for length in lengths)
+    layout = _layout(4, 2, 4)
+    assert any(Form.of(recipe).segment_bytes for recipe in candidates("bcast", layout, [0], size, 8, most))
+    assert bool(pipelines("bcast", layout, size, most)) == (size > 8192)
 
 
 @pytest.mark.parametrize("collective", ["bcast", "reduce", "allreduce", "scan"])

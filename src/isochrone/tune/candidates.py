@@ -98,7 +98,11 @@ def pipelines(
     last = tuple("flat" if "flat" in names else names[0] for names in ways)
     algorithms = (("chain",), *(inner for _ in levels[1:-1]), last)
     form = Form(tuple(levels), algorithms)
-    found = [replace(form, segment_bytes=segment) for segment in PIPELINED_BYTES if segment in segments]
+    lengths = [segment for segment in PIPELINED_BYTES if segment in segments]
+    if not lengths and size_bytes > PIPELINED_BYTES[-1]:
+        # All of these would be too many.
+        lengths = list(segments[1:2])
+    found = [replace(form, segment_bytes=segment) for segment in lengths]
     return [each.text() for each in meant(collective, found)]
 
 

@@ -13,7 +13,7 @@ from isochrone.tune.collectives import collective as table_row
 
 NATIVE = ("native",)
 """The library's own, as what runs at a level."""
-SEGMENTS_BYTES = (4096, 8192, 16384, 32768, 65536, 131072, 262144)
+SHORTEST_SEGMENT_BYTES, LONGEST_SEGMENT_BYTES = 4096, 262144
 SMALLEST_SEGMENTED_BYTES = 8192
 MOST_SEGMENTS = 128
 MAPPED = ("depth_first", "breadth_first", "longest_first")
@@ -158,11 +158,15 @@ def nameable_levels(collective: str, layout: _core.Layout) -> tuple[str, ...]:
 
 def segments_for(collective: str, size_bytes: int, most: int = MOST_SEGMENTS) -> tuple[int, ...]:
     """Segment sizes worth a look for a message: none for small ones and for blocks, and never more than
-    `most` segments.
+    `most` segments. Messages that are too long for that have longer segments than all others.
     """
     if size_bytes < SMALLEST_SEGMENTED_BYTES or table_row(collective)["has_blocks"]:
         return (0,)
-    return (0, *(s for s in SEGMENTS_BYTES if s < size_bytes <= s * most))
+    longest = LONGEST_SEGMENT_BYTES
+    if size_bytes > longest * most:
+        longest = 4 * size_bytes // most
+    lengths = (1 << bits for bits in range(SHORTEST_SEGMENT_BYTES.bit_length() - 1, longest.bit_length()))
+    return (0, *(length for length in lengths if length < size_bytes <= length * most))
 
 
 def may_be_native_inside(collective: str) -> bool:
