@@ -216,7 +216,7 @@ def _cells(line: str, where: str) -> list[float]:
 
 
 def _number(text: str) -> float:
-    """As ``float``, which also takes what a typing error of Python programs is."""
+    """As ``float``, except underscores and digits of other scripts."""
     if "_" in text or not text.isascii():
         raise ValueError(text)
     return float(text)
