@@ -140,8 +140,9 @@ def parse_patterns(text: str) -> list[_core.Pattern]:
 
 
 def parse_sizes(text: str, least: int = 0) -> tuple[int, ...]:
-    """The message sizes of ``--sizes`` in bytes, each once, the least first. Raises
-    UsageError for what is no list of sizes, or below the least.
+    """The message sizes of ``--sizes`` in bytes, each once, the least first.
+
+    Raises UsageError for what is no list of sizes, or below the least.
     """
     sizes = sorted({parse_size(size, "--sizes") for size in text.split(",")})
     if sizes[0] < least:

@@ -182,13 +182,19 @@ def _told(measurements: Measurements, levels: Ints, log_s: Floats) -> tuple[Ints
     return pairs, i, j, meeting_level(levels, i, j)
 
 
+def _hosts(measurements: Measurements) -> Ints:
+    """[rank], number of its host."""
+    hosts: Ints = np.unique([place.host for place in measurements.places], return_inverse=True)[1]
+    return hosts
+
+
 def _weights(measurements: Measurements, i: Ints, j: Ints, level: Ints) -> Floats:
     """[pair], such that those between the same two hosts at the same level count as much as any other two's.
 
     All pairs count the same where all were measured. Else the few hosts that all others were measured with
     would be what is usual, even where it is they that are slow.
     """
-    hosts = np.unique([place.host for place in measurements.places], return_inverse=True)[1]
+    hosts = _hosts(measurements)
     cell = np.stack([np.minimum(hosts[i], hosts[j]), np.maximum(hosts[i], hosts[j]), level])
     _, number, count = np.unique(cell, axis=1, return_inverse=True, return_counts=True)
     # NumPy 2.0 keeps the shape of the axis.
@@ -219,10 +225,7 @@ def _levels_of_seen(measurements: Measurements) -> Ints:
     pairs = distances(measurements)
     known = known_partitions(measurements)
     found = [level[pairs.place_of] for level in find_levels(pairs)]
-    # Of a plain matrix no host is known.
-    hosts = next(
-        (part.labels for part in known if part.name == "node"), np.zeros(measurements.ranks, np.int64)
-    )
+    hosts = _hosts(measurements)
     kept = found[:1]
     for labels in found[1:]:
         nearest = max((part.labels for part in known), key=lambda known: matched(labels, known), default=None)

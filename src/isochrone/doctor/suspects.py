@@ -66,7 +66,7 @@ def pair(residuals: Residuals, places: Sequence[Place], index: int) -> Suspect:
     """A single pair."""
     i, j = int(residuals.first[index]), int(residuals.second[index])
     here, there = places[i].host, places[j].host
-    name = f"ranks {i} and {j}{_on(here)}" if here == there else f"ranks {i} on {here} and {j} on {there}"
+    name = f"ranks {i} and {j}{_on(here)}" if here == there else f"ranks {i}{_on(here)} and {j}{_on(there)}"
     return Suspect("pair", name, (i, j), np.array([index]))
 
 
