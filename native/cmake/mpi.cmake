@@ -43,8 +43,10 @@ endfunction()
 isochrone_mpi_sources(_sources clock comm executor fabric)
 add_library(isochrone_mpi_support STATIC ${_sources})
 target_include_directories(isochrone_mpi_support PUBLIC "${PROJECT_SOURCE_DIR}/mpi")
+# Names are looked up in a thread.
+find_package(Threads REQUIRED)
 target_link_libraries(isochrone_mpi_support
-    PUBLIC isochrone::core isochrone_mpi_api isochrone_json
+    PUBLIC isochrone::core isochrone_mpi_api isochrone_json Threads::Threads
     PRIVATE isochrone_warnings)
 
 # Each program is a library, which the tests link too, and a thin main.cpp.
@@ -82,9 +84,6 @@ if(NOT ISOCHRONE_SMPI)
     include(cmake/communicators.cmake)
     isochrone_communicators("${PROJECT_BINARY_DIR}/generated/communicators.inc")
     isochrone_preload(isochrone_reorder reorder)
-    # The optimisers of mappings have threads, though only one runs here.
-    find_package(Threads REQUIRED)
-    target_link_libraries(isochrone_reorder PRIVATE Threads::Threads)
     target_include_directories(isochrone_reorder PRIVATE "${PROJECT_BINARY_DIR}/generated")
     list(APPEND _programs isochrone_mpi isochrone_record isochrone_reorder)
 endif()

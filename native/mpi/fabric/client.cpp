@@ -3,6 +3,8 @@
 
 #include <netdb.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,10 +13,12 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace isochrone::mpi::fabric {
@@ -46,18 +50,56 @@ class Socket {
     int number_;
 };
 
+/// Threads that begin meanwhile get none of the program's signals, which are for its own threads.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+  private:
+    sigset_t before_{};
+};
+
+struct Addresses {
+    int code = 0;  ///< of getaddrinfo
+    std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all{nullptr, freeaddrinfo};
+};
+
+/// A name server that does not answer holds getaddrinfo up for as long as the resolver is told to wait, so it
+/// runs in a thread of its own, which outlives whoever has given up.
+std::future<Addresses> start_looking_up(const FabricServer& server) {
+    std::promise<Addresses> promise;
+    auto answer = promise.get_future();
+    const SignalsBlocked blocked;
+    std::thread([server, promise = std::move(promise)]() mutable {
+        addrinfo hints{};
+        hints.ai_socktype = SOCK_STREAM;
+        addrinfo* found = nullptr;
+        Addresses result;
+        result.code = getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
+        if (result.code == 0) result.all.reset(found);
+        promise.set_value(std::move(result));
+    }).detach();
+    return answer;
+}
+
 /// A connection that gives up when time is over.
 class Connection {
   public:
     explicit Connection(const FabricServer& server) : where_(server.host + ":" + server.port) {
-        addrinfo hints{};
-        hints.ai_socktype = SOCK_STREAM;
-        addrinfo* found = nullptr;
-        const int code = getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
-        if (code != 0) throw failure(gai_strerror(code));
-        const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, freeaddrinfo);
+        auto answer = start_looking_up(server);
+        if (answer.wait_until(end_) != std::future_status::ready)
+            throw failure("its name is not found in time");
+        const Addresses found = answer.get();
+        if (found.code != 0) throw failure(gai_strerror(found.code));
         int why = 0;
-        for (const addrinfo* one = found; one != nullptr && !socket_.is_open(); one = one->ai_next)
+        for (const addrinfo* one = found.all.get(); one != nullptr && !socket_.is_open(); one = one->ai_next)
             why = try_(*one);
         if (!socket_.is_open()) throw failure(std::strerror(why));
     }

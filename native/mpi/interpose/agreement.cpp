@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <memory>
+#include <iterator>
 #include <string_view>
 
 #include "comm/check.hpp"
@@ -16,37 +15,22 @@
 #include "comm/library.hpp"
 #include "comm/version.hpp"
 #include "comm/world.hpp"
-#include "executor/tags.hpp"
 #include "interpose/environment.hpp"
-#include "preload/roll_call.hpp"
 
 namespace isochrone::mpi::interpose {
 namespace {
 
 using comm::check;
-using preload::patience;
-using preload::patience_with_rank_0;
-using preload::take_back;
-using preload::wait;
+using preload::Coming;
+using preload::ranks_have;
 
-constexpr std::uint64_t magic = 0x69736f6368726f6e;  // "isochron"
-
-/// From each rank to rank 0.
+/// What each rank says of itself, with its place behind it.
 struct Here {
-    std::uint64_t magic = interpose::magic;
     std::uint64_t library = 0;  ///< digest of what must be equal on all ranks
     std::int32_t threads = 0;
-    std::int32_t gpu = 0;  ///< whether a GPU's runtime is loaded
+    std::int32_t gpu = 0;   ///< whether a GPU's runtime is loaded
+    std::int32_t able = 1;  ///< whether it can go on
     std::array<int, 3> inner{};
-    std::int32_t place_length = 0;
-    /// The list of CPUs is what may be long: every second one of a thousand takes 2.5 kB.
-    std::array<char, 4056> place{};
-};
-
-/// From rank 0 to each.
-struct Answer {
-    std::uint64_t magic = interpose::magic;
-    std::int64_t length = 0;  ///< of the text that follows; 0: nothing is to be done
 };
 
 std::uint64_t digest(std::string_view text) {  // FNV-1a
@@ -55,30 +39,26 @@ std::uint64_t digest(std::string_view text) {  // FNV-1a
     return result;
 }
 
-Here introduce() {
+std::string introduce(bool is_able) {
     Here here;
     const comm::Library library = comm::library_identity();
     here.library = digest(library.name + '\n' + library.abi + '\n' + comm::isochrone_version);
     here.threads = comm::threads_may_call() ? 1 : 0;
     here.gpu = gpu_runtime_is_loaded() ? 1 : 0;
+    here.able = is_able ? 1 : 0;
     const std::vector<int> cpus = comm::allowed_cpus();
     here.inner = comm::hardware_groups(cpus.size() < comm::online_cpus().size() ? cpus : std::vector<int>());
-    std::string place = comm::place_text();
-    place.resize(std::min(place.size(), here.place.size()));
-    here.place_length = static_cast<std::int32_t>(place.size());
-    std::memcpy(here.place.data(), place.data(), place.size());
-    return here;
+    std::string said(reinterpret_cast<const char*>(&here), sizeof here);
+    said += comm::place_text();
+    // The list of CPUs is what may be long: every second one of a thousand takes 2.5 kB.
+    said.resize(std::min(said.size(), preload::longest_said));
+    return said;
 }
 
-/// "rank 2 of 8 has", "ranks 1, 2 and 3 more of 8 have".
-std::string who(const std::vector<int>& ranks, int size) {
-    constexpr std::size_t most = 4;
-    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-    for (std::size_t i = 0; i < ranks.size() && i < most; ++i) {
-        text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
-    }
-    if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
-    return text + " of " + std::to_string(size) + (ranks.size() == 1 ? " has" : " have");
+Here here_of(const std::string& said) {
+    Here here;
+    std::memcpy(&here, said.data(), sizeof here);
+    return here;
 }
 
 /// Texts one after the other, each with its length before it.
@@ -139,154 +119,99 @@ Agreement from_text(std::string_view all) {
     return agreement;
 }
 
-/// Rank 0's part: hears all, and finds what is against going on.
-class Chair {
-  public:
-    Chair(int size, int tag) : size_(size), tag_(tag), heard_(static_cast<std::size_t>(size)) {}
-
-    /// The text that all are to have; empty: nothing is to be done.
-    std::string text(const Judge& judge) {
-        heard_[0] = introduce();
-        const bool all = hear();
-        Inputs inputs = read_inputs();
-        const bool unsurveyed = inputs.plan.empty() && inputs.unsurveyed;
-        if (inputs.plan.empty() && inputs.complaint.empty() && !unsurveyed) return {};
-        std::string complaint = all ? compare() : absent_;
-        if (complaint.empty()) complaint = inputs.complaint;
-        std::string result;
-        if (complaint.empty()) {
-            std::vector<std::string> places;
-            Agreement agreement{.plan = std::move(inputs.plan),
-                                .topology = std::move(inputs.topology),
-                                .only = std::move(inputs.only),
-                                .delays = {},
-                                .places = {},
-                                .inner = {},
-                                .unsurveyed = unsurveyed,
-                                .explain = inputs.explain,
-                                .check = inputs.check,
-                                .reproducible = inputs.reproducible,
-                                .summary = inputs.summary,
-                                .trials = inputs.trials};
-            for (const Here& here : heard_) {
-                places.emplace_back(here.place.data(), static_cast<std::size_t>(here.place_length));
-                agreement.inner.push_back(here.inner);
-                agreement.threads = agreement.threads || here.threads != 0;
-            }
-            agreement.places = comm::places_of(places);
-            complaint = judge(agreement);
-            if (complaint.empty()) result = as_text(agreement, places);
-        }
-        if (!complaint.empty()) {
-            // It may hold what the user has written.
-            std::replace_if(
-                complaint.begin(), complaint.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
-                '?');
-            std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", complaint.c_str());
-        }
-        return result;
+/// Why the ranks cannot go on together; empty if they can. All are there.
+std::string compare(const std::vector<Here>& all) {
+    const int size = static_cast<int>(all.size());
+    std::vector<int> others;
+    std::vector<int> with_gpu;
+    std::vector<int> unable;
+    for (int rank = 0; rank < size; ++rank) {
+        const Here& here = all[static_cast<std::size_t>(rank)];
+        if (here.library != all[0].library) others.push_back(rank);
+        if (here.gpu != 0) with_gpu.push_back(rank);
+        if (here.able == 0) unable.push_back(rank);
     }
+    if (!others.empty())
+        return ranks_have(others, size) +
+               " another MPI library, or another version of this preload, than rank 0";
+    if (!unable.empty()) return ranks_have(unable, size) + " turned this library off";
+    if (!with_gpu.empty())
+        return ranks_have(with_gpu, size) + " loaded a GPU's runtime, so buffers may be memory of a GPU";
+    return {};
+}
 
-    void answer(std::int64_t length) {
-        Answer answer;
-        answer.length = length;
-        std::vector<MPI_Request> requests;
-        for (int rank = 1; rank < size_; ++rank) {
-            if (heard_[static_cast<std::size_t>(rank)].magic != magic) continue;
-            requests.push_back(MPI_REQUEST_NULL);
-            check(PMPI_Isend(&answer, sizeof answer, MPI_BYTE, rank, tag_, MPI_COMM_WORLD, &requests.back()),
-                  "MPI_Isend");
-        }
-        check(PMPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-              "MPI_Waitall");
+/// Why not all ranks take part; empty if they do.
+std::string who_is_missing(const preload::Roll& roll) {
+    const int size = static_cast<int>(roll.said.size());
+    if (!roll.absent.empty())
+        return ranks_have(roll.absent, size) + " not loaded this preload, or turned it off";
+    if (!roll.gone.empty()) return ranks_have(roll.gone, size) + " given up waiting for rank 0";
+    return {};
+}
+
+/// On rank 0: the text that all are to have; empty: nothing is to be done.
+std::string decide(const preload::Roll& roll, const Judge& judge) {
+    if (here_of(roll.said.front()).able == 0) return {};
+    Inputs inputs = read_inputs();
+    const bool unsurveyed = inputs.plan.empty() && inputs.unsurveyed;
+    if (inputs.plan.empty() && inputs.complaint.empty() && !unsurveyed) return {};
+    std::string complaint = who_is_missing(roll);
+    std::vector<Here> all;
+    if (complaint.empty()) {
+        std::transform(roll.said.begin(), roll.said.end(), std::back_inserter(all), here_of);
+        complaint = compare(all);
     }
-
-  private:
-    bool hear() {
-        std::vector<MPI_Request> requests(heard_.size() - 1, MPI_REQUEST_NULL);
-        for (int rank = 1; rank < size_; ++rank) {
-            Here& here = heard_[static_cast<std::size_t>(rank)];
-            here.magic = 0;
-            check(PMPI_Irecv(&here, sizeof here, MPI_BYTE, rank, tag_, MPI_COMM_WORLD,
-                             &requests[static_cast<std::size_t>(rank - 1)]),
-                  "MPI_Irecv");
+    if (complaint.empty()) complaint = inputs.complaint;
+    std::string result;
+    if (complaint.empty()) {
+        std::vector<std::string> places;
+        Agreement agreement{.plan = std::move(inputs.plan),
+                            .topology = std::move(inputs.topology),
+                            .only = std::move(inputs.only),
+                            .delays = {},
+                            .places = {},
+                            .inner = {},
+                            .unsurveyed = unsurveyed,
+                            .explain = inputs.explain,
+                            .check = inputs.check,
+                            .reproducible = inputs.reproducible,
+                            .summary = inputs.summary,
+                            .trials = inputs.trials};
+        for (const Here& here : all) {
+            agreement.inner.push_back(here.inner);
+            agreement.threads = agreement.threads || here.threads != 0;
         }
-        if (wait(requests, patience)) return true;
-        std::vector<int> missing;
-        for (int rank = 1; rank < size_; ++rank) {
-            if (take_back(requests[static_cast<std::size_t>(rank - 1)])) missing.push_back(rank);
-        }
-        if (missing.empty()) return true;
-        absent_ = who(missing, size_) + " not loaded this preload, or turned it off";
-        return false;
+        for (const std::string& said : roll.said) places.push_back(said.substr(sizeof(Here)));
+        agreement.places = comm::places_of(places);
+        complaint = judge(agreement);
+        if (complaint.empty()) result = as_text(agreement, places);
     }
-
-    [[nodiscard]] std::string compare() const {
-        std::vector<int> others;
-        std::vector<int> with_gpu;
-        for (int rank = 0; rank < size_; ++rank) {
-            const Here& here = heard_[static_cast<std::size_t>(rank)];
-            if (here.library != heard_[0].library) others.push_back(rank);
-            if (here.gpu != 0) with_gpu.push_back(rank);
-        }
-        if (!others.empty()) {
-            return who(others, size_) +
-                   " another MPI library, or another version of this preload, than rank 0";
-        }
-        if (with_gpu.empty()) return {};
-        return who(with_gpu, size_) + " loaded a GPU's runtime, so buffers may be memory of a GPU";
+    if (!complaint.empty()) {
+        // It may hold what the user has written.
+        std::replace_if(
+            complaint.begin(), complaint.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+        std::fprintf(stderr, "isochrone: %s: the MPI library's own collectives run\n", complaint.c_str());
     }
-
-    int size_;
-    int tag_;
-    std::vector<Here> heard_;
-    std::string absent_;
-};
-
-/// The length of rank 0's text.
-std::int64_t ask_rank_0(int rank, int tag) {
-    Answer answer;
-    auto here = std::make_unique<Here>(introduce());
-    const auto length = offsetof(Here, place) + static_cast<std::size_t>(here->place_length);
-    std::vector<MPI_Request> requests(2, MPI_REQUEST_NULL);
-    check(PMPI_Irecv(&answer, sizeof answer, MPI_BYTE, 0, tag, MPI_COMM_WORLD, requests.data()), "MPI_Irecv");
-    check(PMPI_Isend(here.get(), static_cast<int>(length), MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[1]),
-          "MPI_Isend");
-    if (!wait(requests, patience_with_rank_0) && take_back(requests[0])) {
-        if (requests[1] != MPI_REQUEST_NULL) {
-            // Nobody may ever receive it, and it is read until somebody does.
-            static_cast<void>(here.release());
-            check(PMPI_Request_free(&requests[1]), "MPI_Request_free");
-        }
-        if (rank == 1 && plan_is_asked_for()) {
-            std::fprintf(stderr,
-                         "isochrone: rank 0 has not loaded this preload, or turned it off: the MPI library's "
-                         "own collectives run\n");
-        }
-        return 0;
-    }
-    return answer.length;
+    return result;
 }
 
 }  // namespace
 
-std::optional<Agreement> agree(const Judge& judge) {
+std::optional<Agreement> agree(Coming coming, bool is_able, const Judge& judge) {
     const int rank = comm::rank_in(MPI_COMM_WORLD);
-    const int size = comm::size_of(MPI_COMM_WORLD);
-    const int tag = executor::largest_tag();
     std::string text;
-    std::int64_t length = 0;
-    if (rank == 0) {
-        Chair chair(size, tag);
-        text = chair.text(judge);
-        length = static_cast<std::int64_t>(text.size());
-        chair.answer(length);
-    } else {
-        length = ask_rank_0(rank, tag);
+    const auto length = preload::call_the_roll(introduce(is_able), coming, [&](const preload::Roll& roll) {
+        text = decide(roll, judge);
+        return static_cast<std::int64_t>(text.size());
+    });
+    if (!length && rank == 1 && plan_is_asked_for()) {
+        std::fprintf(stderr,
+                     "isochrone: rank 0 has not loaded this preload, or turned it off: the MPI library's own "
+                     "collectives run\n");
     }
-    if (length == 0) return {};
-    text.resize(static_cast<std::size_t>(length));
-    check(PMPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    if (length.value_or(0) == 0) return {};
+    text.resize(static_cast<std::size_t>(*length));
+    check(PMPI_Bcast(text.data(), static_cast<int>(*length), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
     return from_text(text);
 }
 

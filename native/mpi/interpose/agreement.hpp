@@ -3,15 +3,7 @@
 // What all ranks of a job agree on before anything is improved: that all of them have this library, of one
 // version and over one MPI library, and which plan holds.
 //
-// A rank without this library takes part in nothing, so nothing may wait for it, and no message may go to it
-// that its program could receive. So each rank tells rank 0 that it is here, rank 0 waits a limited time, and
-// answers those that it has heard of:
-//
-//   rank 1   here ──▶ rank 0: all here, plan holds ──▶ go: the rest is collective
-//   rank 2   here ──▶         or one is missing    ──▶ no
-//
-// Only where rank 0 itself is without are there messages that nobody asked for: one from each rank, on the
-// highest tag.
+// Rank 0 hears what each rank says of itself (preload/roll_call.hpp), reads the plan, and sends it to all.
 #pragma once
 
 #include <mpi.h>
@@ -24,6 +16,7 @@
 
 #include "comm/place.hpp"
 #include "interpose/environment.hpp"
+#include "preload/roll_call.hpp"
 
 namespace isochrone::mpi::interpose {
 
@@ -47,9 +40,9 @@ struct Agreement {
 /// Says why a plan does not hold, in one line; empty if it does. May add what only rank 0 finds out.
 using Judge = std::function<std::string(Agreement&)>;
 
-/// To be called by all ranks that can, right after MPI has started. All get the same: nothing where there is
-/// no plan, where `judge` (asked on rank 0) is against it, or where not all ranks agree; rank 0 then says so
-/// in one line. Throws comm::Error.
-[[nodiscard]] std::optional<Agreement> agree(const Judge& judge);
+/// To be called by all ranks that have this library. All get the same: nothing where there is no plan, where
+/// `judge` (asked on rank 0) is against it, where a rank is not able to go on (`is_able`), or where not all
+/// ranks agree; rank 0 then says so in one line. Throws comm::Error.
+[[nodiscard]] std::optional<Agreement> agree(preload::Coming coming, bool is_able, const Judge& judge);
 
 }  // namespace isochrone::mpi::interpose

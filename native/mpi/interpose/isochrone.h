@@ -38,10 +38,10 @@ ISOCHRONE_API const char *isochrone_version(void);
 /* An error in words. */
 ISOCHRONE_API const char *isochrone_error_text(int error);
 
-/* Loads a plan and its topology, by their paths. Collective over MPI_COMM_WORLD, with the same arguments; only rank
- * 0 reads the files. The other settings come from the environment. No receive with MPI_ANY_TAG may be open on
- * MPI_COMM_WORLD meanwhile. ISOCHRONE_ERR_INACTIVE on all ranks: the plan does not hold, as a line on stderr says, or
- * there is one rank only. Not for several threads at once. */
+/* Loads a plan and its topology, by their paths. Collective over MPI_COMM_WORLD, with the same arguments, and waits
+ * for all ranks; only rank 0 reads the files. The other settings come from the environment. No receive with
+ * MPI_ANY_TAG may be open on MPI_COMM_WORLD meanwhile. ISOCHRONE_ERR_INACTIVE on all ranks: the plan does not hold, as
+ * a line on stderr says, or there is one rank only. Not for several threads at once. */
 ISOCHRONE_API int isochrone_open(const char *plan, const char *topology);
 
 /* 1 if a plan is followed, else 0. */

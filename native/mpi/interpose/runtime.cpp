@@ -13,10 +13,12 @@
 #include "interpose/session.hpp"
 #include "preload/environment.hpp"
 #include "preload/library.hpp"
+#include "preload/roll_call.hpp"
 #include "preload/word.hpp"
 
 namespace isochrone::mpi::interpose {
 
+using preload::Coming;
 using preload::handle;
 using preload::is_of_this_library;
 using preload::is_rank_0_of_launcher;
@@ -72,18 +74,11 @@ int fail(MPI_Comm comm, const std::exception& error) {
     return code;
 }
 
-}  // namespace
-
-void started() noexcept {
-    start_was_seen = true;
-    if (is_turned_off()) return;
+/// Joins the other ranks in opening the session.
+void open(Coming coming, bool is_able) noexcept {
     const Inside guard;
-    if (!is_of_this_library()) {
-        if (plan_is_asked_for()) say_that_library_is_another();
-        return;
-    }
     try {
-        auto opened = Session::open();
+        auto opened = Session::open(coming, is_able);
         if (!opened) return;
         int key = MPI_KEYVAL_INVALID;
         comm::check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &key, nullptr),
@@ -95,17 +90,35 @@ void started() noexcept {
     }
 }
 
+}  // namespace
+
+void started() noexcept {
+    start_was_seen = true;
+    if (is_turned_off()) return;
+    if (is_of_this_library()) {
+        open(Coming::at_start, true);
+    } else if (plan_is_asked_for()) {
+        say_that_library_is_another();
+    }
+}
+
 Session* open_session() noexcept { return session.load(std::memory_order_acquire); }
 
 void start_on(const char* plan, const char* topology) noexcept {
+    start_was_seen = true;
+    if (!is_of_this_library()) {
+        // So it is on all ranks.
+        say_that_library_is_another();
+        return;
+    }
+    bool is_able = !is_turned_off();
     try {
         name_files(plan, topology);
     } catch (const std::exception& error) {
-        // The others find this rank missing.
         std::fprintf(stderr, "isochrone: %s\n", error.what());
-        return;
+        is_able = false;
     }
-    started();
+    open(Coming::by_call, is_able);
 }
 
 bool is_open(const Session* which) noexcept { return session.load() == which; }

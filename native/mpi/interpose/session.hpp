@@ -30,6 +30,7 @@
 #include "interpose/request.hpp"
 #include "interpose/tally.hpp"
 #include "place/layout.hpp"
+#include "preload/roll_call.hpp"
 #include "select/plan.hpp"
 
 namespace isochrone::mpi::interpose {
@@ -37,9 +38,10 @@ namespace isochrone::mpi::interpose {
 class Session {
   public:
     /// Collective over MPI_COMM_WORLD, except that ranks without this library are noticed. Returns nullptr,
-    /// on all ranks, if there is nothing to do: no plan is given, or the plan or its topology is damaged or
-    /// made for something else. Rank 0 then says so in one line. Throws comm::Error.
-    static std::unique_ptr<Session> open();
+    /// on all ranks, if there is nothing to do: no plan is given, the plan or its topology is damaged or made
+    /// for something else, or a rank is not able (`is_able`). Rank 0 then says so in one line. Throws
+    /// comm::Error.
+    static std::unique_ptr<Session> open(preload::Coming coming, bool is_able);
     /// Calls nothing of MPI, which is ending.
     ~Session();
     Session(const Session&) = delete;

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "preload/roll_call.hpp"
 
+#include <mpi.h>
 #include <sched.h>
 #include <unistd.h>
 
-#include <cstddef>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <utility>
 
 #include "comm/check.hpp"
 #include "executor/tags.hpp"
@@ -12,86 +19,258 @@
 namespace isochrone::mpi::preload {
 
 using comm::check;
-using std::chrono::duration;
 using std::chrono::steady_clock;
 
 namespace {
 
-/// What ranks say. Never freed: nobody may ever receive what is sent to a rank 0 that has no preload.
-constexpr int here = 0x69736f63;
+using Seconds = std::chrono::duration<double>;
 
-bool hear_all(int size, int tag) {
-    const auto others = static_cast<std::size_t>(size - 1);
-    std::vector<int> heard(others);
-    std::vector<MPI_Request> requests(others, MPI_REQUEST_NULL);
-    for (std::size_t other = 0; other < others; ++other) {
-        check(PMPI_Irecv(&heard[other], 1, MPI_INT, static_cast<int>(other) + 1, tag, MPI_COMM_WORLD,
-                         &requests[other]),
-              "MPI_Irecv");
-    }
-    bool all = wait(requests, patience);
-    if (!all) {
-        all = true;
-        for (MPI_Request& request : requests) all = !take_back(request) && all;
-    }
-    int answer = all ? 1 : 0;
-    std::vector<MPI_Request> answers;
-    for (std::size_t other = 0; other < others; ++other) {
-        if (heard[other] != here) continue;
-        answers.push_back(MPI_REQUEST_NULL);
-        check(PMPI_Isend(&answer, 1, MPI_INT, static_cast<int>(other) + 1, tag, MPI_COMM_WORLD,
-                         &answers.back()),
-              "MPI_Isend");
-    }
-    check(PMPI_Waitall(static_cast<int>(answers.size()), answers.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    return all;
-}
+/// How long rank 0 waits for the others.
+constexpr Seconds patience{5};
+/// How long the others wait for its first word: longer than it may wait itself.
+constexpr Seconds patience_with_rank_0{15};
+constexpr Seconds without_limit{std::numeric_limits<double>::infinity()};
 
-bool ask_rank_0(int tag) {
-    int answer = 0;
-    std::vector<MPI_Request> requests(2, MPI_REQUEST_NULL);
-    check(PMPI_Irecv(&answer, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, requests.data()), "MPI_Irecv");
-    check(PMPI_Isend(&here, 1, MPI_INT, 0, tag, MPI_COMM_WORLD, &requests[1]), "MPI_Isend");
-    if (!wait(requests, patience_with_rank_0) && take_back(requests[0])) {
-        if (requests[1] != MPI_REQUEST_NULL) check(PMPI_Request_free(&requests[1]), "MPI_Request_free");
-        return false;
-    }
-    return answer != 0;
-}
+/// "Stay", and "I stay".
+constexpr char word = 's';
 
-}  // namespace
+/// Ranks may share a core, so the wait leaves it to others.
+class Wait {
+  public:
+    explicit Wait(Seconds longest) : longest_(longest) {}
 
-bool wait(std::vector<MPI_Request>& requests, duration<double> longest) {
-    const auto begin = steady_clock::now();
-    for (;;) {
-        int done = 0;
-        check(PMPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
-        if (done != 0) return true;
-        const duration<double> waited = steady_clock::now() - begin;
-        if (waited > longest) return false;
+    /// After a look that found nothing; false if that was the last.
+    bool goes_on() const {
+        const Seconds waited = steady_clock::now() - begin_;
+        if (waited > longest_) return false;
         if (waited < std::chrono::milliseconds(50)) {
             sched_yield();
         } else {
             usleep(500);
         }
+        return true;
     }
+
+  private:
+    Seconds longest_;
+    steady_clock::time_point begin_ = steady_clock::now();
+};
+
+/// Until the request is done, or that long; says whether it is.
+bool wait(MPI_Request& request, Seconds longest) {
+    const Wait wait(longest);
+    int done = 0;
+    do {
+        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    } while (done == 0 && wait.goes_on());
+    return done != 0;
 }
 
-bool take_back(MPI_Request& request) {
-    if (request == MPI_REQUEST_NULL) return false;
-    check(PMPI_Cancel(&request), "MPI_Cancel");
-    MPI_Status status;
-    int cancelled = 0;
-    check(PMPI_Wait(&request, &status), "MPI_Wait");
-    check(PMPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
-    return cancelled != 0;
+/// What a rank has under way, and where it comes to.
+struct UnderWay {
+    std::vector<MPI_Request> receives;
+    std::vector<std::vector<char>> buffers;  ///< of the receives and of what is sent
+
+    /// From a rank, into a buffer of its own.
+    void receive(int rank, std::size_t longest, int tag) {
+        buffers.emplace_back(longest);
+        receives.push_back(MPI_REQUEST_NULL);
+        check(PMPI_Irecv(buffers.back().data(), static_cast<int>(longest), MPI_CHAR, rank, tag,
+                         MPI_COMM_WORLD, &receives.back()),
+              "MPI_Irecv");
+    }
+};
+
+/// MPI ends: attributes of MPI_COMM_SELF go before all else. The buffers stay: what was sent may be read
+/// until somebody receives it.
+int take_back(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) {
+    for (MPI_Request& receive : static_cast<UnderWay*>(value)->receives) {
+        if (receive == MPI_REQUEST_NULL) continue;
+        PMPI_Cancel(&receive);
+        PMPI_Wait(&receive, MPI_STATUS_IGNORE);
+    }
+    return MPI_SUCCESS;
+}
+
+/// Leaves what is under way open until MPI ends.
+void leave(std::unique_ptr<UnderWay> left) {
+    int key = MPI_KEYVAL_INVALID;
+    check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, take_back, &key, nullptr), "MPI_Comm_create_keyval");
+    check(PMPI_Comm_set_attr(MPI_COMM_SELF, key, left.release()), "MPI_Comm_set_attr");
+    check(PMPI_Comm_free_keyval(&key), "MPI_Comm_free_keyval");
+}
+
+void say_who_is_waited_for(const std::vector<int>& ranks, int size) {
+    std::fprintf(stderr, "isochrone: %s not called isochrone_open, which is collective: waiting\n",
+                 ranks_have(ranks, size).c_str());
+}
+
+/// Rank 0's part.
+class Chair {
+  public:
+    Chair(int size, int tag) : size_(size), tag_(tag) {
+        for (int rank = 1; rank < size; ++rank) under_way_->receive(rank, longest_said, tag);
+        for (int rank = 1; rank < size; ++rank) under_way_->receive(rank, sizeof word, tag);
+    }
+
+    Roll hear(std::string_view about, Coming coming) {
+        roll_.said.resize(static_cast<std::size_t>(size_));
+        roll_.said.front() = about;
+        if (!until([this] { return welcome(); }, patience) && coming == Coming::by_call) {
+            say_who_is_waited_for(absent(), size_);
+            until([this] { return welcome(); }, without_limit);
+        }
+        roll_.absent = absent();
+        until([this] { return all_stay(); }, coming == Coming::by_call ? without_limit : patience);
+        for (int rank = 1; rank < size_; ++rank) {
+            if (has_come(rank) && staying(rank) != MPI_REQUEST_NULL) roll_.gone.push_back(rank);
+        }
+        return roll_;
+    }
+
+    /// To those that have come. Who has given up has a receive open all the same, and whose word has not come
+    /// yet may wait for this.
+    void answer(std::int64_t decision) {
+        for (int rank = 1; rank < size_; ++rank) {
+            if (has_come(rank)) send(&decision, sizeof decision, rank);
+        }
+        check(PMPI_Waitall(static_cast<int>(sends_.size()), sends_.data(), MPI_STATUSES_IGNORE),
+              "MPI_Waitall");
+        const auto is_open = [](MPI_Request receive) { return receive != MPI_REQUEST_NULL; };
+        if (std::any_of(under_way_->receives.begin(), under_way_->receives.end(), is_open))
+            leave(std::move(under_way_));
+    }
+
+  private:
+    template <class Look>
+    static bool until(const Look& look, Seconds longest) {
+        const Wait wait(longest);
+        do {
+            if (look()) return true;
+        } while (wait.goes_on());
+        return false;
+    }
+
+    /// Tells who has come since to stay; says whether all have come.
+    bool welcome() {
+        std::vector<int> which(static_cast<std::size_t>(size_ - 1));
+        std::vector<MPI_Status> statuses(which.size());
+        int count = 0;
+        check(PMPI_Testsome(size_ - 1, under_way_->receives.data(), &count, which.data(), statuses.data()),
+              "MPI_Testsome");
+        for (std::size_t i = 0; count != MPI_UNDEFINED && i < static_cast<std::size_t>(count); ++i) {
+            const auto other = static_cast<std::size_t>(which[i]);
+            int length = 0;
+            check(PMPI_Get_count(&statuses[i], MPI_CHAR, &length), "MPI_Get_count");
+            roll_.said[other + 1].assign(under_way_->buffers[other].data(), static_cast<std::size_t>(length));
+            send(&word, sizeof word, which[i] + 1);
+        }
+        return absent().empty();
+    }
+
+    void send(const void* data, std::size_t size, int rank) {
+        sends_.push_back(MPI_REQUEST_NULL);
+        check(PMPI_Isend(data, static_cast<int>(size), MPI_CHAR, rank, tag_, MPI_COMM_WORLD, &sends_.back()),
+              "MPI_Isend");
+    }
+
+    /// Says whether all that have come have said that they stay.
+    bool all_stay() {
+        int done = 1;
+        for (int rank = 1; rank < size_; ++rank) {
+            int one = 1;
+            if (has_come(rank)) check(PMPI_Test(&staying(rank), &one, MPI_STATUS_IGNORE), "MPI_Test");
+            done = std::min(done, one);
+        }
+        return done != 0;
+    }
+
+    [[nodiscard]] bool has_come(int rank) const {
+        return !roll_.said[static_cast<std::size_t>(rank)].empty();
+    }
+    MPI_Request& staying(int rank) {
+        return under_way_->receives[static_cast<std::size_t>(size_ - 1 + rank - 1)];
+    }
+
+    [[nodiscard]] std::vector<int> absent() const {
+        std::vector<int> ranks;
+        for (int rank = 1; rank < size_; ++rank) {
+            if (!has_come(rank)) ranks.push_back(rank);
+        }
+        return ranks;
+    }
+
+    int size_;
+    int tag_;
+    std::unique_ptr<UnderWay> under_way_ = std::make_unique<UnderWay>();
+    std::vector<MPI_Request> sends_;
+    Roll roll_;
+};
+
+std::int64_t preside(std::string_view about, Coming coming, int size, int tag, const Decide& decide) {
+    Chair chair(size, tag);
+    const Roll roll = chair.hear(about, coming);
+    std::int64_t decision = 0;
+    try {
+        decision = decide(roll);
+    } catch (...) {
+        chair.answer(0);
+        throw;
+    }
+    if (!roll.absent.empty() || !roll.gone.empty()) decision = 0;
+    chair.answer(decision);
+    return decision;
+}
+
+std::optional<std::int64_t> ask_rank_0(std::string_view about, Coming coming, int rank, int size, int tag) {
+    auto under_way = std::make_unique<UnderWay>();
+    under_way->receive(0, sizeof word, tag);
+    under_way->receive(0, sizeof(std::int64_t), tag);
+    MPI_Request& stay = under_way->receives[0];
+    MPI_Request& decided = under_way->receives[1];
+    const auto& said = under_way->buffers.emplace_back(about.begin(), about.end());
+    MPI_Request send = MPI_REQUEST_NULL;
+    check(PMPI_Isend(said.data(), static_cast<int>(said.size()), MPI_CHAR, 0, tag, MPI_COMM_WORLD, &send),
+          "MPI_Isend");
+    if (!wait(stay, patience_with_rank_0)) {
+        if (coming == Coming::at_start) {
+            check(PMPI_Request_free(&send), "MPI_Request_free");
+            leave(std::move(under_way));
+            return std::nullopt;
+        }
+        if (rank == 1) say_who_is_waited_for({0}, size);
+        wait(stay, without_limit);
+    }
+    check(PMPI_Send(&word, sizeof word, MPI_CHAR, 0, tag, MPI_COMM_WORLD), "MPI_Send");
+    wait(decided, without_limit);
+    check(PMPI_Wait(&send, MPI_STATUS_IGNORE), "MPI_Wait");
+    std::int64_t decision = 0;
+    std::copy_n(under_way->buffers[1].data(), sizeof decision, reinterpret_cast<char*>(&decision));
+    return decision;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> call_the_roll(std::string_view about, Coming coming, const Decide& decide) {
+    const int rank = comm::rank_in(MPI_COMM_WORLD);
+    const int size = comm::size_of(MPI_COMM_WORLD);
+    const int tag = executor::largest_tag();
+    if (rank == 0) return preside(about, coming, size, tag, decide);
+    return ask_rank_0(about, coming, rank, size, tag);
 }
 
 bool everyone_is_here() {
-    const int size = comm::size_of(MPI_COMM_WORLD);
-    const int tag = executor::largest_tag();
-    return comm::rank_in(MPI_COMM_WORLD) == 0 ? hear_all(size, tag) : ask_rank_0(tag);
+    return call_the_roll("here", Coming::at_start, [](const Roll&) { return 1; }).value_or(0) != 0;
+}
+
+std::string ranks_have(const std::vector<int>& ranks, int size) {
+    constexpr std::size_t most = 4;
+    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+    for (std::size_t i = 0; i < ranks.size() && i < most; ++i) {
+        text += (i > 0 ? ", " : "") + std::to_string(ranks[i]);
+    }
+    if (ranks.size() > most) text += " and " + std::to_string(ranks.size() - most) + " more";
+    return text + " of " + std::to_string(size) + (ranks.size() == 1 ? " has" : " have");
 }
 
 }  // namespace isochrone::mpi::preload
