@@ -21,7 +21,7 @@ namespace isochrone::mpi::interpose {
 namespace {
 
 using comm::check;
-using preload::Coming;
+using preload::Occasion;
 using preload::ranks_have;
 
 /// What each rank says of itself, with its place behind it.
@@ -197,10 +197,10 @@ std::string decide(const preload::Roll& roll, const Judge& judge) {
 
 }  // namespace
 
-std::optional<Agreement> agree(Coming coming, bool is_able, const Judge& judge) {
+std::optional<Agreement> agree(Occasion occasion, bool is_able, const Judge& judge) {
     const int rank = comm::rank_in(MPI_COMM_WORLD);
     std::string text;
-    const auto length = preload::call_the_roll(introduce(is_able), coming, [&](const preload::Roll& roll) {
+    const auto length = preload::call_the_roll(occasion, introduce(is_able), [&](const preload::Roll& roll) {
         text = decide(roll, judge);
         return static_cast<std::int64_t>(text.size());
     });

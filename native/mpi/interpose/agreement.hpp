@@ -43,6 +43,6 @@ using Judge = std::function<std::string(Agreement&)>;
 /// To be called by all ranks that have this library. All get the same: nothing where there is no plan, where
 /// `judge` (asked on rank 0) is against it, where a rank is not able to go on (`is_able`), or where not all
 /// ranks agree; rank 0 then says so in one line. Throws comm::Error.
-[[nodiscard]] std::optional<Agreement> agree(preload::Coming coming, bool is_able, const Judge& judge);
+[[nodiscard]] std::optional<Agreement> agree(preload::Occasion occasion, bool is_able, const Judge& judge);
 
 }  // namespace isochrone::mpi::interpose

@@ -18,11 +18,11 @@
 
 namespace isochrone::mpi::interpose {
 
-using preload::Coming;
 using preload::handle;
 using preload::is_of_this_library;
 using preload::is_rank_0_of_launcher;
 using preload::is_turned_off;
+using preload::Occasion;
 using preload::say_that_library_is_another;
 namespace {
 
@@ -75,10 +75,10 @@ int fail(MPI_Comm comm, const std::exception& error) {
 }
 
 /// Joins the other ranks in opening the session.
-void open(Coming coming, bool is_able) noexcept {
+void open(Occasion occasion, bool is_able) noexcept {
     const Inside guard;
     try {
-        auto opened = Session::open(coming, is_able);
+        auto opened = Session::open(occasion, is_able);
         if (!opened) return;
         int key = MPI_KEYVAL_INVALID;
         comm::check(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_session, &key, nullptr),
@@ -96,7 +96,7 @@ void started() noexcept {
     start_was_seen = true;
     if (is_turned_off()) return;
     if (is_of_this_library()) {
-        open(Coming::at_start, true);
+        open(Occasion::plan, true);
     } else if (plan_is_asked_for()) {
         say_that_library_is_another();
     }
@@ -118,7 +118,7 @@ void start_on(const char* plan, const char* topology) noexcept {
         std::fprintf(stderr, "isochrone: %s\n", error.what());
         is_able = false;
     }
-    open(Coming::by_call, is_able);
+    open(Occasion::opening, is_able);
 }
 
 bool is_open(const Session* which) noexcept { return session.load() == which; }

@@ -31,11 +31,11 @@ std::chrono::nanoseconds now() { return std::chrono::steady_clock::now().time_si
 
 }  // namespace
 
-std::unique_ptr<Session> Session::open(preload::Coming coming, bool is_able) {
+std::unique_ptr<Session> Session::open(preload::Occasion occasion, bool is_able) {
     if (comm::size_of(MPI_COMM_WORLD) == 1) return nullptr;
     std::unique_ptr<Session> session(new Session());
     session->rank_ = comm::rank_in(MPI_COMM_WORLD);
-    const auto agreement = agree(coming, is_able, [&](Agreement& proposed) {
+    const auto agreement = agree(occasion, is_able, [&](Agreement& proposed) {
         std::string why_not = take_plan(proposed, session->plan_, session->world_);
         if (why_not.empty()) proposed.delays = ask_for_delays(proposed, session->plan_);
         return why_not;

@@ -41,7 +41,7 @@ class Session {
     /// on all ranks, if there is nothing to do: no plan is given, the plan or its topology is damaged or made
     /// for something else, or a rank is not able (`is_able`). Rank 0 then says so in one line. Throws
     /// comm::Error.
-    static std::unique_ptr<Session> open(preload::Coming coming, bool is_able);
+    static std::unique_ptr<Session> open(preload::Occasion occasion, bool is_able);
     /// Calls nothing of MPI, which is ending.
     ~Session();
     Session(const Session&) = delete;

@@ -113,15 +113,15 @@ class Chair {
         for (int rank = 1; rank < size; ++rank) under_way_->receive(rank, sizeof word, tag);
     }
 
-    Roll hear(std::string_view about, Coming coming) {
+    Roll hear(Occasion occasion, std::string_view about) {
         roll_.said.resize(static_cast<std::size_t>(size_));
         roll_.said.front() = about;
-        if (!until([this] { return welcome(); }, patience) && coming == Coming::by_call) {
+        if (!until([this] { return welcome(); }, patience) && occasion == Occasion::opening) {
             say_who_is_waited_for(absent(), size_);
             until([this] { return welcome(); }, without_limit);
         }
         roll_.absent = absent();
-        until([this] { return all_stay(); }, coming == Coming::by_call ? without_limit : patience);
+        until([this] { return all_stay(); }, occasion == Occasion::opening ? without_limit : patience);
         for (int rank = 1; rank < size_; ++rank) {
             if (has_come(rank) && staying(rank) != MPI_REQUEST_NULL) roll_.gone.push_back(rank);
         }
@@ -207,9 +207,9 @@ class Chair {
     Roll roll_;
 };
 
-std::int64_t preside(std::string_view about, Coming coming, int size, int tag, const Decide& decide) {
+std::int64_t preside(Occasion occasion, std::string_view about, int size, int tag, const Decide& decide) {
     Chair chair(size, tag);
-    const Roll roll = chair.hear(about, coming);
+    const Roll roll = chair.hear(occasion, about);
     std::int64_t decision = 0;
     try {
         decision = decide(roll);
@@ -222,7 +222,8 @@ std::int64_t preside(std::string_view about, Coming coming, int size, int tag, c
     return decision;
 }
 
-std::optional<std::int64_t> ask_rank_0(std::string_view about, Coming coming, int rank, int size, int tag) {
+std::optional<std::int64_t> ask_rank_0(Occasion occasion, std::string_view about, int rank, int size,
+                                       int tag) {
     auto under_way = std::make_unique<UnderWay>();
     under_way->receive(0, sizeof word, tag);
     under_way->receive(0, sizeof(std::int64_t), tag);
@@ -233,7 +234,7 @@ std::optional<std::int64_t> ask_rank_0(std::string_view about, Coming coming, in
     check(PMPI_Isend(said.data(), static_cast<int>(said.size()), MPI_CHAR, 0, tag, MPI_COMM_WORLD, &send),
           "MPI_Isend");
     if (!wait(stay, patience_with_rank_0)) {
-        if (coming == Coming::at_start) {
+        if (occasion != Occasion::opening) {
             check(PMPI_Request_free(&send), "MPI_Request_free");
             leave(std::move(under_way));
             return std::nullopt;
@@ -251,16 +252,16 @@ std::optional<std::int64_t> ask_rank_0(std::string_view about, Coming coming, in
 
 }  // namespace
 
-std::optional<std::int64_t> call_the_roll(std::string_view about, Coming coming, const Decide& decide) {
+std::optional<std::int64_t> call_the_roll(Occasion occasion, std::string_view about, const Decide& decide) {
     const int rank = comm::rank_in(MPI_COMM_WORLD);
     const int size = comm::size_of(MPI_COMM_WORLD);
-    const int tag = executor::largest_tag();
-    if (rank == 0) return preside(about, coming, size, tag, decide);
-    return ask_rank_0(about, coming, rank, size, tag);
+    const int tag = executor::largest_tag() - static_cast<int>(occasion);
+    if (rank == 0) return preside(occasion, about, size, tag, decide);
+    return ask_rank_0(occasion, about, rank, size, tag);
 }
 
-bool everyone_is_here() {
-    return call_the_roll("here", Coming::at_start, [](const Roll&) { return 1; }).value_or(0) != 0;
+bool everyone_is_here(Occasion occasion) {
+    return call_the_roll(occasion, "here", [](const Roll&) { return 1; }).value_or(0) != 0;
 }
 
 std::string ranks_have(const std::vector<int>& ranks, int size) {

@@ -10,7 +10,7 @@
 // Who stays waits for the decision without a limit: rank 0 is there, and decides. Nobody takes a receive
 // back, since its message may be on the way: it stays open until the end of MPI, and the program cannot
 // receive what it waits for. Only where rank 0 itself is without the preload are there messages that nobody
-// asked for: one from each rank, on the highest tag.
+// asked for: one from each rank, on one of the highest tags.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@
 
 namespace isochrone::mpi::preload {
 
-/// Who comes to a roll call, and when.
-enum class Coming : std::uint8_t {
-    /// Right after MPI has started, which all leave together, more or less: rank 0 waits 5 s for the others,
-    /// and they 15 s for its first word. Who has not come then is taken to be without the preload.
-    at_start,
-    /// All ranks, in a collective function that the program calls, each sooner or later. It is said on whom
-    /// the others wait.
-    by_call,
+/// What is called for. At the start of MPI, which all ranks leave together, more or less, rank 0 waits 5 s
+/// for the others, and they 15 s for its first word: who has not come then is taken to be without the
+/// preload. Each has a tag of its own, so that what one leaves open is not in the way of the next.
+enum class Occasion : std::uint8_t {
+    plan,       ///< at the start
+    recording,  ///< at the start
+    mapping,    ///< at the start
+    opening,    ///< isochrone_open, which all ranks call, each sooner or later: it waits, and says on whom
 };
 
 /// What has come to rank 0.
@@ -50,11 +50,11 @@ using Decide = std::function<std::int64_t(const Roll&)>;
 /// Returns what rank 0 has decided, the same on all that come; nothing on a rank that gives up on rank 0,
 /// where all others get 0. What `decide` throws, this throws on rank 0, and the others get 0. Throws
 /// comm::Error.
-[[nodiscard]] std::optional<std::int64_t> call_the_roll(std::string_view about, Coming coming,
+[[nodiscard]] std::optional<std::int64_t> call_the_roll(Occasion occasion, std::string_view about,
                                                         const Decide& decide);
 
 /// Right after MPI has started: whether all ranks have the preload, the same on each. Throws comm::Error.
-[[nodiscard]] bool everyone_is_here();
+[[nodiscard]] bool everyone_is_here(Occasion occasion);
 
 /// "rank 2 of 8 has", "ranks 1, 2 and 3 more of 8 have".
 [[nodiscard]] std::string ranks_have(const std::vector<int>& ranks, int size);

@@ -130,7 +130,7 @@ void started() noexcept {
         // What a recorded program has started is a world of its own.
         MPI_Comm parent = MPI_COMM_NULL;
         if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL) return;
-        if (!preload::everyone_is_here()) {
+        if (!preload::everyone_is_here(preload::Occasion::recording)) {
             if (preload::is_rank_0_of_launcher()) {
                 std::fprintf(stderr,
                              "isochrone: nothing is recorded: not all ranks have loaded this preload\n");

@@ -133,7 +133,7 @@ void open(const std::string& map, const std::string& topology) {
     check(PMPI_Comm_get_parent(&parent), "MPI_Comm_get_parent");
     // What a mapped program has started is a world of its own.
     if (parent != MPI_COMM_NULL) return;
-    if (!preload::everyone_is_here()) {
+    if (!preload::everyone_is_here(preload::Occasion::mapping)) {
         if (preload::is_rank_0_of_launcher())
             say("not all ranks have loaded the preload of --map: ranks keep the order in which they were "
                 "launched");
