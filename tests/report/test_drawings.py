@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from msgspec import structs
@@ -134,6 +134,15 @@ def test_a_tree_as_deep_as_it_has_leaves_is_laid_out(survey_of: Callable, machin
 def test_axes_of_times_have_a_few_ticks_inside_their_range(low_s: float, ratio: float) -> None:
     values, names = time_ticks(low_s, low_s * ratio)
     assert 2 <= len(values) <= 18
+    assert all(low_s * 0.999 <= value <= low_s * ratio * 1.001 for value in values)
+    assert len(set(names)) == len(names)
+
+
+@given(st.floats(1e-9, 1e2), st.floats(1.0, 1.05))
+@example(1e-3, 1.0)
+def test_axes_of_times_that_are_all_alike_have_a_tick_too(low_s: float, ratio: float) -> None:
+    values, names = time_ticks(low_s, low_s * ratio)
+    assert 1 <= len(values) <= 18
     assert all(low_s * 0.999 <= value <= low_s * ratio * 1.001 for value in values)
     assert len(set(names)) == len(names)
 

@@ -48,6 +48,20 @@ def test_the_terminal_shows_groups_as_a_tree_down_to_the_hosts_and_their_ranks(
     assert "\n".join(map_lines(facts)) in "\n".join(summary_lines(facts))
 
 
+def test_hosts_whose_names_differ_by_a_zero_are_each_listed_once(
+    survey_of: Callable, machine_of: Callable
+) -> None:
+    made = survey_of(machine_of([("machine", 1, 5e-6), ("node", 3, 1e-6), ("core", 2, 0)]))
+    names = ("n1", "n01", "n2")
+    hosts = dict(zip(sorted({place.host for place in made.topology.places}), names, strict=True))
+    places = tuple(structs.replace(place, host=hosts[place.host]) for place in made.topology.places)
+    cyclic = sorted(range(6), key=lambda place: (places[place].cpus, places[place].host))
+    topology = structs.replace(made.topology, places=places, ranks=tuple(cyclic))
+    lines = map_lines(replace(made, topology=topology).facts())
+    assert lines[0] == "Machine (3 nodes, 6 ranks)"
+    assert len(lines) == 4
+
+
 def test_groups_of_one_form_are_one_line_where_there_are_many(
     survey_of: Callable, machine_of: Callable
 ) -> None:

@@ -112,6 +112,31 @@ def test_the_headline_says_costs_and_predictions_on_the_page_and_in_the_terminal
     assert [line for line in lines if line in sentences] == sentences
 
 
+def test_the_time_of_the_busiest_way_is_a_cost_too(mapped: Path) -> None:
+    path = mapped / "mapping.json"
+    busiest = structs.replace(
+        read_mapping(path), objective="load", cost=0.5, identity_cost=1.25, prediction=None
+    )
+    write_mapping(path, busiest)
+    assert mapping_sentences(read_facts(mapped).mapping) == [
+        "The messages of 128 ranks keep the busiest way busy for 1.25 s in their order and 500 ms mapped, "
+        "2.50× less."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cost", "gain"), [(1200, ""), (1201, ""), (1500, ", 1.25× more"), (800, ", 1.50× less"), (0, "")]
+)
+def test_only_what_is_less_is_said_to_be_less(mapped: Path, cost: float, gain: str) -> None:
+    path = mapped / "mapping.json"
+    found = structs.replace(
+        read_mapping(path), objective="hops", cost=cost, identity_cost=1200, prediction=None
+    )
+    write_mapping(path, found)
+    (sentence,) = mapping_sentences(read_facts(mapped).mapping)
+    assert sentence.endswith(f" mapped{gain}.")
+
+
 @pytest.mark.parametrize(
     ("objective", "unit"), [("volume", "bytes times distance"), ("hops", "bytes times links")]
 )

@@ -18,6 +18,7 @@ MOST_FINDINGS = 10
 """That are shown at once."""
 NOTHING_SLOW = "Nothing in it is slower than its like."
 _COSTS = {"volume": "bytes times distance", "hops": "bytes times links"}
+_COST_OF_TIME = {"time": ", one after another, cost", "load": " keep the busiest way busy for"}
 
 MARGIN = 0.98
 """Below this ratio a plan counts as slower, above it as level with the library's own."""
@@ -202,19 +203,18 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     if mapping is None:
         return []
     file = mapping.file
-    is_time = file.objective == "time"
+    is_time = file.objective in ("time", "load")
     before, after = (
-        format_time(cost) if is_time else f"{cost:,.0f}" for cost in (file.identity_cost, file.cost)
+        format_time(cost) if is_time else f"{cost:,.0f} {_COSTS[file.objective]}"
+        for cost in (file.identity_cost, file.cost)
     )
-    unit = "" if is_time else f" {_COSTS[file.objective]}"
-    ratio = format_ratio(file.identity_cost / file.cost) if file.cost > 0 else None
-    gain = f", {ratio} less" if ratio not in (None, format_ratio(1.0)) else ""
     # The objective adds up messages that may be under way at once: it is not the time of a run.
     messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
-    cost = ", one after another, cost" if is_time else " cost"
+    cost = _COST_OF_TIME.get(file.objective, " cost")
+    gain = _gain(file.identity_cost, file.cost)
     # A mapping that was made without a graph has no costs.
     found = (
-        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
+        [f"{messages}{cost} {before} in their order and {after} mapped{gain}"]
         if file.identity_cost
         else []
     )
@@ -223,6 +223,14 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     if file.advice is not None:
         found.append(no_help(file.advice))
     return [f"{sentence}." for sentence in found]
+
+
+def _gain(before: float, after: float) -> str:
+    """ ", 1.50× less"; nothing where the two are level, or one of them is nothing."""
+    if min(before, after) <= 0:
+        return ""
+    ratio, word = (before / after, "less") if after <= before else (after / before, "more")
+    return "" if format_ratio(ratio) == format_ratio(1.0) else f", {format_ratio(ratio)} {word}"
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:

@@ -103,7 +103,7 @@ def machine_map(facts: Facts) -> Map:
         parts: list[Group] = []
         if depth + 1 < len(kinds):
             of = kinds[depth + 1][1]
-            ordered = sorted(places, key=lambda place: natural_order(of(place)))
+            ordered = sorted(places, key=lambda place: (natural_order(of(place)), of(place)))
             parts = [group(list(members), depth + 1, key) for key, members in groupby(ordered, key=of)]
         bound = [found for place in places if (found := cpus[place]) is not None]
         return Group(

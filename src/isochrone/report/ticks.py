@@ -17,8 +17,12 @@ _FEWEST, _MOST = 3, 8
 def time_ticks(low_s: float, high_s: float) -> Ticks:
     """Round times in [`low_s`, `high_s`] (seconds, both positive) and their names: three to eight of them.
 
-    Powers of ten where they suffice, else steps within each decade, else even steps.
+    Powers of ten where they suffice, else steps within each decade, else even steps. Where such steps would
+    have one name, the two ends; one alone where even these have.
     """
+    ends = [low_s] if format_time(low_s) == format_time(high_s) else [low_s, high_s]
+    if len(ends) == 1:
+        return ends, _names(ends)
     chosen: list[float] = []
     for digits in _DIGITS:
         found = _decade_ticks(low_s, high_s, digits)
@@ -26,13 +30,14 @@ def time_ticks(low_s: float, high_s: float) -> Ticks:
             chosen = found
     if len(chosen) < _FEWEST:
         chosen = _even_ticks(low_s, high_s, _FEWEST)
-    return chosen, [_short(format_time(value)) for value in chosen]
+    names = _names(chosen)
+    return (chosen, names) if len(set(names)) == len(names) else (ends, _names(ends))
 
 
 def linear_time_ticks(high_s: float) -> Ticks:
     """Even steps from 0 to `high_s` (seconds, positive), and their names."""
     values = _even_ticks(0.0, high_s, _MOST - 2)
-    return values, [_short(format_time(value)) for value in values]
+    return values, _names(values)
 
 
 def size_ticks(sizes_bytes: Sequence[int]) -> Ticks:
@@ -72,6 +77,10 @@ def _even_ticks(low_s: float, high_s: float, fewest: int) -> list[float]:
     step = next(digit * unit for digit in (1, 2, 2.5, 5, 10) if digit * unit >= raw * 0.999)
     first, last = math.ceil(low_s / step - 1e-9), math.floor(high_s / step + 1e-9)
     return [number * step for number in range(first, last + 1)]
+
+
+def _names(values_s: Sequence[float]) -> list[str]:
+    return [_short(format_time(value_s)) for value_s in values_s]
 
 
 def _short(text: str) -> str:
