@@ -205,16 +205,16 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     file = mapping.file
     is_time = file.objective in ("time", "load")
     before, after = (
-        format_time(cost) if is_time else f"{cost:,.0f} {_COSTS[file.objective]}"
-        for cost in (file.identity_cost, file.cost)
+        format_time(cost) if is_time else f"{cost:,.0f}" for cost in (file.identity_cost, file.cost)
     )
+    unit = "" if is_time else f" {_COSTS[file.objective]}"
     # The objective adds up messages that may be under way at once: it is not the time of a run.
     messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
     cost = _COST_OF_TIME.get(file.objective, " cost")
     gain = _gain(file.identity_cost, file.cost)
     # A mapping that was made without a graph has no costs.
     found = (
-        [f"{messages}{cost} {before} in their order and {after} mapped{gain}"]
+        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
         if file.identity_cost
         else []
     )
