@@ -226,7 +226,7 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
 
 
 def _gain(before: float, after: float) -> str:
-    """ ", 1.50× less"; nothing where the two are level, or one of them is nothing."""
+    """How much less or more it is: ", 1.50× less"; nothing where the two are level, or one of them is 0."""
     if min(before, after) <= 0:
         return ""
     ratio, word = (before / after, "less") if after <= before else (after / before, "more")
