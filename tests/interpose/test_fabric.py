@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,8 +40,11 @@ def _words(plan: Path, address: str) -> list[str]:
     return [sys.executable, "-m", "isochrone", "run", "--plan", str(plan), "--fabric", address, "--"]
 
 
-def _run(bench: Bench, rounds: Path, plan: Path, address: str) -> subprocess.CompletedProcess[str]:
-    done = launched(bench, ("-n", "3", rounds), before=_words(plan, address), ISOCHRONE_EXPLAIN="1")
+def _run(
+    bench: Bench, rounds: Path, plan: Path, address: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    before = _words(plan, address)
+    done = launched(bench, ("-n", "3", rounds), before=before, ISOCHRONE_EXPLAIN="1", **environment)
     assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
     assert "broadcasts on rank 0: 20 by the plan's recipes" in done.stderr
     return done
@@ -138,6 +141,36 @@ def test_a_server_that_does_not_answer_costs_a_line(
     with _answering(answer) as port:
         done = _run(bench, rounds, plan, f"127.0.0.1:{port}")
     assert f"isochrone: the fabric server 127.0.0.1:{port}: {why}: {_ALONE}" in said(done)
+
+
+@pytest.fixture(scope="module")
+def names(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that answers for name servers."""
+    library = tmp_path_factory.mktemp("names") / "names.so"
+    return compiled(bench, library, "-shared", "-fPIC", PROGRAMS / "names.c", "-ldl")
+
+
+def test_a_name_that_is_not_found_in_time_costs_a_line(
+    bench: Bench, rounds: Path, plan: Path, names: Path
+) -> None:
+    done = _run(bench, rounds, plan, "slow.test:7471", LD_PRELOAD=str(names))
+    assert f"isochrone: the fabric server slow.test:7471: its name is not found in time: {_ALONE}" in said(
+        done
+    )
+
+
+def test_an_address_that_is_silent_leaves_time_for_the_next(
+    bench: Bench, rounds: Path, plan: Path, names: Path
+) -> None:
+    with _answering(b"error the fabric is not read yet\n") as port, ExitStack() as held:
+        silent = held.enter_context(socket.create_server(("127.0.0.3", port), backlog=0))
+        # More connections wait than it has room for, so that the next has no answer.
+        for _ in range(4):
+            client = held.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(silent.getsockname())
+        done = _run(bench, rounds, plan, f"two.test:{port}", LD_PRELOAD=str(names))
+    assert f"isochrone: the fabric server two.test:{port}: the fabric is not read yet: {_ALONE}" in said(done)
 
 
 def test_no_server_costs_a_line(bench: Bench, rounds: Path, plan: Path) -> None:

@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace isochrone::mpi::fabric {
 namespace {
@@ -30,6 +31,7 @@ using core::place::FabricServer;
 
 /// For all of it: ranks wait in MPI_Init.
 constexpr std::chrono::seconds patience{5};
+constexpr const char* silent = "does not answer";
 constexpr std::size_t longest_error = 300;
 constexpr std::uint16_t no_route = 65535;
 
@@ -98,15 +100,20 @@ class Connection {
             throw failure("its name is not found in time");
         const Addresses found = answer.get();
         if (found.code != 0) throw failure(gai_strerror(found.code));
+        std::vector<const addrinfo*> all;
+        for (const addrinfo* one = found.all.get(); one != nullptr; one = one->ai_next) all.push_back(one);
         int why = 0;
-        for (const addrinfo* one = found.all.get(); one != nullptr && !socket_.is_open(); one = one->ai_next)
-            why = try_(*one);
-        if (!socket_.is_open()) throw failure(std::strerror(why));
+        for (std::size_t tried = 0; tried < all.size() && !socket_.is_open(); ++tried) {
+            // One that is silent leaves the others their share of the time.
+            const auto share = (end_ - Clock::now()) / static_cast<int>(all.size() - tried);
+            why = try_(*all[tried], Clock::now() + share);
+        }
+        if (!socket_.is_open()) throw failure(why == ETIMEDOUT ? silent : std::strerror(why));
     }
 
     void send_all(std::string_view text) {
         while (!text.empty()) {
-            wait_for(socket_, POLLOUT);
+            wait_for_server(POLLOUT);
             const auto sent = ::send(socket_.number(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent < 0 && errno != EAGAIN && errno != EINTR) throw failure(std::strerror(errno));
             if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
@@ -136,12 +143,12 @@ class Connection {
 
   private:
     /// Returns why not, as errno has it.
-    int try_(const addrinfo& one) {
+    int try_(const addrinfo& one, Clock::time_point end) {
         Socket made(socket(one.ai_family, one.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, one.ai_protocol));
         if (!made.is_open()) return errno;
         int why = connect(made.number(), one.ai_addr, one.ai_addrlen) == 0 ? 0 : errno;
         if (why == EINPROGRESS) {
-            wait_for(made, POLLOUT);
+            if (!is_ready(made, POLLOUT, end)) return ETIMEDOUT;
             socklen_t length = sizeof why;
             if (getsockopt(made.number(), SOL_SOCKET, SO_ERROR, &why, &length) != 0) why = errno;
         }
@@ -149,19 +156,23 @@ class Connection {
         return why;
     }
 
-    void wait_for(const Socket& socket, short what) const {
+    /// Whether it comes so far until then.
+    [[nodiscard]] bool is_ready(const Socket& socket, short what, Clock::time_point end) const {
         for (;;) {
-            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
             pollfd one{socket.number(), what, 0};
             const int ready = left.count() > 0 ? poll(&one, 1, static_cast<int>(left.count())) : 0;
-            if (ready > 0) return;
-            if (ready == 0) throw failure("does not answer");
+            if (ready >= 0) return ready > 0;
             if (errno != EINTR) throw failure(std::strerror(errno));
         }
     }
 
+    void wait_for_server(short what) const {
+        if (!is_ready(socket_, what, end_)) throw failure(silent);
+    }
+
     void receive() {
-        wait_for(socket_, POLLIN);
+        wait_for_server(POLLIN);
         char part[65536];
         const auto got = recv(socket_.number(), part, sizeof part, MSG_DONTWAIT);
         if (got == 0) throw failure("ended before it had answered");
