@@ -69,8 +69,6 @@ def test_a_rank_that_starts_late_is_left_out_by_all_and_leaves_no_message(
 ) -> None:
     settings = by_hand(bench, full_plan(bench, tmp_path), late)
     settings["LD_PRELOAD"] = f"{settings['LD_PRELOAD']}:{late_start}"
-    done = launched(
-        bench, ("-n", str(_RANKS), late), **settings, LATE_RANK=str(rank), LATE_S=str(seconds)
-    )
+    done = launched(bench, ("-n", str(_RANKS), late), **settings, LATE_RANK=str(rank), LATE_S=str(seconds))
     assert (done.returncode, done.stdout) == (0, _CORRECT), done.stderr
     assert f"{line}: the MPI library's own collectives run" in said(done)
