@@ -24,7 +24,7 @@ inline constexpr std::int64_t largest_integer = std::int64_t{1} << 53;
 [[nodiscard]] const nlohmann::json& list(const nlohmann::json& value, const std::string& what);
 
 /// Whether lists and objects are within each other more than 64 times in a text, which no file of Isochrone's
-/// needs: the library copies, compares and writes values by as many calls within each other, and the stack ends.
+/// needs: the library copies, compares and writes such values by as many calls within each other.
 [[nodiscard]] bool too_deep(std::string_view text);
 
 /// What the library says of a text that is not JSON, or not of the expected form, without its own error
