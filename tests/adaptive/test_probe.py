@@ -114,7 +114,7 @@ def named(measurements: Measurements) -> list[str]:
 def test_pairs_whose_large_messages_met_on_an_uplink_are_not_named(whole: Callable[[str], Path]) -> None:
     found = read_measurements(whole("adaptive"))
     assert len(found.alone) > 12
-    for pair, alone_s in found.alone.items():
+    for pair, (alone_s, _) in found.alone.items():
         assert found.rtt_min_s[found.find(*pair), 0] == pytest.approx(alone_s[0], rel=0.01)
     assert named(replace(found, alone={}))
     assert not named(found)

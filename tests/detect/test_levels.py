@@ -133,10 +133,44 @@ def test_one_pair_that_was_held_up_all_the_time_is_no_level(counts, make_regular
 def test_a_pair_that_is_as_fast_as_others_when_it_is_repeated_is_as_near(make_regular, make_measurements):
     cluster = make_regular([2, 4], np.array([5.0, 1.5]) * US)
     measured = make_measurements(cluster, 0.02)
-    measured.rtt_min_s[0] *= 1.3
-    again = replace(measured, alone={(0, 1): measured.rtt_min_s[0] / 1.3})
-    of_pair = [distances(each).log_s[0] for each in (measured, again)]
-    assert of_pair[0] - of_pair[1] == pytest.approx(np.log(1.3))
+    alone_s = np.stack([measured.rtt_min_s[0], measured.rtt_median_s[0]])
+    for array in (measured.rtt_min_s, measured.rtt_median_s):
+        array[0] *= 1.3
+    again = replace(measured, alone={(0, 1): alone_s})
+    for name in ("log_s", "usual_log_s"):
+        of_pair = [getattr(distances(each), name)[0] for each in (measured, again)]
+        assert of_pair[0] - of_pair[1] == pytest.approx(np.log(1.3))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("slow", [1, 2, 4, 6])
+@pytest.mark.parametrize("counts", [[4, 2], [8, 2], [2, 4], [3, 4], [4, 4]])
+def test_pairs_that_were_held_up_once_and_repeated_leave_the_levels_as_they_are(
+    counts, slow, seed, make_regular, make_measurements, same
+):
+    cluster = make_regular(counts, np.array([5.0, 1.0]) * US)
+    measured = make_measurements(cluster, 0.02, seed)
+    within = np.flatnonzero(measured.first // counts[1] == measured.second // counts[1])
+    held_up = np.random.default_rng(seed).permutation(within)[:slow]
+    arrays = (measured.rtt_min_s, measured.rtt_median_s)
+    alone = {measured.pairs[k]: np.stack([each[k] for each in arrays]) for k in held_up}
+    for array in arrays:
+        array[held_up] *= 9.0
+    assert finds(replace(measured, alone=alone), cluster, same)
+
+
+def test_a_size_that_took_too_long_when_a_pair_was_repeated_is_known_from_before(
+    make_regular, make_measurements, same
+):
+    cluster = make_regular([2, 4], np.array([5.0, 1.5]) * US)
+    measured = make_measurements(cluster, 0.02)
+    alone_s = np.stack([measured.rtt_min_s[0], measured.rtt_median_s[0]])
+    alone_s[:, -1] = np.nan
+    again = replace(measured, alone=dict.fromkeys(measured.pairs, alone_s))
+    assert finds(again, cluster, same)
+    largest = slice(len(measured.sizes_bytes) - 1, None)
+    of_largest = [distances(each.only_sizes(largest)).log_s for each in (measured, again)]
+    assert np.array_equal(*of_largest)
 
 
 def test_one_odd_pair_among_pairs_does_not_break_their_level(make_regular, make_measurements, same):

@@ -24,7 +24,10 @@ US = 1e-6
     [
         (2, 3, None, False, "ranks of 2 hosts are not bound to cores"),
         (1, 4, None, False, "ranks of n0 are not bound to cores"),
+        (2, 3, "0-7", False, "ranks of 2 hosts are not bound to cores, so that nothing inside the CPUs that"),
+        (1, 4, "0,2-9", False, "ranks of n0 are not bound to cores"),
         (2, 3, "own", False, ""),
+        (3, 2, "0-7", False, ""),
         (3, 2, None, False, ""),  # of two ranks there is nothing to tell
         (2, 3, None, True, ""),  # ranks that wait for a core are in no place
     ],
@@ -33,7 +36,7 @@ def test_of_ranks_that_are_not_bound_a_line_says_so(
     nodes, each, cpus, waits, said, make_regular, make_measurements, tmp_path: Path, caplog
 ):
     cluster = make_regular([nodes, each], [2 * US, US]).shuffled(1)
-    own = [None] * (nodes * each) if cpus is None else [str(rank) for rank in range(nodes * each)]
+    own = [str(rank) if cpus == "own" else cpus for rank in range(nodes * each)]
     found = make_measurements(cluster, hosts=[f"n{label}" for label in cluster.paths[1]], cpus=own)
     write_measurements(tmp_path / "m.jsonl", replace(found, provenance={"oversubscribed": waits}))
     with caplog.at_level(logging.WARNING, "isochrone"):

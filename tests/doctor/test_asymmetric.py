@@ -177,3 +177,13 @@ def test_a_few_pairs_that_are_not_connected_can_be_judged(
     (found,) = doctor(tmp_path, fault, ["--pairs", "2-6,0-5"], capsys)
     assert found["ranks"] == [2, 6]
     assert found["factor"] > 1.3
+
+
+def test_a_clock_without_a_resolution_tells_nothing_of_times_of_nothing() -> None:
+    fine = measured(1, slow={(1, 4): 2.0}, resolution_s=0.0)
+    none_s = np.zeros(len(SIZES_BYTES))
+    nothing = dataclasses.replace(
+        fine.parameters[2, 3], gap_s=none_s, send_overhead_s=none_s, receive_overhead_s=none_s
+    )
+    (found,) = asymmetric(dataclasses.replace(fine, parameters={**fine.parameters, (2, 3): nothing}))
+    assert (found.sender, found.receiver) == (1, 4)

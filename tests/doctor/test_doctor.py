@@ -18,7 +18,7 @@ from isochrone.doctor.residuals import against_older, against_their_like, usual_
 from isochrone.errors import IsochroneError
 from isochrone.evaluate.noise import Noise, disturb
 from isochrone.files import Measurements, PairParameters, Place, write_measurements
-from isochrone.steps.doctor import doctor
+from isochrone.steps.doctor import doctor, examine
 
 SIZES_BYTES = (0, 65536)
 NODE = np.arange(64) // 8
@@ -53,6 +53,12 @@ def noisy(measurements: Measurements, seed: int) -> Measurements:
 def of_pair(measurements: Measurements, first: int, second: int) -> np.ndarray:
     """Its least round trip of each size."""
     return measurements.rtt_min_s[measurements.find(first, second)]
+
+
+def again(measurements: Measurements, first: int, second: int) -> np.ndarray:
+    """It as what was measured alone: the least round trips and the medians, [2, size]."""
+    at = measurements.find(first, second)
+    return np.stack([measurements.rtt_min_s[at], measurements.rtt_median_s[at]])
 
 
 def judged(measurements: Measurements) -> list[Finding]:
@@ -228,9 +234,9 @@ def test_a_pair_that_was_only_disturbed_is_repeated_alone_and_no_finding() -> No
     assert found.suspect.name == name
     (pair,) = to_repeat(slow, usual_levels(slow), np.random.default_rng(1))
     assert pair == (4, 40)
-    fast = of_pair(noisy(cluster(), 2), *pair)
+    fast = again(noisy(cluster(), 2), *pair)
     assert judged(dataclasses.replace(slow, alone={pair: fast})) == []
-    (still,) = judged(dataclasses.replace(slow, alone={pair: of_pair(slow, *pair)}))
+    (still,) = judged(dataclasses.replace(slow, alone={pair: again(slow, *pair)}))
     assert still.suspect.name == name
 
 
@@ -242,7 +248,7 @@ def repeated_alone(
     random = np.random.default_rng(seed)
     while pairs := to_repeat(together, levels, random):
         assert not set(pairs) & set(together.alone)
-        more = {pair: of_pair(alone, *pair) for pair in pairs}
+        more = {pair: again(alone, *pair) for pair in pairs}
         together = dataclasses.replace(together, alone={**together.alone, **more})
     return judged(together), together
 
@@ -275,8 +281,8 @@ def test_what_was_not_looked_at_alone_is_not_named_where_other_pairs_were(
 ) -> None:
     pairs, factor, sizes, name = FAULTS["way"]
     slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
-    other = {(0, 1): of_pair(slow, 0, 1)}
-    between = {(8, 48): of_pair(slow, 8, 48)}
+    other = {(0, 1): again(slow, 0, 1)}
+    between = {(8, 48): again(slow, 8, 48)}
     for alone, named in (({}, [name]), (other, []), (between, [name])):
         caplog.clear()
         path = tmp_path / "m.jsonl"
@@ -284,6 +290,19 @@ def test_what_was_not_looked_at_alone_is_not_named_where_other_pairs_were(
         _, found = doctor(path)
         assert [finding.suspect.name for finding in found if isinstance(finding, Finding)] == named
         assert ("not named: 1 more part that looked slow" in caplog.text) == (not named)
+
+
+def test_where_nothing_was_measured_at_once_all_that_is_slow_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs, factor, sizes, name = FAULTS["way"]
+    slow = noisy(slowed(cluster(), pairs, factor, sizes), 1)
+    for together in ("none", "nodes"):
+        told = {"command": ["isochrone-probe", "--together", together]}
+        found = dataclasses.replace(slow, alone={(0, 1): again(slow, 0, 1)}, provenance=told)
+        named = [finding.suspect.name for finding in examine(found, tmp_path) if isinstance(finding, Finding)]
+        assert named == ([name] if together == "none" else [])
+        assert ("probe again with --together none" in caplog.text) == (together == "nodes")
 
 
 def test_pairs_whose_parameters_were_measured_alone_count_as_such() -> None:
@@ -294,7 +313,7 @@ def test_pairs_whose_parameters_were_measured_alone_count_as_such() -> None:
         rtt_s = np.repeat(of_pair(of, 4, 40)[:, None], 4, axis=1)
         none_s = np.zeros(len(SIZES_BYTES))
         found = PairParameters(40, 4, SIZES_BYTES, rtt_s, none_s, none_s, none_s)
-        other = {(0, 1): of_pair(slow, 0, 1)}
+        other = {(0, 1): again(slow, 0, 1)}
         return dataclasses.replace(slow, alone=other, parameters={(40, 4): found})
 
     (finding,) = judged(with_parameters(slow))

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import io
 import random
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from isochrone.errors import IsochroneError
-from isochrone.files.matrix import is_matrix, read_matrix
+from isochrone.files.matrix import _cells, is_matrix, read_matrix
 from isochrone.files.place import UNKNOWN_HOST
 from isochrone.steps.detect import detect, topology_beside
 
@@ -53,6 +55,30 @@ def test_short_lines_and_commas_at_the_end_are_a_triangle_too(tmp_path: Path) ->
     path = tmp_path / "m.csv"
     path.write_text("0,\n12,0,\n30,32,0,\n31,33,20,0,\n")
     assert half_round_trips(path) == pytest.approx([12e-9, *MEAN_S[1:]])
+
+
+@pytest.mark.parametrize("name", ["m.npy", "m.csv"])
+@pytest.mark.parametrize(("of", "first"), [(np.tril, 12e-9), (np.triu, 10e-9)])
+def test_a_triangle_of_zeros_is_not_given(
+    tmp_path: Path, name: str, of: Callable[[np.ndarray], np.ndarray], first: float
+) -> None:
+    path = tmp_path / name
+    if name == "m.npy":
+        np.save(path, of(VALUES))
+    else:
+        path.write_text(csv(of(VALUES), ","))
+    assert half_round_trips(path) == pytest.approx([first, *MEAN_S[1:]])
+
+
+def test_a_line_is_not_taken_apart_beyond_what_is_too_much() -> None:
+    for separator in (",", ";", "\t", " "):
+        line = f"1{separator}" * 1_000_000
+        tracemalloc.start()
+        with pytest.raises(IsochroneError, match="more than 4096 ranks"):
+            _cells(line, "m.csv:1")
+        _, most_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most_bytes < 4 * len(line)
 
 
 def lines(rows: list[list[float]]) -> str:
@@ -143,6 +169,11 @@ def test_numpy_arrays_of_any_number_and_unit(tmp_path: Path) -> None:
         ("0,inf\ninf,0\n", "ranks 0 and 1 have inf"),
         ("0,1e300\n1e300,0\n", "longer than a life"),
         ("0,0\n0,0\n", "ranks 0 and 1 have 0"),
+        ("0,5,5\n5,0,0\n5,5,0\n", "ranks 1 and 2 have 0 one way and 5 the other"),
+        ("0,5,5\n5,0,-1\n5,9,0\n", "ranks 1 and 2 have -1 one way and 9 the other"),
+        ("0,-1,-1\n5,0,-1\n5,5,0\n", "ranks 0 and 1 have -1 one way and 5 the other"),
+        ("0,0,0\n5,0,0\n5,0,0\n", "ranks 1 and 2 have 0"),
+        ("0,inf\n5,0\n", "ranks 0 and 1 have inf one way and 5 the other"),
         ("0," * 5000 + "\n", "more than 4096 ranks"),
     ],
 )

@@ -259,3 +259,66 @@ def test_a_key_that_occurs_twice_is_refused(write):
     line = json.dumps(PAIRS[0])[:-1] + ', "at_s": 3}'
     with pytest.raises(IsochroneError, match="a key occurs twice"):
         read_measurements(write(HEADER, line, PAIRS[1]))
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("name", ["rtt_min_s", "rtt_median_s", "send_overhead_s"])
+def test_a_size_that_has_no_time_has_none_in_all_lists(write, name, plain):
+    more = {} if plain else {"repetitions": [10, 10]}
+    line = pair(0, 1, **more)
+    line[name][1] = None
+    path = write(HEADER, line, END)
+    with pytest.raises(IsochroneError, match=f"{path}:2: .*must be null for the same sizes"):
+        read_measurements(path)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("sizes", [[0, 1024], [1024, 0]])
+def test_the_smallest_size_has_a_time_wherever_it_is(write, sizes, plain):
+    def told(at):
+        line = pair(0, 1, **({} if plain else {"repetitions": [10 * (k != at) for k in range(2)]}))
+        for name in ("rtt_min_s", "rtt_median_s", "send_overhead_s"):
+            line[name][at] = None
+        return write({**HEADER, "sizes_bytes": sizes}, line, END)
+
+    assert read_measurements(told(sizes.index(1024))).pairs_measured == 1
+    path = told(sizes.index(0))
+    with pytest.raises(IsochroneError, match=f"{path}:2: there must be a time for the smallest size"):
+        read_measurements(path)
+
+
+def test_what_was_measured_alone_is_read_with_its_medians(write, tmp_path):
+    measurements = read_measurements(write(HEADER, *PAIRS, pair(0, 1, 5e-7, alone=True), END))
+    write_measurements(tmp_path / "again.jsonl", measurements)
+    for found in (measurements, read_measurements(tmp_path / "again.jsonl")):
+        assert found.alone[0, 1].tolist() == [[5e-7, 1e-6], [1e-6, 1.5e-6]]
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words", "at_once"),
+    [
+        ("aabb", [], True),
+        ("aabb", ["--together", "nodes"], True),
+        ("aabb", ["--together", "none"], False),
+        ("aabb", ["--together=none"], False),
+        ("aaaa", [], False),  # one host
+        ("aaab", [], False),  # what is within the one waits for what is between them
+        ("abc", [], False),
+        ("abcd", [], True),
+        ("aaaa", ["--together", "all"], True),
+        ("aab", ["--together", "all"], False),
+        ("aaaa", ["--clusters", "(0-1)(2-3)"], True),
+    ],
+)
+def test_it_follows_from_the_command_whether_pairs_were_measured_at_once(write, hosts, words, at_once):
+    places = [{"host": host, "cpus": str(k), "signature": "x"} for k, host in enumerate(hosts)]
+    command = ["/x/isochrone-probe", "--output", "m.jsonl", *words, "--seed", "1"]
+    changes = {"ranks": len(hosts), "places": places, "provenance": {"command": command}}
+    assert read_measurements(write({**HEADER, **changes}, PAIRS[0], END)).at_once == at_once
+
+
+@pytest.mark.parametrize("told", [{}, {"command": 3}, {"command": ["isochrone", "merge"]}])
+def test_of_a_file_of_another_program_any_pairs_may_have_been_measured_at_once(write, told):
+    places = [{"host": "n0", "cpus": str(k), "signature": "x"} for k in range(4)]
+    header = {**HEADER, "ranks": 4, "places": places, "provenance": told}
+    assert read_measurements(write(header, PAIRS[0], END)).at_once

@@ -18,6 +18,8 @@ from isochrone.files import (
     read_topology,
 )
 from isochrone.merge import merged_topology
+from isochrone.merge.chain import Step
+from isochrone.merge.tree import _titles
 from isochrone.steps.merge import merge
 
 
@@ -52,6 +54,18 @@ def test_hosts_without_a_measured_way_are_alike_to_none_and_it_is_said(tmp_path:
     assert links is not None
     assert links.pairs is None
     assert links.latency_s == max(level.links.latency_s for level in found.topology.levels if level.links)
+
+
+@pytest.mark.parametrize("inside", [["site", "machine"], ["machine", "site"], ["switch", "switch"]])
+def test_no_two_levels_have_one_name(inside: list[str]) -> None:
+    of = places(hosts(0, 1, 2, 3), 2)
+    steps = [
+        Step(name, {}, {place.key: at // each for at, place in enumerate(of)})
+        for name, each in zip(["", *inside], (8, 4, 2), strict=True)
+    ]
+    titles = _titles(steps, of)
+    assert len(set(titles)) == len(titles)
+    assert titles[0] == "machine"
 
 
 def test_levels_of_two_names_are_one_where_they_divide_hosts_alike(tmp_path: Path) -> None:

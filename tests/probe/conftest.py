@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 NATIVE = Path(__file__).resolve().parents[2] / "native" / "mpi"
+CORE = NATIVE.parent / "core"
 TIMEOUT_S = 120
 
 # Hosts are named as the simulated clusters name theirs: node, and core on it. Bandwidth is boundless, since
@@ -118,14 +119,24 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """compiled(mpi): the probe's executable, compiled when it is asked for first."""
     folder = tmp_path_factory.mktemp("compiled")
     # One translation unit, because the headers of JSON and of the command line take most of the time.
-    sources = [path for room in ("comm", "clock", "probe") for path in sorted((NATIVE / room).glob("*.cpp"))]
+    rooms = [*(NATIVE / room for room in ("comm", "clock", "probe")), CORE / "json"]
+    sources = [path for room in rooms for path in sorted(room.glob("*.cpp"))]
     unit = folder / "probe.cpp"
     unit.write_text("".join(f'#include "{path}"\n' for path in sources), encoding="utf-8")
 
     def compile_for(mpi: str) -> Path:
         program = folder / mpi
         if not program.exists():
-            command = [*COMPILERS[mpi], "-std=c++20", "-O0", f"-I{NATIVE}", str(unit), "-o", str(program)]
+            command = [
+                *COMPILERS[mpi],
+                "-std=c++20",
+                "-O0",
+                f"-I{NATIVE}",
+                f"-I{CORE}",
+                str(unit),
+                "-o",
+                str(program),
+            ]
             subprocess.run(command, check=True)
         return program
 

@@ -97,7 +97,10 @@ DAMAGES = {
     "a negative time": pair_line("[0,1]", "[-1,0]"),
     "a time that is no number": pair_line("[0,1]", '["a",0]'),
     "an infinite time": pair_line("[0,1]", "[1e999,0]"),
+    "a time that only one list has": pair_line("[0,1]", "[0,null]"),
     "an endless line": "[" * 200_000,
+    "too deep a pair": pair_line("[" * 100_000 + "]" * 100_000),
+    "too deep objects": '{"pair":' * 100_000 + "0" + "}" * 100_000,
     "an empty line": "",
 }
 
@@ -116,6 +119,17 @@ def test_a_file_damaged_in_the_middle_is_refused_in_one_line(probe: Any, output:
     assert [f"{output}:2: damaged" in message for message in ended.messages] == [True]
     assert len(ended.messages[0]) < 400 + len(str(output))
     assert output.read_bytes() == before
+
+
+@pytest.mark.parametrize("probe", ["smpi"], indirect=True)
+def test_a_header_that_is_nested_too_deeply_is_refused_in_one_line(probe: Any, output: Path) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    output.write_text(f'{{"isochrone":"measurements","schema_version":1,"ranks":{deep}}}\n', encoding="utf-8")
+
+    ended = probe.run(3, "--output", str(output), *QUICK)
+
+    assert ended.code == 2
+    assert [f"{output}:1: not a file of measurements" in message for message in ended.messages] == [True]
 
 
 @pytest.mark.parametrize("probe", ["smpi"], indirect=True)

@@ -2,6 +2,7 @@
 #include "json/read.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <stdexcept>
 
 namespace isochrone::core::json {
@@ -32,6 +33,25 @@ double quantity(const nlohmann::json& value, const std::string& what) {
 const nlohmann::json& list(const nlohmann::json& value, const std::string& what) {
     if (!value.is_array()) throw std::invalid_argument(what + " is not a list");
     return value;
+}
+
+bool too_deep(std::string_view text) {
+    constexpr int most = 64;
+    int depth = 0;
+    bool in_string = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char c = text[at];
+        if (in_string && c == '\\') {
+            ++at;
+        } else if (c == '"') {
+            in_string = !in_string;
+        } else if (!in_string && (c == '[' || c == '{')) {
+            if (++depth > most) return true;
+        } else if (!in_string && (c == ']' || c == '}')) {
+            --depth;
+        }
+    }
+    return false;
 }
 
 std::string message(const nlohmann::json::exception& error) {

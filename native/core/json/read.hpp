@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace isochrone::core::json {
 
@@ -21,6 +22,10 @@ inline constexpr std::int64_t largest_integer = std::int64_t{1} << 53;
 
 /// The value itself, which must be a list: the library would go through anything else as if it were one.
 [[nodiscard]] const nlohmann::json& list(const nlohmann::json& value, const std::string& what);
+
+/// Whether lists and objects are within each other more than 64 times in a text, which no file of Isochrone's
+/// needs: the library copies, compares and writes such values by as many calls within each other.
+[[nodiscard]] bool too_deep(std::string_view text);
 
 /// What the library says of a text that is not JSON, or not of the expected form, without its own error
 /// numbers.

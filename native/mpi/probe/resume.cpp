@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "comm/program.hpp"
+#include "json/read.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -45,6 +46,11 @@ bool at_end(std::FILE* file) {
     return false;
 }
 
+/// What is no JSON, or not to be handled, is discarded.
+json parsed(const std::string& text) {
+    return core::json::too_deep(text) ? json(json::value_t::discarded) : json::parse(text, nullptr, false);
+}
+
 std::string describe(const json& value) {
     std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
     if (text.size() > 80) text = text.substr(0, 77) + "...";
@@ -69,7 +75,7 @@ std::string what_differs(const json& theirs, const json& ours) {
 }
 
 void check_header(const Line& line, const std::string& where, const json& ours) {
-    const json theirs = line.complete ? json::parse(line.text, nullptr, false) : json();
+    const json theirs = line.complete ? parsed(line.text) : json();
     if (!theirs.is_object() || theirs.value("isochrone", json()) != "measurements") {
         throw Failure(comm::usage_error, where + ": not a file of measurements: choose another --output");
     }
@@ -100,7 +106,7 @@ bool is_times(const json& record, const char* key, std::size_t sizes) {
 /// A complaint about the line, or nothing if it was taken in.
 std::string take(const Line& line, std::size_t sizes, std::int64_t ranks, Resume& resume) {
     if (!line.complete) return line.text.size() < line.bytes ? "longer than any measurement" : "not complete";
-    const json record = json::parse(line.text, nullptr, false);
+    const json record = parsed(line.text);
     if (!record.is_object()) return "not a JSON object";
     if (record.contains("end")) {
         resume.ended = true;
@@ -120,6 +126,10 @@ std::string take(const Line& line, std::size_t sizes, std::int64_t ranks, Resume
     if (low < 0 || low >= high || high >= ranks) return "no pair of ranks";
     for (const char* key : {"rtt_min_s", "rtt_median_s", "send_overhead_s"}) {
         if (!is_times(record, key, sizes)) return std::string(key) + " is no list of one time for each size";
+        for (std::size_t size = 0; size < sizes; ++size) {
+            if (record[key][size].is_null() != record["rtt_min_s"][size].is_null())
+                return std::string(key) + " and rtt_min_s have no times for different sizes";
+        }
     }
     // A pair may have been measured again, with all its parameters: then the last line counts.
     resume.done.insert(static_cast<int>(low), static_cast<int>(high));

@@ -76,6 +76,7 @@ bool have_equal_sizes(const std::map<std::string, std::vector<int>>& a,
 }  // namespace
 
 Mapping parse_mapping(std::string_view text) {
+    if (json::too_deep(text)) throw std::invalid_argument("it is nested too deeply");
     try {
         return read(Document::parse(text));
     } catch (const Document::exception& error) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _SHARE = 0.25
 """Of the fast mode."""
+
+_PAIR = re.compile("([0-9]{1,9})-([0-9]{1,9})")
 
 
 @on_target
@@ -229,8 +232,11 @@ def _print_estimate(found: Estimate, simulated: bool, as_json: bool) -> None:
 def _parse_pairs(text: str) -> list[tuple[int, int]]:
     pairs = []
     for word in text.split(","):
-        low, dash, high = word.partition("-")
-        if not (dash and low.isdecimal() and high.isdecimal() and int(low) < int(high)):
-            raise UsageError(f"{word!r} is no pair of ranks", "--pairs", "write the lesser first, as 0-5,2-3")
-        pairs.append((int(low), int(high)))
+        pair = _PAIR.fullmatch(word)
+        if pair is None or not int(pair[1]) < int(pair[2]):
+            shown = word if len(word) <= 40 else f"{word[:40]}…"
+            raise UsageError(
+                f"{shown!r} is no pair of ranks", "--pairs", "write the lesser first, as 0-5,2-3"
+            )
+        pairs.append((int(pair[1]), int(pair[2])))
     return pairs

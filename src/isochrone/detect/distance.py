@@ -31,8 +31,8 @@ class Distances:
         host_of: [place], number of the place's host.
         first, second: [pair], the two ranks, ``first < second``; no pair is there twice.
         log_s: [pair], logarithm of the distance in seconds.
-        usual_log_s: [pair], the same of the median of the repetitions instead of the least; where that is
-            not known, ``log_s``.
+        usual_log_s: [pair], the same of the median of the repetitions instead of the least, the lesser one
+            of a pair that was measured twice; where that is not known, ``log_s``.
         noise: how far the logarithm of a distance scatters from message to message; 0 where it is not known.
     """
 
@@ -74,19 +74,22 @@ def distances(measurements: Measurements) -> Distances:
     """
     measurements.check_ended()
     i, j, least = measurements.first, measurements.second, _one_way_s(measurements)
+    usual = measurements.rtt_median_s[:, measurements.smallest] / 2
     if measurements.alone:
-        # What holds up a whole measurement of a pair seldom does so twice.
-        # A pair that was not measured itself is left so: it has no median that this could be the least of.
+        # What holds up a whole measurement of a pair seldom does so twice: of its two measurements the better
+        # tells both what the least is and what is usual. A pair that was not measured itself is left out.
         at = measurements.find(*np.array(list(measurements.alone)).T)
-        again_s = np.array([alone_s[measurements.smallest] for alone_s in measurements.alone.values()]) / 2
-        again_s = np.maximum(again_s, measurements.least_s)
-        least[at[at >= 0]] = np.minimum(least[at[at >= 0]], again_s[at >= 0])
+        again_s = np.array(list(measurements.alone.values()))[:, :, measurements.smallest] / 2
+        here, again_s = at[at >= 0], again_s[at >= 0]
+        # A size may have taken too long the second time only.
+        least[here] = np.fmin(least[here], np.maximum(again_s[:, 0], measurements.least_s))
+        usual[here] = np.fmin(usual[here], again_s[:, 1])
     distinct, ranks = distinct_places(measurements.places)
     place_of = np.array(ranks, dtype=np.int64)
     told = np.flatnonzero(~np.isnan(least))
     i, j, least = i[told], j[told], least[told]
     together = place_of[i] == place_of[j]
-    spread = spread_of(least, measurements.rtt_median_s[told, measurements.smallest] / 2)
+    spread = spread_of(least, usual[told])
     typical = float(np.median(spread)) if len(spread) else 0.0
     noise = scatter_of_least(measurements.usual_repetitions) * typical
     log_s = np.log(least)

@@ -41,8 +41,18 @@ def level_names(partitions: Sequence[Ints], known: Sequence[Known], hosts: int) 
             best = max(scores, key=lambda k: scores[k], default=None)
             if best is not None and scores[best] >= least and part.name not in names.values():
                 names[best] = part.name
-    names[0] = "node" if hosts == 1 else "site" if "machine" in names.values() else "machine"
-    return tuple(names.get(k, f"group-{k}") for k in range(len(partitions)))
+    return with_outermost([names.get(k, f"group-{k}") for k in range(1, len(partitions))], hosts)
+
+
+def with_outermost(inside: Sequence[str], hosts: int) -> tuple[str, ...]:
+    """The names of all levels, outermost first, no two alike, from those of the levels inside the outermost:
+    one whose name that has to have is ``group-N``, and so is one that is called as another outside it.
+    """
+    own = ("node",) if hosts == 1 else ("machine", "site")
+    names = [next((name for name in own if name not in inside), own[0])]
+    for k, name in enumerate(inside, 1):
+        names.append(f"group-{k}" if name in names else name)
+    return tuple(names)
 
 
 def accuracies(partitions: Sequence[Ints], known: Sequence[Known]) -> dict[str, float]:

@@ -109,7 +109,8 @@ def asymmetric(measurements: Measurements) -> list[Asymmetry]:
     pairs = both_directions(measurements)
     if not pairs:
         return []
-    least_s = _RESOLUTIONS * measurements.resolution_s
+    # A clock without a resolution, as another tool may write it, tells no time from none either.
+    least_s = max(_RESOLUTIONS * measurements.resolution_s, measurements.least_s)
     worst: dict[tuple[int, int], Asymmetry] = {}
     for parameter in ("gap", "send overhead", "receive overhead"):
         sizes, there_s, back_s = _both(measurements.parameters, pairs, parameter)

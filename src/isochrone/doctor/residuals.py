@@ -166,7 +166,7 @@ def _alone_s(measurements: Measurements) -> dict[tuple[int, int], Floats]:
     """Of the pairs that were measured while no other was, the least round trips, [size]; NaN for sizes that
     were not. Where some were repeated alone, parameters were measured alone too.
     """
-    found = dict(measurements.alone)
+    found = {pair: least_s for pair, (least_s, _) in measurements.alone.items()}
     for (sender, receiver), parameters in measurements.parameters.items() if found else ():
         least_s = dict(zip(parameters.sizes_bytes, parameters.rtt_s[:, 0].tolist(), strict=True))
         pair = (min(sender, receiver), max(sender, receiver))

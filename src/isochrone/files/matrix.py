@@ -39,12 +39,12 @@ def is_matrix(path: Path) -> bool:
 def read_matrix(path: Path, unit: str) -> Measurements:
     """A square matrix of one-way latencies as measurements of one message size.
 
-    The lower triangle is enough, or the upper one; of two values for a pair the mean counts, and what is on
-    the diagonal does not. Cells of a text file stand between commas, semicolons, tabs or spaces; beside
-    semicolons or tabs, a comma is a decimal one. Lines that begin with ``#`` are left out. Ranks are numbered
-    as the rows. Lines of one cell, two, three and so on are the lower triangle with its diagonal, or without
-    it where an empty line, that of rank 0, stands before them; the upper one likewise, with its empty line
-    at the end.
+    The lower triangle is enough, or the upper one, the other being empty or all 0; of two values for a pair
+    the mean counts, and what is on the diagonal does not. Cells of a text file stand between commas,
+    semicolons, tabs or spaces; beside semicolons or tabs, a comma is a decimal one. Lines that begin with
+    ``#`` are left out. Ranks are numbered as the rows. Lines of one cell, two, three and so on are the lower
+    triangle with its diagonal, or without it where an empty line, that of rank 0, stands before them; the
+    upper one likewise, with its empty line at the end.
 
     Args:
         path: of the file; the suffix says which format it has. ``-`` is standard input, as text.
@@ -200,7 +200,9 @@ def _check_head(rows: list[list[float]], where: str) -> None:
 def _cells(line: str, where: str) -> list[float]:
     """The numbers of a line; NaN for empty cells."""
     separator = next((mark for mark in ";\t," if mark in line), None)
-    words = line.strip().split() if separator is None else line.rstrip("\r\n").split(separator)
+    # A line may be as long as a file: it is not taken apart beyond what is too much.
+    whole = line.strip() if separator is None else line.rstrip("\r\n")
+    words = whole.split(separator, MOST_SQUARE + 1)
     _check_size(len(words) - 1, where)
     cells = []
     for word in words:
@@ -228,34 +230,49 @@ def _check_size(ranks: int, where: str) -> None:
 
 
 def _symmetric(values: Array, path: Path) -> Array:
-    """Both triangles from one or both, NaN on the diagonal.
+    """Both triangles from one or both, NaN on the diagonal. A triangle of nothing but zeros, as numpy.tril
+    leaves it, is one that is not given.
 
     Raises:
-        IsochroneError: a pair has no value, or one that is not above 0.
+        IsochroneError: a pair has no value, or one in either direction that is not above 0.
     """
     np.fill_diagonal(values, np.nan)
+    lower, upper = np.tril_indices(len(values), -1), np.triu_indices(len(values), 1)
+    for given, not_given in ((lower, upper), (upper, lower)):
+        # Where neither is given, as of the one pair of two ranks, both stay as they are.
+        if np.all(values[not_given] == 0) and np.any(values[given] > 0):
+            values[not_given] = np.nan
+    _check_directions(values, path)
     other = values.T
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, (values + other) / 2))
-    np.fill_diagonal(both, 1.0)
-    bad = np.argwhere(~(np.isfinite(both) & (both > 0)))
-    if len(bad):
-        i, j = bad[0].tolist()
-        what = "no value" if np.isnan(both[i, j]) else f"{both[i, j]:g}"
-        raise IsochroneError(
-            f"ranks {i} and {j} have {what}", str(path), "give a latency above 0 for each pair"
-        )
-    np.fill_diagonal(both, np.nan)
     _compare_directions(values, path)
     return both
+
+
+def _check_directions(values: Array, path: Path) -> None:
+    """Raises IsochroneError for a pair that has no value, or one that is not a latency: its mean with that of
+    the other direction might look like one.
+    """
+    bad = ~(np.isnan(values) | (np.isfinite(values) & (values > 0)))
+    bad |= np.isnan(values) & np.isnan(values.T) & ~np.eye(len(values), dtype=bool)
+    if not bad.any():
+        return
+    i, j = sorted(np.argwhere(bad)[0].tolist())
+    ways = dict.fromkeys(f"{value:g}" for value in (values[i, j], values[j, i]) if not np.isnan(value))
+    what = " one way and ".join(ways) + (" the other" if len(ways) > 1 else "")
+    raise IsochroneError(
+        f"ranks {i} and {j} have {what or 'no value'}",
+        str(path),
+        "give a latency above 0 for each pair; of a triangle, leave the other one empty or all 0",
+    )
 
 
 def _compare_directions(values: Array, path: Path) -> None:
     """Says how many pairs differ by direction, farther than others do, and the worst of them."""
     i, j = np.triu_indices(len(values), 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.abs(np.log(values[i, j]) - np.log(values[j, i]))
-    # Pairs that have one direction only agree; one that is 0 is as far apart as can be.
+    apart = np.abs(np.log(values[i, j]) - np.log(values[j, i]))
+    # Pairs that have one direction only agree.
     apart[np.isnan(apart)] = 0.0
     unlike = apart > max(np.log(_UNLIKE), _UNUSUALLY * float(np.median(apart)) if len(apart) else 0.0)
     if unlike.any():

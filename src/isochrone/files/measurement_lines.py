@@ -53,6 +53,7 @@ class Collector:
         self.places = head.places
         self._header = head
         self._sizes = len(head.sizes_bytes)
+        self._smallest = head.sizes_bytes.index(min(head.sizes_bytes))
         check_places(self.places, where)
         if len(self.places) != self.ranks:
             raise _damaged(f"{len(self.places)} places for {self.ranks} ranks", where)
@@ -100,7 +101,7 @@ class Collector:
         first, second = line.pair
         self._clock.at(line.at_s)
         if line.alone:
-            self.alone[first, second] = values[0]
+            self.alone[first, second] = values[:2]
             return first, second
         # What was chosen to be measured follows from the round trips of before: parameters leave them.
         cell = min(line.pair) * self.ranks + max(line.pair)
@@ -129,7 +130,8 @@ class Collector:
             values.shape[2] != self._sizes
             or np.any(pairs >= self.ranks)
             or np.any(pairs[:, 0] == pairs[:, 1])
-            or np.isnan(values[:, :, 0]).any()
+            or np.isnan(values[:, :, self._smallest]).any()
+            or np.any(np.isnan(values) != np.isnan(values[0]))
             or np.any(values[0] > values[1])
         ):
             for number, line in plain:
@@ -153,8 +155,11 @@ class Collector:
         if any(len(each) != self._sizes for each in times):
             raise _damaged(f"there must be {self._sizes} values, one per size", where)
         values = np.array(times, dtype=np.float64)
-        if np.isnan(values[:, 0]).any():
-            raise _damaged("there must be a time for the first size", where)
+        measured = ~np.isnan(values)
+        if not measured[:, self._smallest].all():
+            raise _damaged("there must be a time for the smallest size", where)
+        if np.any(measured != measured[0]):
+            raise _damaged(f"{', '.join(VALUES)} must be null for the same sizes", where)
         if np.any(values[0] > values[1]):
             raise _damaged("rtt_min_s is greater than rtt_median_s", where)
         return values
@@ -247,10 +252,15 @@ def _lines(measurements: Measurements) -> Iterator[Pair | Stream | End]:
             repetitions=() if set(counts[k]) == {measurements.repetitions} else tuple(counts[k]),
             plogp=tuple(each.direction for each in directions if each is not None),
         )
-    for pair, least_s in measurements.alone.items():
-        times = _or_none(least_s)
+    for pair, (least_s, median_s) in measurements.alone.items():
+        least = _or_none(least_s)
         yield Pair(
-            pair=pair, rtt_min_s=times, rtt_median_s=times, send_overhead_s=times, at_s=at_s, alone=True
+            pair=pair,
+            rtt_min_s=least,
+            rtt_median_s=_or_none(median_s),
+            send_overhead_s=least,
+            at_s=at_s,
+            alone=True,
         )
     for stream in measurements.streams:
         yield replace(stream, at_s=at_s)

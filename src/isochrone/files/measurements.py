@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -42,14 +44,14 @@ class Measurements:
         first, second: [pair], the two ranks of each pair that was measured, ``first < second``, ascending by
             the first, then by the second; no pair is there twice.
         rtt_min_s, rtt_median_s, send_overhead_s: [pair, size] in seconds; NaN for sizes that would have taken
-            too long; never those for the first size.
+            too long, the same in all three; never those for the smallest size.
         elapsed_s: time that the probe took, all its runs together.
         ended: whether the probe measured all that it was to measure.
         plogp: how the parameters were measured; None if they were not.
         parameters: all PLogP parameters, for pairs and directions that have them, by sender and receiver.
         streams: messages of several pairs at once.
-        alone: of some pairs that were measured again while no other was, the least round trips, [size] in
-            seconds.
+        alone: of some pairs that were measured again while no other was, the least round trips and the
+            medians, [2, size] in seconds; NaN for sizes that would have taken too long.
         counts: [pair, size], round trips of each, 0 where there are none; None if all have as many as
             `repetitions`.
     """
@@ -199,7 +201,7 @@ class Measurements:
             sizes_bytes=self.sizes_bytes[chosen],
             **kept._arrays(lambda array: array[:, chosen]),
             parameters={},
-            alone={pair: least_s[chosen] for pair, least_s in self.alone.items()},
+            alone={pair: times_s[:, chosen] for pair, times_s in self.alone.items()},
         )
 
     @property
@@ -220,6 +222,27 @@ class Measurements:
     def oversubscribed(self) -> bool:
         """Whether ranks had to share CPUs, as far as the probe could tell."""
         return bool(self.provenance.get("oversubscribed"))
+
+    @property
+    def at_once(self) -> bool:
+        """Whether pairs may have been measured at once: whether there are two that have no group of ranks in
+        common which the probe lets take turns. Where its command line is not known, any two pairs may.
+        """
+        told = self.provenance.get("command")
+        command = [str(word) for word in told] if isinstance(told, list) else []
+        together = "all"
+        if command and Path(command[0]).name == "isochrone-probe":
+            together = _option(command, "--together") or (
+                "all" if _option(command, "--clusters") else "nodes"
+            )
+        groups: list[Any] = list(range(self.ranks))
+        if together == "none":
+            groups = [0] * self.ranks
+        elif together == "nodes":
+            groups = [place.host for place in self.places]
+        sizes = Counter(groups).values()
+        several = sum(size > 1 for size in sizes)
+        return several + (len(sizes) - several) // 2 > 1
 
     @cached_property
     def _cells(self) -> Ints:
@@ -243,6 +266,17 @@ def last_of_each(first: Ints, second: Ints, ranks: int) -> Ints:
     _, at = np.unique(_cells(first, second, ranks)[::-1], return_index=True)
     last: Ints = len(first) - 1 - at
     return last
+
+
+def _option(command: Sequence[str], option: str) -> str | None:
+    """What a command line gives an option, the last time that it is there; None where it is not."""
+    given = None
+    for word, following in zip(command, [*command[1:], ""], strict=True):
+        if word == option:
+            given = following
+        elif word.startswith(f"{option}="):
+            given = word.partition("=")[2]
+    return given
 
 
 def _cells(first: npt.ArrayLike, second: npt.ArrayLike, ranks: int) -> Ints:

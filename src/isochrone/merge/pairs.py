@@ -50,9 +50,9 @@ def merged_measurements(
         for stream in each.streams:
             pairs = tuple((number[a], number[b]) for a, b in stream.pairs)
             streams.append(structs.replace(stream, pairs=pairs))
-        for (a, b), least_s in each.alone.items():
+        for (a, b), times_s in each.alone.items():
             low, high = sorted((number[a], number[b]))
-            alone[low, high] = least_s[columns]
+            alone[low, high] = times_s[:, columns]
     last = found[-1]
     first, second = np.concatenate(ends, axis=1)
     chosen = last_of_each(first, second, len(places))

@@ -239,20 +239,18 @@ def _titles(steps: Sequence[Step], places: Sequence[Place]) -> list[str]:
     """Names of the levels: as the surveys have them, else as a detection would name them."""
     # Loaded here, because every program on a plan waits for it, and most plans are not merged.
     from isochrone.detect.known import host_partitions
-    from isochrone.detect.labels import level_names
+    from isochrone.detect.labels import level_names, with_outermost
 
     partitions = [np.array([step.group[place.key] for place in places], dtype=np.int64) for step in steps]
     hosts = len({place.host for place in places})
     found = list(level_names(partitions, host_partitions(places), hosts))
-    given = [step.name for step in steps]
-    given[0] = ""  # what was around one survey's hosts may be inside now
-    taken = set(given) - {""}
-    named = [
-        name if name else (other if other not in taken else f"group-{at}")
-        for at, (name, other) in enumerate(zip(given, found, strict=True))
+    # What was around one survey's hosts may be inside now.
+    given = [step.name for step in steps[1:]]
+    inside = [
+        name if name else (other if other not in given else f"group-{at}")
+        for at, (name, other) in enumerate(zip(given, found[1:], strict=True), 1)
     ]
-    named[0] = "node" if hosts == 1 else "site" if "machine" in named[1:] else "machine"
-    return named
+    return list(with_outermost(inside, hosts))
 
 
 def _links(step: Step, inner: Step | None, topologies: Sequence[Topology]) -> Links | None:

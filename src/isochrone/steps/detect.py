@@ -82,15 +82,19 @@ def detect(
 
 
 def _say_what_is_not_bound(found: Measurements, topology: Topology) -> None:
-    """Of three or more ranks of a host some may be nearer than others, unless they wait for cores."""
-    on = Counter(place.host for place in found.places if place.cpus is None)
-    many = [host for host, ranks in on.items() if ranks > 2]
+    """Of three or more ranks that share a place, a whole host or some CPUs of it, some may be nearer than
+    others, unless they wait for cores.
+    """
+    at = Counter(place.key for place in found.places)
+    many = [key for key, ranks in at.items() if ranks > 2]
     if many and not found.oversubscribed:
         ran = [reason.what for reason in topology.reasons if reason.why_not == NOT_BOUND]
+        hosts = sorted({host for host, _ in many})
         _log.warning(
-            "ranks of %s are not bound to cores, so that nothing inside a host is told%s: bind them, as by "
+            "ranks of %s are not bound to cores, so that nothing inside %s is told%s: bind them, as by "
             "mpiexec --bind-to core or srun --cpu-bind=cores",
-            many[0] if len(many) == 1 else f"{len(many)} hosts",
+            hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts",
+            "a host" if all(cpus is None for _, cpus in many) else "the CPUs that they share",
             f" (this time they were {', and '.join(ran)})" if ran else "",
         )
 

@@ -46,8 +46,9 @@ def examine(found: Measurements, where: Path) -> list[Finding | Asymmetry]:
         # Some pairs that were picked for their directions do not tell what is like what.
         return [*one_way]
     slow = findings(against_their_like(found), found.places)
-    # A plain matrix, and what another probe measured, has none that were measured alone.
-    sure = [finding for finding in slow if finding.sure or not found.alone]
+    # A plain matrix, and what another probe measured, has none that were measured alone; where nothing was
+    # measured at once, all pairs were.
+    sure = [finding for finding in slow if finding.sure or not found.alone or not found.at_once]
     if len(sure) < len(slow):
         _log.warning(
             "%s: not named: %s that looked slow while other messages were on their way; probe again with "

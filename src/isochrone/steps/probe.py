@@ -152,7 +152,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     for line in warnings(found.parameters.values()):
         _log.warning("%s: %s", output, line)
     disturbed = interference(found)
-    if disturbed and disturbed[0] > SLOWER and not found.oversubscribed:
+    if disturbed and disturbed[0] > SLOWER and found.at_once and not found.oversubscribed:
         _log.warning(
             "%s: messages of %d bytes took %.2g times as long while other pairs were measured as alone: "
             "probe again with --together none",
