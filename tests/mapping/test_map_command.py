@@ -290,16 +290,19 @@ def test_collectives_that_are_kept_apart_are_not_called_nothing(run: Run) -> Non
     for more, number in (((), 12), (("--phase", "3"), 5)):
         told = run("--tree", "2:2", *more)
         assert (
-            f"Mapping does not help: no messages are listed, and {number} calls of collectives kept apart "
-            "not counted; list them: isochrone record --add GRAPH -o LISTED." in told
+            f"Mapping does not help: there is nothing but {number} calls of collectives, kept apart and not "
+            "counted: list their messages with isochrone record --add GRAPH -o LISTED." in told
         )
     assert main(["record", "--add", "graph.json", "-o", "listed.json"]) == 0
     assert "kept apart" not in run("listed.json", "--tree", "2:2")
+    write_graph("graph.json", Graph(4, rows_of([(1, 0, 1, 1, 9)]), calls=BARRIERS, groups=(((0, 4, 1),),)))
+    told = run("--tree", "2:2")
+    assert "Mapping does not help: the ranks' own order is as good already beside 12 calls of" in told
     ranks = 1 << 14
     write_graph("graph.json", Graph(ranks, rows_of([]), calls=BARRIERS, groups=(((0, ranks, 1),),)))
     assert main(["record", "--add", "graph.json", "-o", "listed.json"]) == 0
     told = run("listed.json", "--tree", f"{ranks}", "--method", "identity")
-    assert "12 calls of collectives kept apart not counted; they have too many messages to be listed" in told
+    assert "12 calls of collectives, kept apart and not counted: they have too many messages" in told
 
 
 def test_a_phase_may_have_only_collectives_of_which_ranks_know_their_own_sizes(run: Run) -> None:

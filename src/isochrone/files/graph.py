@@ -135,10 +135,10 @@ class Graph:
     @property
     def phases(self) -> list[int]:
         """The numbers of the phases in which anything was sent or called, in their order."""
-        tables = [self.rows, self.pieces, self.calls]
+        columns = [self.rows.phases, self.pieces.phases, self.calls.phases]
         if self.broken_down is not None:
-            tables.append(self.broken_down)
-        return np.unique(np.concatenate([table.phases for table in tables])).tolist()
+            columns.append(self.broken_down.phases)
+        return [int(phase) for phase in np.unique(np.concatenate(columns))]
 
     def calls_apart(self, phase: int | None = None) -> int:
         """How many calls of collectives are not among the messages of `task_graph`, of all phases or of one:

@@ -9,7 +9,7 @@ one position on it. What cannot be told is said, never guessed. So `extended_sys
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -121,7 +121,8 @@ def _check_count(count: int) -> None:
         raise IsochroneError(f"more than {_MOST_ROWS:,} rows are too many to extend", todo="extend it less")
 
 
-class _Steps(NamedTuple):
+@dataclass(frozen=True)
+class _Steps:
     """Where the senders and receivers of one kind of row are on the larger grid, by axis: where senders are,
     and by how much receivers are further, around so many.
     """

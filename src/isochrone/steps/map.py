@@ -217,15 +217,14 @@ def _advice(program: Program, mapping: Mapping) -> str | None:
     apart = program.recorded.calls_apart(program.phase)
     if apart == 0:
         return why_not
-    if len(program.tasks.sources) == 0:
-        why_not = "no messages are listed"
+    beside = f"{why_not} beside" if len(program.tasks.sources) else "there is nothing but"
     # Those that were asked to be kept apart can be listed without another run.
     todo = (
-        "list them: isochrone record --add GRAPH -o LISTED"
+        "list their messages with isochrone record --add GRAPH -o LISTED"
         if program.recorded.broken_down is None
         else "they have too many messages to be listed, so record on fewer ranks"
     )
-    return f"{why_not}, and {number_of(apart, 'call')} of collectives kept apart not counted; {todo}"
+    return f"{beside} {number_of(apart, 'call')} of collectives, kept apart and not counted: {todo}"
 
 
 def _no_help(graph: TaskGraph, mapping: Mapping) -> str | None:
