@@ -78,6 +78,42 @@ def test_a_rule_saves_its_part_of_the_operation(tmp_path: Path) -> None:
     )
 
 
+def unsampled(given: Timed) -> Timed:
+    return structs.replace(
+        given, sampled=0, sampled_s=0.0, waiting_s=0.0, operation_s=0.0, operation_median_s=0.0
+    )
+
+
+@pytest.mark.parametrize("others", [(), (row(seconds=0.01, calls=1),)])
+def test_what_faster_calls_save_is_open_where_none_was_sampled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], others: tuple[Timed, ...]
+) -> None:
+    given = profile(unsampled(row(seconds=4.0)), *others)
+    found = by_plan(given, tmp_path)
+    kind = found.kinds[0]
+    assert (kind.gain.factor, kind.saved_share) == (2.0, None)
+    assert kind.most_saved_share == pytest.approx(0.2)
+    said = " ".join(verdict(found))
+    assert "the plan makes it 2.0x as fast: at most 20 % of the run" in said
+    assert "waiting is not known: several threads" in said
+    assert "nothing to gain" not in said
+    write_profile(tmp_path / "profile.json", given)
+    words = ["advise", "--profile", str(tmp_path / "profile.json"), "--plan", str(tmp_path / "plan")]
+    assert main(words) == 0
+    line = capsys.readouterr().out.splitlines()[2]
+    assert line.split()[line.split().index("2.00x") + 1] == "?"
+
+
+def test_a_gain_of_a_few_ranks_or_of_little_is_not_called_none(tmp_path: Path) -> None:
+    little = structs.replace(row(seconds=4.0), operation_s=1e-5, operation_median_s=1e-5)
+    assert verdict(by_plan(profile(little), tmp_path / "little"))[-1] == (
+        "What is faster for these calls saves less than 0.5 % of the run: nothing to gain here."
+    )
+    # The median over ranks is nothing where most are not of the group.
+    few = replace(by_plan(profile(row(seconds=4.0)), tmp_path / "few"), saved_share=0.0)
+    assert "the plan makes it" in " ".join(verdict(few))
+
+
 def test_waiting_is_saved_by_nothing(tmp_path: Path) -> None:
     found = by_plan(profile(row(seconds=5.0, waiting=0.8)), tmp_path)
     assert found.saved_share == pytest.approx(0.05)
@@ -199,6 +235,7 @@ def test_a_profile_is_read_as_it_was_written(tmp_path: Path) -> None:
         {"groups": [[[0, 1 << 20, 1]]] * 64},
         {"groups": [[[0, 1 << 20, 0]]]},
         {"groups": [[[3, 4, -1], [3, 4, -1]]]},
+        {"groups": [[[0, 1, 1]]]},
         {"rank_s": [1.0]},
         {"rows": [{"collective": "bcast"}]},
         {"ranks": 3},
@@ -211,3 +248,21 @@ def test_what_cannot_be_is_refused_in_one_line(tmp_path: Path, change: dict[str,
     (tmp_path / "p.json").write_text(json.dumps(document | change))
     with pytest.raises(IsochroneError):
         read_profile(tmp_path / "p.json")
+
+
+@pytest.mark.parametrize("collective", ["bcast", "allgather", "alltoall", "allgatherv"])
+def test_a_call_has_no_more_bytes_than_the_largest_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], collective: str
+) -> None:
+    largest = row(collective, 4.0, calls=1, bytes=1 << 40)
+    of = topology(RANKS, {})
+    write(tmp_path / "plan", of, [rule(layout(of, RANKS).shape(), "binomial", 1, 1000, "allreduce")])
+    words = ["advise", "--profile", str(tmp_path / "p.json"), "--plan", str(tmp_path / "plan")]
+    write_profile(tmp_path / "p.json", profile(largest))
+    assert main(words) == 0
+    capsys.readouterr()
+    text = (tmp_path / "p.json").read_text()
+    (tmp_path / "p.json").write_text(text.replace(str(1 << 40), str(1 << 53)))
+    assert main(words) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "rows[0] has more than 1,099,511,627,776 bytes a call" in line

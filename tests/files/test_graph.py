@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,18 @@ def test_runs_of_different_sizes_do_not_add_up() -> None:
         (("collectives", "root"), [2, 0], "a call without a root"),
         (("groups",), [[[3, 3, -2]], [[0, 4, 1]]], "names a rank that is none of the 4"),
         (("groups",), [[[0, 4, 1], [0, 4, 1]], [[0, 4, 1]]], "more ranks than there are"),
+        (
+            ("collectives", "collective"),
+            ["bcast", "gatherv"],
+            "json: collectives: 'gatherv' is no collective",
+        ),
+        (
+            ("collectives", "collective"),
+            ["bcast", "alltoallw"],
+            "collectives: 'alltoallw' is no collective whose",
+        ),
         (("ranks",), 3, "is none of the 3"),
+        (("ranks",), (1 << 20) + 1, "ranks: 1048577: violates maximum"),
         (("isochrone",), "plan", "this is a plan file"),
     ],
 )
@@ -120,6 +132,27 @@ def test_damage_is_told_in_one_line(tmp_path: Path, path: tuple[str, ...], value
     with pytest.raises(IsochroneError) as caught:
         read_graph(tmp_path / "graph.json")
     assert said in str(caught.value)
+
+
+def test_groups_are_of_so_many_ranks_together(tmp_path: Path) -> None:
+    document: Any = graph_document(GRAPH)
+    document |= {"ranks": 1 << 20, "groups": [[[0, 1 << 20, 1]]] * 17}
+    del document["places"]
+    (tmp_path / "graph.json").write_text(json.dumps(document))
+    with pytest.raises(IsochroneError, match="the groups have more than 16,777,216 ranks together"):
+        read_graph(tmp_path / "graph.json")
+
+
+def test_a_phase_may_have_nothing_but_collectives_of_pieces() -> None:
+    assert GRAPH.phases == [1, 2]
+    assert replace(GRAPH, pieces=rows_of([(7, 3, 0, 2, 64)], ["alltoallv"])).phases == [1, 2, 7]
+    assert replace(GRAPH, broken_down=rows_of([(8, 3, 0, 2, 64)], ["bcast"])).phases == [1, 2, 8]
+
+
+def test_calls_of_which_no_message_is_listed_are_apart() -> None:
+    assert GRAPH.calls_apart() == GRAPH.calls_apart(1) == 2
+    assert GRAPH.calls_apart(2) == 0
+    assert replace(GRAPH, broken_down=None).calls_apart() == 7
 
 
 def test_what_comes_after_the_first_entries_is_checked_too(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from isochrone import _core
 from isochrone.files.graph import Calls, Graph, Rows, rows_of
+from isochrone.mapping import collectives
 from isochrone.mapping.collectives import MANY_RANKS, broken_down, messages_of, usual_algorithm
 
 _BLOCKS = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter_block")
@@ -90,6 +91,22 @@ def test_thousands_of_ranks_are_possible(collective: str) -> None:
     ranks = 2 * MANY_RANKS
     rows = broken_down(_graph(collective, (0, ranks, 1), 1, 1 << 20, ranks)).rows
     assert ranks - 1 <= len(rows) <= 2 * ranks * math.log2(ranks)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "alltoall", "bcast"])
+def test_no_pattern_is_made_that_has_no_room_left(monkeypatch: pytest.MonkeyPatch, collective: str) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("made")
+
+    monkeypatch.setattr(collectives, "_pattern", never)
+    assert messages_of(collective, 2048, 0, 1, 8, 2046) is None
+
+
+def test_all_collectives_that_a_graph_may_name_become_messages() -> None:
+    names = [row["name"] for row in _core.collectives() if row["agreed"] != "nothing"]
+    assert "allgatherv" in names
+    for name in names:
+        assert len(broken_down(_graph(name, (0, 4, 1), 1, 64, 4)).rows) > 0
 
 
 def test_an_exchange_of_too_many_ranks_is_kept_apart() -> None:

@@ -95,6 +95,8 @@ def test_what_a_form_cannot_say_is_refused(tmp_path: Path) -> None:
     scattered = (Place("a", ",".join(str(cpu) for cpu in range(0, 80, 2)), "1x1"),)
     with pytest.raises(IsochroneError, match="too long for Open MPI"):
         written(tmp_path, "openmpi4-rankfile", Job(scattered, PROGRAM))
+    with pytest.raises(IsochroneError, match="a:b: Open MPI 5 takes no rankfile with a colon in its path"):
+        find_form("openmpi5-rankfile").launch(Job(PLACES, PROGRAM), "a:b")
     for form in ("intel-configfile", "mpich-configfile"):
         with pytest.raises(UsageError, match="files name the program"):
             written(tmp_path, form, Job(unbound))

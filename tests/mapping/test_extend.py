@@ -18,6 +18,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import Graph, Links, Place, Topology, write_graph, write_topology
 from isochrone.files.graph import Calls, rows_of
 from isochrone.files.topology import Level
+from isochrone.mapping import extend
 from isochrone.mapping.extend import extended, extended_system
 from isochrone.mapping.system import System, system_of_tree
 
@@ -214,3 +215,25 @@ def test_the_command_predicts_for_a_larger_grid_or_says_why_not(
     assert main([*line, "--extend", "4"]) == 2
     assert main([*line, "--extend", "4xx"]) == 2
     assert main([*line[:4], "--extend", "4x12"]) == 2
+
+
+def test_more_than_can_be_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("made")
+
+    monkeypatch.setattr(extend._Steps, "ends", never)
+    monkeypatch.setattr(extend, "_runs", never)
+    around = [((0, 1), 1), ((0, -1), 1), ((1, 0), 1), ((-1, 0), 1), ((1, 1), 1)]
+    with pytest.raises(IsochroneError, match="4,194,304 rows are too many"):
+        extended(recorded((4, 4), around, (True, True)), (4, 4), (1024, 1024))
+    allreduces = [("allreduce", (True, True), 4**size) for size in range(9)]
+    names = [("bcast", (True, True), 4**size) for size in range(9)]
+    with pytest.raises(IsochroneError, match="groups of more than 16,777,216 ranks"):
+        extended(recorded((4, 4), [], (True, True), [*allreduces, *names]), (4, 4), (1024, 1024))
+    with pytest.raises(UsageError, match="a grid of 16,000,000 ranks is too large"):
+        extended(recorded((4, 4), around, (True, True)), (4, 4), (4000, 4000))
+
+
+def test_a_larger_machine_has_the_cores_of_the_smaller_one() -> None:
+    nodes = System(("machine", "node"), ((0,) * 4, (0, 0, 1, 1)), (1,) * 4, (None, None), cores=2)
+    assert extended_system(nodes, 8).cores == 2

@@ -49,7 +49,7 @@ def test_lines_of_one_host_add_up(tmp_path: Path) -> None:
         ("a:\n", "hosts:1: '' is no number of cores"),
         ("a:1e3\n", "hosts:1: '1e3' is no number of cores"),
         ("a 99999999999\n", "hosts:1: '99999999999' is no number"),
-        ("a 4000000\nb 4000000\n", "hosts:2: there are more than 4194304 cores"),
+        ("a 1048576\nb 1\n", "hosts:2: there are more than 1,048,576 cores"),
         ("a 1 2\n", "hosts:1: 'a 1 2' is no host with its cores"),
         ("a cores=4\n", "hosts:1: 'a cores=4' is no host"),
         ("-rf 1\n", "hosts:1: '-rf 1' is no host"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -170,6 +171,37 @@ def test_advice_where_mapping_does_not_help() -> None:
     assert helped.traffic[0].after_bytes < helped.traffic[0].before_bytes
 
 
+@pytest.mark.parametrize("method", methods())
+def test_no_method_does_worse_than_ranks_in_their_order(method: str) -> None:
+    system = system_of_tree([4, 4])
+    random = np.random.default_rng(5)
+    for _ in range(10):
+        # Nearly as good in their order as can be.
+        rows = [(a, a + 1, 1, 100 + int(random.integers(0, 9)) if a % 4 < 3 else 50) for a in range(15)]
+        rows += [(a, b, 1, int(random.integers(0, 60))) for a, b in random.integers(0, 16, (20, 2)) if a != b]
+        graph = task_graph(16, rows)
+        try:
+            found = optimise(graph, system, "volume", method=method)
+        except IsochroneError:
+            assert method == "cartesian"
+            continue
+        assert found.cost <= found.identity_cost
+
+
+def test_a_grid_of_ranks_finds_no_room_at_places_that_hold_none() -> None:
+    edges = [(a, b) for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))]
+    graph = task_graph(4, [(a, b, 1, 100) for a, b in edges])
+    for capacities in ((1, 1, 1, 1), (0, 2, 1, 1)):
+        system = replace(system_of_tree([2, 2]), capacities=capacities)
+        if min(capacities) > 0:
+            assert sorted(optimise(graph, system, "volume", method="cartesian", dimensions=(2, 2)).at) == [
+                *range(4)
+            ]
+        else:
+            with pytest.raises(IsochroneError, match="cartesian does not apply"):
+                optimise(graph, system, "volume", method="cartesian", dimensions=(2, 2))
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A graph of METIS, of four groups of four ranks, and a topology for it."""
@@ -208,6 +240,16 @@ def test_the_command_writes_a_mapping_and_launchers_files(
     [
         ((), 2, "no places are given"),
         (("--tree", "4:x"), 2, "is no list of numbers"),
+        (("--tree", "9" * 400), 2, "is no list of numbers"),
+        (("--tree", ":".join(["9" * 300] * 20)), 2, "places is too large"),
+        (("--tree", ":".join("1" * 33)), 2, "a tree of 33 levels is too deep"),
+        (
+            ("--tree", "4:4", "--grid", "4x4", "--extend", "4000x4000"),
+            2,
+            "--extend: the grid 4000x4000 is too large",
+        ),
+        (("--tree", "4:4", "--extend", "8x8"), 2, "--extend: the grid of the ranks is not known"),
+        (("--tree", "4:4", "--grid", "x".join(["1"] * 22)), 2, "--grid: the grid 1x1x1"),
         (("--tree", "0:4"), 2, "whole numbers from 1"),
         (("--tree", "4:4", "--hosts", "h"), 2, "a tree has no hosts"),
         (("--tree", "4:4", "--distances", "1:-2"), 2, "a distance is negative"),

@@ -10,12 +10,13 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fat_trees import two_level
 
 from isochrone.cli.main import main
 from isochrone.files import Graph, Links, Place, Topology, read_mapping, write_graph, write_topology
-from isochrone.files.graph import rows_of
+from isochrone.files.graph import Calls, rows_of
 from isochrone.files.topology import Level
 from isochrone.units import format_ratio, format_time
 
@@ -267,6 +268,50 @@ def test_a_run_in_another_order_tells_no_time_of_this_one(run: Run, survey: Topo
         told = run("--topology", "topology.json")
         assert "Predicted, messages alone: " in told
         assert "recorded run" not in told
+
+
+def test_a_gain_that_rounds_to_nothing_is_not_told(run: Run, survey: Topology) -> None:
+    write_graph("graph.json", Graph(4, rows_of([(1, 0, 1, 1, 100), (1, 2, 3, 1, 100)])))
+    told = run("--topology", "topology.json", "--method", "greedy")
+    assert re.search(r"mapped$", told.splitlines()[0])
+    recorded()
+    assert re.search(r"mapped, [\d.]+× less$", run("--topology", "topology.json").splitlines()[0])
+
+
+# What is kept apart.
+
+BARRIERS = Calls(
+    *(np.array(each) for each in ([1, 3], ["barrier", "bcast"], [0, 0], [0, 0], [7, 5], [0, 500]))
+)
+
+
+def test_collectives_that_are_kept_apart_are_not_called_nothing(run: Run) -> None:
+    write_graph("graph.json", Graph(4, rows_of([]), calls=BARRIERS, groups=(((0, 4, 1),),)))
+    for more, number in (((), 12), (("--phase", "3"), 5)):
+        told = run("--tree", "2:2", *more)
+        assert (
+            f"Mapping does not help: there is nothing but {number} calls of collectives, kept apart and not "
+            "counted: list their messages with isochrone record --add GRAPH -o LISTED." in told
+        )
+    assert main(["record", "--add", "graph.json", "-o", "listed.json"]) == 0
+    assert "kept apart" not in run("listed.json", "--tree", "2:2")
+    write_graph("graph.json", Graph(4, rows_of([(1, 0, 1, 1, 9)]), calls=BARRIERS, groups=(((0, 4, 1),),)))
+    told = run("--tree", "2:2")
+    assert "Mapping does not help: the ranks' own order is as good already beside 12 calls of" in told
+    ranks = 1 << 14
+    write_graph("graph.json", Graph(ranks, rows_of([]), calls=BARRIERS, groups=(((0, ranks, 1),),)))
+    assert main(["record", "--add", "graph.json", "-o", "listed.json"]) == 0
+    told = run("listed.json", "--tree", f"{ranks}", "--method", "identity")
+    assert "12 calls of collectives, kept apart and not counted: they have too many messages" in told
+
+
+def test_a_phase_may_have_only_collectives_of_which_ranks_know_their_own_sizes(run: Run) -> None:
+    rows = rows_of([(1, 0, 1, 1, 100)])
+    pieces = rows_of([(2, 0, 3, 1, 700)], ["alltoallv"])
+    write_graph("graph.json", Graph(4, rows, pieces=pieces))
+    found = json.loads(run("--tree", "2:2", "--phase", "2", "--json"))
+    assert sum(level["before_bytes"] for level in found["levels"]) == 700
+    assert "there is no phase 3; it has 1, 2" in run("--tree", "2:2", "--phase", "3", code=1)
 
 
 @pytest.mark.parametrize("weights", [True, False])

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gzip
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -194,6 +196,18 @@ def test_statistics_of_intel_mpi(tmp_path: Path) -> None:
     # A table alone, of a version that writes otherwise.
     table = "Data Transfers\n Src Dst Amount(MB) Transfers\n0 -> 3 1.0 4\n3 0 2 5\n"
     assert rows(read(tmp_path, "stats.txt", table)) == [(0, 3, 4, 1 << 20), (3, 0, 5, 2 << 20)]
+
+
+def test_a_line_of_blanks_takes_no_longer_than_others(tmp_path: Path) -> None:
+    blanks = " " * (1 << 20)
+    (tmp_path / "stats.txt").write_text(f"Data Transfers\nSrc Dst\n0 1 1.0 1\n0{blanks}x\n")
+    line = ["map", str(tmp_path / "stats.txt"), "--format", "intel", "--tree", "2", "-o", str(tmp_path / "m")]
+    # What takes the square of its length would take hours.
+    done = subprocess.run(
+        [sys.executable, "-m", "isochrone", *line], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 1
+    assert "stats.txt:4: the row of the table of data transfers is damaged" in done.stderr
 
 
 def test_monitoring_of_open_mpi(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ ALL = tuple(range(RANKS))
 
 @pytest.fixture(scope="module")
 def timed(library: Library, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return library.compiled(tmp_path_factory.mktemp("timed") / "timed", PROGRAMS / "timed.c")
+    options = [] if library.is_openmpi else ["-DPERSISTENT"]
+    return library.compiled(tmp_path_factory.mktemp("timed") / "timed", PROGRAMS / "timed.c", *options)
 
 
 def advised(
@@ -105,6 +106,39 @@ def test_calls_are_told_apart_by_collective_size_root_and_communicator(
         assert 0 <= row.waiting_s <= row.sampled_s <= row.seconds * (1 + 1e-9)
         assert row.slowest_s <= row.seconds
     assert all(s <= whole for s, whole in zip(profile.collectives_s, profile.rank_s, strict=True))
+
+
+def test_one_of_several_threads_that_might_call_is_sampled(
+    library: Library, timed: Path, tmp_path: Path
+) -> None:
+    _, profile = told(library, tmp_path, timed, "alone")
+    (row,) = profile.rows
+    assert (row.collective, row.calls, row.sampled) == ("barrier", 10, 10)
+
+
+def test_only_what_several_threads_call_is_not_sampled(library: Library, timed: Path, tmp_path: Path) -> None:
+    found, profile = told(library, tmp_path, timed, "threads")
+    assert {(row.collective, row.calls, row.sampled) for row in profile.rows} == {
+        ("bcast", 10, 0),
+        ("barrier", 10, 10),
+    }
+    (kind,) = (kind for kind in found["kinds"] if kind["collective"] == "bcast")
+    assert kind["saved_share"] is None
+
+
+def test_persistent_collectives_are_counted_when_they_are_started(
+    library: Library, timed: Path, tmp_path: Path
+) -> None:
+    if library.is_openmpi:
+        pytest.skip("Open MPI 4 has no persistent collectives")
+    _, profile = told(library, tmp_path, timed, "persistent")
+    assert (profile.untimed["persistent"], profile.untimed["neighbours"]) == (3, 4)
+
+
+def test_a_rank_without_memory_lets_nobody_wait(library: Library, timed: Path, tmp_path: Path) -> None:
+    done = advised(library, tmp_path, timed, "full")
+    assert done.returncode == 1, done.stderr
+    assert "nothing is recorded: a rank has no memory for what all have seen" in done.stderr
 
 
 def test_a_program_without_collectives_is_told_so(library: Library, timed: Path, tmp_path: Path) -> None:

@@ -202,6 +202,10 @@ Assignment cartesian(const Problem& problem, const Search& /*search*/) {
     const Graph& graph = problem.graph;
     const Places& places = problem.places;
     if (graph.vertices() != places.count()) return {};
+    // It puts one task at each place.
+    for (int place = 0; place < places.count(); ++place) {
+        if (places.capacity(place) < 1) return {};
+    }
     if (std::any_of(graph.fixed.begin(), graph.fixed.end(), [](int place) { return place >= 0; })) return {};
     const Shape dimensions = problem.dimensions.empty() ? recognised(graph) : problem.dimensions;
     auto tree = regular(places);

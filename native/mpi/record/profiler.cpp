@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <map>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "clock/clock.hpp"
 #include "collectives/collective.hpp"
 #include "comm/check.hpp"
+#include "record/request.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -31,38 +33,15 @@ double median(std::vector<double>& values) {
     return *middle;
 }
 
-/// What rank 0 has, for all. Collective.
-void share(std::vector<std::int64_t>& words, MPI_Comm comm) {
-    auto length = static_cast<int>(words.size());
-    check(PMPI_Bcast(&length, 1, MPI_INT, 0, comm), "MPI_Bcast");
-    words.resize(static_cast<std::size_t>(length));
-    check(PMPI_Bcast(words.data(), length, MPI_INT64_T, 0, comm), "MPI_Bcast");
-}
-
-/// The words of all ranks in a row, on rank 0. Collective.
-std::vector<std::int64_t> collect(const std::vector<std::int64_t>& mine, int ranks, int rank, MPI_Comm comm) {
-    const auto length = static_cast<int>(mine.size());
-    std::vector<int> lengths(static_cast<std::size_t>(ranks));
-    check(PMPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm), "MPI_Gather");
-    std::vector<int> places(lengths.size());
-    for (std::size_t at = 1; at < places.size(); ++at) places[at] = places[at - 1] + lengths[at - 1];
-    std::vector<std::int64_t> all(
-        rank == 0 ? static_cast<std::size_t>(places.back()) + static_cast<std::size_t>(lengths.back()) : 0);
-    check(PMPI_Gatherv(mine.data(), length, MPI_INT64_T, all.data(), lengths.data(), places.data(),
-                       MPI_INT64_T, 0, comm),
-          "MPI_Gatherv");
-    return all;
-}
-
-std::vector<double> gather_one(double mine, int ranks, MPI_Comm comm) {
-    std::vector<double> all(static_cast<std::size_t>(ranks));
+/// What each rank has, on rank 0, where `all` has room for it. Collective.
+void gather_one(double mine, std::vector<double>& all, MPI_Comm comm) {
     check(PMPI_Gather(&mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, 0, comm), "MPI_Gather");
-    return all;
 }
 
 void combine(std::vector<double>& values, MPI_Op op, MPI_Comm comm) {
-    check(PMPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op, comm),
-          "MPI_Allreduce");
+    in_parts(static_cast<std::int64_t>(values.size()), [&](std::int64_t at, int count) {
+        check(PMPI_Allreduce(MPI_IN_PLACE, values.data() + at, count, MPI_DOUBLE, op, comm), "MPI_Allreduce");
+    });
 }
 
 }  // namespace
@@ -86,6 +65,9 @@ void Profiler::timed(const Call& call, double begin_s, double end_s) {
     std::unique_lock lock(mutex_, std::defer_lock);
     if (world_.threads) lock.lock();
     Timed& here = timed_[{group << 32U | root, number << collective_shift | digits}];
+    const auto thread = std::this_thread::get_id();
+    if (here.calls == 0) here.thread = thread;
+    here.has_several_threads |= here.thread != thread;
     const std::int64_t call_number = here.calls++;
     here.bytes += bytes;
     here.seconds += end_s - begin_s;
@@ -99,56 +81,144 @@ void Profiler::timed(const Call& call, double begin_s, double end_s) {
     here.samples.push_back({begin_s, end_s});
 }
 
-/// The rows of all ranks and their groups, alike on all: of each group its first rank tells. Rows are four
-/// words each: collective, group, root, and bits of the size.
-std::vector<std::int64_t> Profiler::all_rows(Profile& profile) const {
-    std::vector<std::int64_t> mine;
-    const auto groups = peers_.groups();
-    for (const auto& [key, unused] : timed_) {
-        const auto& ranks = *groups[key.where >> 32U];
-        if (ranks.front() != world_.rank) continue;
-        mine.insert(mine.end(),
-                    {static_cast<std::int64_t>(key.what >> collective_shift),
-                     static_cast<std::int64_t>(key.where & 0xffffffffU),
-                     static_cast<std::int64_t>(key.what & 0xffU), static_cast<std::int64_t>(ranks.size())});
-        mine.insert(mine.end(), ranks.begin(), ranks.end());
+void Profiler::prepared(Untimed kind, const void* request) {
+    const std::lock_guard lock(mutex_);
+    prepared_[request_word(request)] = kind;
+}
+
+void Profiler::start(int count, const void* requests) {
+    const std::lock_guard lock(mutex_);
+    for (int index = 0; index < count; ++index) {
+        const auto found = prepared_.find(request_word(requests, index));
+        if (found != prepared_.end()) untimed(found->second);  // else a message
     }
-    auto words = collect(mine, world_.size, world_.rank, world_.comm);
-    share(words, world_.comm);
-    std::vector<std::int64_t> rows;
-    std::map<std::vector<int>, std::int64_t> numbers;
-    for (const std::int64_t* next = words.data(); next < words.data() + words.size();) {
-        std::vector<int> ranks(next + 4, next + 4 + next[3]);
-        const auto [found, is_new] =
-            numbers.try_emplace(std::move(ranks), static_cast<std::int64_t>(numbers.size()));
-        if (is_new) profile.groups.push_back(found->first);
-        rows.insert(rows.end(), {next[0], found->second, next[1], next[2]});
-        next += 4 + next[3];
+}
+
+void Profiler::forget(const void* request) {
+    if (request == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    prepared_.erase(request_word(request));
+}
+
+/// What is put together over all ranks, a cell for each row of the profile.
+struct Profiler::Columns {
+    std::vector<const Timed*> mine;  ///< nullptr where this rank made no such call
+    std::vector<double> seconds;
+    std::vector<double> slowest;
+    std::vector<double> calls;
+    std::vector<double> fewest;      ///< of the negative: both by one maximum
+    std::vector<double> in_samples;  ///< two cells each: seconds, and what of these was waiting
+    std::vector<double> bytes;
+    // Of some rows at once, most_samples cells each; and of one.
+    std::vector<double> came;
+    std::vector<double> left;
+    std::vector<double> spans;
+};
+
+/// The rows of all ranks and the groups that they are of, alike on all; of each group its first rank tells. A
+/// row is four words: collective, group, root, and bits of the size. Their number comes first.
+Words Profiler::all_rows() const {
+    constexpr std::ptrdiff_t width = 4;
+    Groups groups;
+    Words rows;
+    const auto make = [&] {
+        const auto here = peers_.groups();
+        Words words{0};
+        for (const auto& [key, unused] : timed_) {
+            if (here[key.where >> 32U]->front() != world_.rank) continue;
+            ++words.front();
+            words.insert(words.end(), {static_cast<std::int64_t>(key.what >> collective_shift),
+                                       static_cast<std::int64_t>(key.where >> 32U),
+                                       static_cast<std::int64_t>(key.where & 0xffffffffU),
+                                       static_cast<std::int64_t>(key.what & 0xffU)});
+        }
+        Groups::append(words, here, world_.rank);
+        return words;
+    };
+    const auto take = [&](const std::int64_t* next) {
+        const std::size_t first = rows.size();
+        const std::int64_t count = *next++;
+        rows.insert(rows.end(), next, next + width * count);
+        next += width * count;
+        const auto number_of = groups.read(next);
+        for (std::size_t at = first; at < rows.size(); at += width)
+            rows[at + 1] = number_of[index(rows[at + 1])];
+    };
+    gather(
+        world_, make, [&](std::int64_t words) { rows.reserve(index(words)); }, take);
+    Words all;
+    prepare_together(world_.comm, [&] {
+        std::vector<const std::vector<int>*> numbered;
+        for (const auto& ranks : groups.ranks) numbered.push_back(&ranks);
+        all.push_back(static_cast<std::int64_t>(rows.size()) / width);
+        all.insert(all.end(), rows.begin(), rows.end());
+        Groups::append(all, numbered, Groups::anyone);
+    });
+    share(all, world_);
+    return all;
+}
+
+/// Makes room for all that is put together; talks to nobody.
+void Profiler::prepare(const Words& words, Profile& profile, Columns& columns) const {
+    const std::int64_t* next = words.data();
+    const std::size_t rows = index(*next++);
+    const std::int64_t* const first = next;
+    next += 4 * rows;
+    Groups groups;
+    groups.read(next);
+    profile.groups = std::move(groups.ranks);
+    columns.mine.resize(rows);
+    columns.seconds.resize(rows);
+    columns.calls.assign(rows, never);
+    columns.fewest.assign(rows, never);
+    columns.bytes.resize(rows);
+    columns.in_samples.resize(2 * rows);
+    columns.came.reserve(std::min(rows, rows_at_once) * most_samples);
+    columns.left.reserve(columns.came.capacity());
+    columns.spans.reserve(most_samples);
+    std::vector<std::optional<int>> number_here(profile.groups.size());
+    std::vector<bool> is_member(profile.groups.size());
+    for (std::size_t group = 0; group < profile.groups.size(); ++group) {
+        const auto& ranks = profile.groups[group];
+        number_here[group] = peers_.known_group(ranks);
+        is_member[group] = std::find(ranks.begin(), ranks.end(), world_.rank) != ranks.end();
     }
-    return rows;
+    for (std::size_t at = 0; at < rows; ++at) {
+        const std::int64_t* row = first + 4 * at;
+        const std::size_t group = index(row[1]);
+        profile.rows.push_back({.collective = row[0], .group = row[1], .root = row[2]});
+        // A rank that takes part in the group and made no such call.
+        if (is_member[group]) columns.fewest[at] = 0;
+        if (!number_here[group]) continue;
+        const auto number = static_cast<std::uint64_t>(*number_here[group]);
+        const auto found = timed_.find(
+            {number << 32U | static_cast<std::uint64_t>(row[2]),
+             static_cast<std::uint64_t>(row[0]) << collective_shift | static_cast<std::uint64_t>(row[3])});
+        if (found == timed_.end()) continue;
+        const Timed& mine = found->second;
+        columns.mine[at] = &mine;
+        columns.seconds[at] = mine.seconds;
+        columns.calls[at] = static_cast<double>(mine.calls);
+        columns.bytes[at] = static_cast<double>(mine.bytes);
+        // Calls of several threads have no order that all ranks know.
+        columns.fewest[at] = mine.has_several_threads ? 0 : -columns.calls[at];
+    }
+    columns.slowest = columns.seconds;
+    const std::size_t ranks = world_.rank == 0 ? static_cast<std::size_t>(world_.size) : 0;
+    for (auto* each : {&profile.rank_s, &profile.collectives_s, &profile.waiting_s}) each->resize(ranks);
 }
 
 Profile Profiler::gathered() {
     Profile profile;
+    Columns columns;
     const double end_s = clock::now();
-    const auto rows = all_rows(profile);
-    std::vector<const Timed*> mine(rows.size() / 4, nullptr);
-    for (std::size_t at = 0; at < mine.size(); ++at) {
-        const std::int64_t* row = rows.data() + 4 * at;
-        profile.rows.push_back({.collective = row[0], .group = row[1], .root = row[2]});
-        const auto group = peers_.known_group(profile.groups[index(row[1])]);
-        if (!group) continue;
-        const auto number = static_cast<std::uint64_t>(*group);
-        const auto found = timed_.find(
-            {number << 32U | static_cast<std::uint64_t>(row[2]),
-             static_cast<std::uint64_t>(row[0]) << collective_shift | static_cast<std::uint64_t>(row[3])});
-        if (found != timed_.end()) mine[at] = &found->second;
-    }
-    profile.rank_s = gather_one(end_s - begin_s_, world_.size, world_.comm);
+    const Words words = all_rows();
+    prepare_together(world_.comm, [&] { prepare(words, profile, columns); });
+    gather_one(end_s - begin_s_, profile.rank_s, world_.comm);
     double spent_s = 0;
     for (const auto& [key, timed] : timed_) spent_s += timed.seconds;
-    profile.collectives_s = gather_one(spent_s, world_.size, world_.comm);
-    measure(profile, mine);
+    gather_one(spent_s, profile.collectives_s, world_.comm);
+    measure(profile, columns);
     std::array<std::int64_t, untimed_names.size()> counts{};
     for (std::size_t kind = 0; kind < counts.size(); ++kind) counts[kind] = untimed_[kind];
     check(PMPI_Reduce(counts.data(), profile.untimed.data(), static_cast<int>(counts.size()), MPI_INT64_T,
@@ -157,9 +227,9 @@ Profile Profiler::gathered() {
     return profile;
 }
 
-/// What is known of the rows when all ranks put together what they have; `mine` is nullptr where this rank
-/// took no part.
-void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) {
+/// What is known of the rows when all ranks put together what they have. Takes no memory, see gather.hpp.
+void Profiler::measure(Profile& profile, Columns& columns) {
+    auto& [mine, seconds, slowest, calls, fewest, in_samples, bytes, came, left, spans] = columns;
     const double compared_s = clock::now();
     const clock::SyncedClock now = clock::synchronise(world_.comm);
     profile.sync_error_s = std::max(clock_.error_s(), now.error_s());
@@ -169,23 +239,6 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
     const auto global = [&](double local_s) { return local_s + first + slope * (local_s - begin_s_); };
 
     const std::size_t rows = mine.size();
-    std::vector<double> seconds(rows);
-    std::vector<double> calls(rows, never);
-    std::vector<double> fewest(rows, never);  // of the negative: both by one maximum
-    for (std::size_t row = 0; row < rows; ++row) {
-        if (mine[row] == nullptr) continue;
-        seconds[row] = mine[row]->seconds;
-        calls[row] = static_cast<double>(mine[row]->calls);
-        // Calls of several threads have no order that all ranks know.
-        fewest[row] = world_.threads ? 0 : -calls[row];
-    }
-    // A rank that took part in the group and made no such call.
-    for (std::size_t row = 0; row < rows; ++row) {
-        const auto& ranks = profile.groups[index(profile.rows[row].group)];
-        if (mine[row] == nullptr && std::find(ranks.begin(), ranks.end(), world_.rank) != ranks.end())
-            fewest[row] = 0;
-    }
-    auto slowest = seconds;
     combine(calls, MPI_MAX, world_.comm);
     combine(fewest, MPI_MAX, world_.comm);
     combine(slowest, MPI_MAX, world_.comm);
@@ -197,8 +250,8 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
             return (row - begin) * most_samples + sample;
         };
         const auto is_known = [&](std::size_t row) { return calls[row] == -fewest[row]; };
-        std::vector<double> came((end - begin) * most_samples, never);
-        auto left = came;
+        came.assign((end - begin) * most_samples, never);
+        left.assign(came.size(), never);
         for (std::size_t row = begin; row < end; ++row) {
             if (mine[row] == nullptr || !is_known(row)) continue;
             for (std::size_t k = 0; k < mine[row]->samples.size(); ++k) {
@@ -223,31 +276,24 @@ void Profiler::measure(Profile& profile, const std::vector<const Timed*>& mine) 
                 }
                 if (in_samples_s > 0) waited_s += mine[row]->seconds * waiting_s / in_samples_s;
             }
-            std::vector<double> spans;
+            spans.clear();
             for (std::size_t k = 0; k < most_samples && came[cell(row, k)] != never; ++k)
                 spans.push_back(std::max(0.0, left[cell(row, k)] - came[cell(row, k)]));
             out.sampled = static_cast<std::int64_t>(spans.size());
             for (const double span : spans) out.operation_s += span / static_cast<double>(spans.size());
             if (!spans.empty()) out.operation_median_s = median(spans);
-            out.sampled_s = in_samples_s;
-            out.waiting_s = waiting_s;
+            in_samples[2 * row] = in_samples_s;
+            in_samples[2 * row + 1] = waiting_s;
         }
     }
-    std::vector<double> sums(2 * rows);
-    std::vector<double> bytes(rows);
-    for (std::size_t row = 0; row < rows; ++row) {
-        sums[2 * row] = profile.rows[row].sampled_s;
-        sums[2 * row + 1] = profile.rows[row].waiting_s;
-        bytes[row] = mine[row] == nullptr ? 0 : static_cast<double>(mine[row]->bytes);
-    }
-    combine(sums, MPI_SUM, world_.comm);
+    combine(in_samples, MPI_SUM, world_.comm);
     combine(bytes, MPI_MAX, world_.comm);
     for (std::size_t row = 0; row < rows; ++row) {
-        profile.rows[row].sampled_s = sums[2 * row];
-        profile.rows[row].waiting_s = sums[2 * row + 1];
+        profile.rows[row].sampled_s = in_samples[2 * row];
+        profile.rows[row].waiting_s = in_samples[2 * row + 1];
         profile.rows[row].bytes = static_cast<std::int64_t>(bytes[row]);
     }
-    profile.waiting_s = gather_one(waited_s, world_.size, world_.comm);
+    gather_one(waited_s, profile.waiting_s, world_.comm);
 }
 
 }  // namespace isochrone::mpi::record

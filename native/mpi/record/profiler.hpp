@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "comm/place.hpp"
 #include "interpose/call.hpp"
 #include "record/counts.hpp"
+#include "record/gather.hpp"
 #include "record/peers.hpp"
 #include "record/world.hpp"
 
@@ -72,7 +74,14 @@ class Profiler {
         untimed_[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed);
     }
 
-    /// Collective over the world: what all ranks have seen, on rank 0. Throws comm::Error.
+    /// Persistent ones: remembered for `request`, and counted whenever it is started. They throw
+    /// std::bad_alloc.
+    void prepared(Untimed kind, const void* request);
+    void start(int count, const void* requests);
+    void forget(const void* request);
+
+    /// Collective over the world: what all ranks have seen, on rank 0. Throws comm::Error and
+    /// std::runtime_error.
     [[nodiscard]] Profile gathered();
     [[nodiscard]] int rank() const { return world_.rank; }
     [[nodiscard]] const std::vector<comm::Place>& places() const { return world_.places; }
@@ -86,6 +95,8 @@ class Profiler {
         std::int64_t calls = 0;
         std::int64_t bytes = 0;
         double seconds = 0;
+        std::thread::id thread = {};       ///< that made the first call
+        bool has_several_threads = false;  ///< whether others made some too
         std::int64_t every = 1;
         std::vector<Span> samples = {};
     };
@@ -95,8 +106,11 @@ class Profiler {
         }
     };
 
-    [[nodiscard]] std::vector<std::int64_t> all_rows(Profile& profile) const;
-    void measure(Profile& profile, const std::vector<const Timed*>& mine);
+    struct Columns;
+
+    [[nodiscard]] Words all_rows() const;
+    void prepare(const Words& words, Profile& profile, Columns& columns) const;
+    void measure(Profile& profile, Columns& columns);
 
     World world_;
     clock::SyncedClock clock_;
@@ -105,6 +119,7 @@ class Profiler {
     std::array<std::atomic<std::int64_t>, untimed_names.size()> untimed_{};
     std::mutex mutex_;  // guards what follows; MPI is not called with it
     std::unordered_map<Key, Timed, Hash> timed_;
+    std::unordered_map<Word, Untimed> prepared_;  // by request
 };
 
 }  // namespace isochrone::mpi::record

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
-#include <map>
-#include <new>
 #include <string_view>
+#include <utility>
 
 #include "comm/check.hpp"
+#include "record/gather.hpp"
+#include "record/request.hpp"
 #include "record/sizes.hpp"
 
 namespace isochrone::mpi::record {
@@ -19,7 +19,6 @@ using comm::check;
 using core::collectives::Agreed;
 using interpose::Part;
 using preload::handle;
-using preload::word;
 
 constexpr unsigned phase_shift = 32;
 constexpr unsigned collective_shift = 16;
@@ -30,10 +29,6 @@ Key row_key(int peer, std::int64_t bytes, bool back, std::int64_t collective) {
     const auto digits = static_cast<std::uint64_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
     return {static_cast<std::uint64_t>(peer), static_cast<std::uint64_t>(collective + 1) << collective_shift |
                                                   static_cast<std::uint64_t>(back) << back_shift | digits};
-}
-
-MPI_Request request_at(const void* requests, int index) {
-    return static_cast<const MPI_Request*>(requests)[index];
 }
 
 template <class Item>
@@ -76,7 +71,7 @@ void Recorder::take(const void* request, Read&& read) {
     std::vector<Entry> entries;
     read([&](const Entry& entry) { entries.push_back(entry); });
     const std::lock_guard lock(mutex_);
-    prepared_[word(request_at(request, 0))] = std::move(entries);
+    prepared_[request_word(request)] = std::move(entries);
 }
 
 template <class Emit>
@@ -156,7 +151,7 @@ void Recorder::read_neighbours(const Call& call, Emit&& emit) {
 void Recorder::start(int count, const void* requests) {
     std::unique_lock lock(mutex_);
     for (int index = 0; index < count; ++index) {
-        const auto found = prepared_.find(word(request_at(requests, index)));
+        const auto found = prepared_.find(request_word(requests, index));
         if (found == prepared_.end()) continue;  // a receive
         for (Entry entry : found->second) {
             entry.key.what |= static_cast<std::uint64_t>(phase_.load(std::memory_order_relaxed))
@@ -169,7 +164,7 @@ void Recorder::start(int count, const void* requests) {
 void Recorder::forget(const void* request) {
     if (request == nullptr) return;
     const std::lock_guard lock(mutex_);
-    prepared_.erase(word(request_at(request, 0)));
+    prepared_.erase(request_word(request));
 }
 
 void Recorder::add(const Entry& entry) {
@@ -180,7 +175,7 @@ void Recorder::add(const Entry& entry) {
     (entry.is_call ? calls_ : rows_).add(key, 1, entry.bytes);
 }
 
-/// Rows, calls and groups, each with their number before them; of a group its size too.
+/// Rows and calls, each with their number before them, and groups.
 std::vector<std::int64_t> Recorder::as_words() const {
     std::vector<std::int64_t> words;
     words.reserve(6 * (rows_.size() + calls_.size()) + 3);
@@ -206,83 +201,32 @@ std::vector<std::int64_t> Recorder::as_words() const {
                             .calls = count.times,
                             .bytes = count.bytes});
     });
-    const auto groups = peers_.groups();
-    words.push_back(static_cast<std::int64_t>(groups.size()));
-    for (const auto* ranks : groups) {
-        words.push_back(static_cast<std::int64_t>(ranks->size()));
-        words.insert(words.end(), ranks->begin(), ranks->end());
-    }
+    Groups::append(words, peers_.groups(), world_.rank);
     return words;
 }
 
 Record Recorder::gathered() {
-    constexpr std::int64_t most_words = std::int64_t{1} << 27;  // of one message, whose count is an int
-    constexpr int tag = 0;
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin_;
     const double seconds = gone.count();
-    double slowest_s = 0;
-    check(PMPI_Reduce(&seconds, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, 0, world_.comm), "MPI_Reduce");
-    const auto mine = as_words();
-    auto length = static_cast<std::int64_t>(mine.size());
-    std::vector<std::int64_t> lengths(world_.rank == 0 ? static_cast<std::size_t>(world_.size) : 0);
-    check(PMPI_Gather(&length, 1, MPI_INT64_T, lengths.data(), 1, MPI_INT64_T, 0, world_.comm), "MPI_Gather");
-    const auto in_parts = [&](std::int64_t all, auto&& part) {
-        for (std::int64_t at = 0; at < all; at += most_words)
-            part(at, static_cast<int>(std::min(most_words, all - at)));
-    };
     Record record;
-    record.seconds = slowest_s;
-    std::vector<std::int64_t> words;
-    // Nobody may wait for a rank 0 that has no memory.
-    int has_room = 1;
-    try {
-        std::int64_t longest = 0;
-        std::int64_t all = 0;
-        for (const std::int64_t one : lengths) {
-            longest = std::max(longest, one);
-            all += one;
-        }
-        words.reserve(static_cast<std::size_t>(longest));
-        record.rows.reserve(static_cast<std::size_t>(all) / (sizeof(Row) / sizeof(std::int64_t)));
-    } catch (const std::bad_alloc&) {
-        has_room = 0;
-    }
-    check(PMPI_Bcast(&has_room, 1, MPI_INT, 0, world_.comm), "MPI_Bcast");
-    if (has_room == 0) throw std::bad_alloc();
-    if (world_.rank != 0) {
-        in_parts(length, [&](std::int64_t at, int count) {
-            check(PMPI_Send(mine.data() + at, count, MPI_INT64_T, 0, tag, world_.comm), "MPI_Send");
+    check(PMPI_Reduce(&seconds, &record.seconds, 1, MPI_DOUBLE, MPI_MAX, 0, world_.comm), "MPI_Reduce");
+    Groups groups;
+    gather(
+        world_, [&] { return as_words(); },
+        [&](std::int64_t words) {
+            record.rows.reserve(static_cast<std::size_t>(words) / (sizeof(Row) / sizeof(std::int64_t)));
+        },
+        [&](const std::int64_t* next) {
+            for (std::int64_t left = *next++; left > 0; --left)
+                record.rows.push_back(record::take<Row>(next));
+            const std::size_t first = record.calls.size();
+            for (std::int64_t left = *next++; left > 0; --left)
+                record.calls.push_back(record::take<Calls>(next));
+            const auto number_of = groups.read(next);
+            for (std::size_t at = first; at < record.calls.size(); ++at)
+                record.calls[at].group = number_of[static_cast<std::size_t>(record.calls[at].group)];
         });
-        return {};
-    }
-    std::map<std::vector<int>, std::int64_t> numbers;
-    for (int rank = 0; rank < world_.size; ++rank) {
-        const std::int64_t* next = mine.data();
-        if (rank != 0) {
-            words.resize(static_cast<std::size_t>(lengths[static_cast<std::size_t>(rank)]));
-            in_parts(static_cast<std::int64_t>(words.size()), [&](std::int64_t at, int count) {
-                check(PMPI_Recv(words.data() + at, count, MPI_INT64_T, rank, tag, world_.comm,
-                                MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-            });
-            next = words.data();
-        }
-        for (std::int64_t left = *next++; left > 0; --left) record.rows.push_back(record::take<Row>(next));
-        const std::size_t first = record.calls.size();
-        for (std::int64_t left = *next++; left > 0; --left) record.calls.push_back(record::take<Calls>(next));
-        std::vector<std::int64_t> number_here;
-        for (std::int64_t left = *next++; left > 0; --left) {
-            const std::int64_t size = *next++;
-            std::vector<int> ranks(next, next + size);
-            next += size;
-            const auto [found, is_new] =
-                numbers.try_emplace(std::move(ranks), static_cast<std::int64_t>(numbers.size()));
-            if (is_new) record.groups.push_back(found->first);
-            number_here.push_back(found->second);
-        }
-        for (std::size_t at = first; at < record.calls.size(); ++at)
-            record.calls[at].group = number_here[static_cast<std::size_t>(record.calls[at].group)];
-    }
+    record.groups = std::move(groups.ranks);
     return record;
 }
 

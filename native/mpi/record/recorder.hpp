@@ -78,7 +78,8 @@ class Recorder {
     void start(int count, const void* requests);
     void forget(const void* request);
 
-    /// Collective over the world: what all ranks have counted, on rank 0. Throws comm::Error.
+    /// Collective over the world: what all ranks have counted, on rank 0. Throws comm::Error and
+    /// std::runtime_error.
     [[nodiscard]] Record gathered();
     [[nodiscard]] int rank() const { return world_.rank; }
     [[nodiscard]] const std::vector<comm::Place>& places() const { return world_.places; }

@@ -193,19 +193,22 @@ void prepared(const Message& message, const void* request) noexcept {
 }
 
 void prepared(const Call& call, const void* request) noexcept {
-    untimed(Untimed::persistent);
+    with(profiler, [&](Profiler& here) { here.prepared(Untimed::persistent, request); });
     with_recorder([&](Recorder& here) { here.collective(call, request); });
 }
 
 void prepared_exchange(const Call& call, const void* request) noexcept {
+    with(profiler, [&](Profiler& here) { here.prepared(Untimed::neighbours, request); });
     with_recorder([&](Recorder& here) { here.neighbours(call, request); });
 }
 
 void start(int count, const void* requests) noexcept {
+    with(profiler, [&](Profiler& here) { here.start(count, requests); });
     with_recorder([&](Recorder& here) { here.start(count, requests); });
 }
 
 void forget(const void* request) noexcept {
+    with(profiler, [&](Profiler& here) { here.forget(request); });
     with_recorder([&](Recorder& here) { here.forget(request); });
 }
 

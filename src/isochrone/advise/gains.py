@@ -58,7 +58,8 @@ class Kind:
         share: of the time of all ranks.
         waiting: what of that is before the last rank has come; None where no call was sampled.
         operation_s: the rest of a call for all ranks together; None as well.
-        saved_share: of the time of all ranks that the plan would save.
+        saved_share: of the time of all ranks that would be saved; None where that is not known, as there is
+            neither a rule nor a price, or as no call was sampled.
     """
 
     collective: str
@@ -72,7 +73,12 @@ class Kind:
     waiting: float | None
     operation_s: float | None
     gain: Gain
-    saved_share: float
+    saved_share: float | None
+
+    @property
+    def most_saved_share(self) -> float:
+        """Of the time of all ranks: more than that is not saved, though all of the calls were operation."""
+        return self.share * (1 - 1 / self.gain.factor)
 
 
 @dataclass(frozen=True)
@@ -135,12 +141,13 @@ def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Ad
     rows = [_Row(row, where_of(row), gain_of(row)) for row in profile.rows]
     run_s = max(profile.rank_s)
     all_s = max(sum(profile.rank_s), 1e-12)
-    kinds: dict[tuple[str, int, str, Gain], list[_Row]] = defaultdict(list)
+    kinds: dict[tuple[str, int, str, Gain, bool], list[_Row]] = defaultdict(list)
     for each in rows:
         digits = size_of(each.row, len(profile.groups[each.row.group])).bit_length()
         # What is predicted of one recipe differs from row to row.
         what = replace(each.gain, factor=1.0) if each.gain.source == "predicted" else each.gain
-        kinds[each.row.collective, digits, each.where, what].append(each)
+        # What a few sampled calls save says nothing of many others.
+        kinds[each.row.collective, digits, each.where, what, each.row.sampled > 0].append(each)
     found = [_kind(profile, few, all_s) for few in kinds.values()]
     sampled_s = sum(row.sampled_s for row in profile.rows)
     shares = [
@@ -198,8 +205,16 @@ def _kind(profile: Profile, few: Sequence[_Row], all_s: float) -> Kind:
         waiting=sum(row.waiting_s for row in rows) / sampled_s if sampled_s > 0 else None,
         operation_s=sum(row.operation_median_s * row.calls for row in sampled) / weights if weights else None,
         gain=replace(few[0].gain, factor=_factor(few)),
-        saved_share=sum(each.saved_s * size for each, size in zip(few, sizes, strict=True)) / all_s,
+        saved_share=_saved_share(few, sizes, all_s),
     )
+
+
+def _saved_share(few: Sequence[_Row], sizes: Sequence[int], all_s: float) -> float | None:
+    """Of rows that are all sampled, or none of them."""
+    gain = few[0].gain
+    if gain.source == "unknown" or (gain.factor > 1 and not few[0].row.sampled):
+        return None
+    return sum(each.saved_s * size for each, size in zip(few, sizes, strict=True)) / all_s
 
 
 def _factor(few: Sequence[_Row]) -> float:

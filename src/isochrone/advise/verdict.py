@@ -20,6 +20,8 @@ def verdict(found: Advice) -> list[str]:
     if not found.kinds:
         return ["The program makes no blocking collective calls: nothing to gain here.", *_not_covered(found)]
     lines = [_whole(found)]
+    gains = [kind for kind in found.kinds if (kind.saved_share or 0.0) >= WORTH]
+    open_gains = [kind for kind in found.kinds if kind.saved_share is None and kind.most_saved_share >= WORTH]
     if max(found.share, found.slowest_share) < LITTLE:
         lines[0] = lines[0].rstrip(".") + ": nothing to gain here."
         return [*lines, *_not_covered(found)]
@@ -29,9 +31,11 @@ def verdict(found: Advice) -> list[str]:
         lines.append(
             f"At most {format_percent(found.open_share)} of the run could be saved: nothing to gain here."
         )
-    elif found.saved_share >= WORTH:
-        lines += [_gain(kind) for kind in found.kinds if kind.saved_share >= WORTH]
-        lines.append(_sum(found))
+    elif found.saved_share >= WORTH or gains or open_gains:
+        lines += [_gain(kind) for kind in gains]
+        lines += [_open_gain(kind) for kind in open_gains]
+        if found.saved_share >= WORTH:
+            lines.append(_sum(found))
     elif not found.has_plan:
         lines.append(
             "Without a plan nothing is known of what could be saved; it is at most "
@@ -40,6 +44,11 @@ def verdict(found: Advice) -> list[str]:
     elif any(kind.gain.source == "unknown" for kind in found.kinds):
         lines.append(
             "The plan says nothing of most of these calls: it was made for other ranks, or other hosts."
+        )
+    elif any(kind.gain.factor > 1 for kind in found.kinds):
+        lines.append(
+            f"What is faster for these calls saves less than {format_percent(WORTH)} of the run: nothing to "
+            "gain here."
         )
     else:
         lines.append("Nothing faster is known for these calls: nothing to gain here.")
@@ -71,16 +80,32 @@ def _waiting(found: Advice) -> str | None:
     )
 
 
-def _gain(kind: Kind) -> str:
+def _calls(kind: Kind) -> str:
     size = "" if kind.size_bytes is None else f" of {format_bytes(round(kind.size_bytes))}"
+    return (
+        f"{kind.collective}{size} on {number_of(kind.ranks, 'rank')} takes {format_percent(kind.share)} of "
+        "the run"
+    )
+
+
+def _gain(kind: Kind) -> str:
     by = (
         "the plan makes it"
         if kind.gain.source == "measured"
         else "the model (not measured) has a recipe that makes it"
     )
     return (
-        f"{kind.collective}{size} on {number_of(kind.ranks, 'rank')} takes {format_percent(kind.share)} of "
-        f"the run; {by} {kind.gain.factor:.1f}x as fast: about {format_percent(kind.saved_share)} of the run."
+        f"{_calls(kind)}; {by} {kind.gain.factor:.1f}x as fast: about "
+        f"{format_percent(kind.saved_share or 0.0)} of the run."
+    )
+
+
+def _open_gain(kind: Kind) -> str:
+    """Of calls of which none could be sampled, so that their waiting is not told from the operation."""
+    return (
+        f"{_calls(kind)}; the plan makes it {kind.gain.factor:.1f}x as fast: at most "
+        f"{format_percent(kind.most_saved_share)} of the run. How much of the calls is waiting is not known: "
+        "several threads of a rank made them, or ranks made different numbers of them."
     )
 
 

@@ -138,6 +138,6 @@ def _row(kind: Kind) -> tuple[str, ...]:
         "?" if kind.waiting is None else format_percent(kind.waiting),
         "?" if kind.operation_s is None else format_time(kind.operation_s),
         "?" if kind.gain.source == "unknown" else f"{predicted}{kind.gain.factor:.2f}x",
-        "?" if kind.gain.source == "unknown" else f"{predicted}{format_percent(kind.saved_share)}",
+        "?" if kind.saved_share is None else f"{predicted}{format_percent(kind.saved_share)}",
         f"{communicators}{kind.where}",
     )

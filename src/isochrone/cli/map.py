@@ -190,6 +190,11 @@ def map_(
     tasks = program_read.tasks
     room = system.with_room_for(tasks.ranks, imbalance) if topology is None and hosts is None else system
     dimensions = () if grid is None else grid_of(grid, "--grid")
+    larger = () if extend is None else grid_of(extend, "--extend")
+    if larger and not dimensions:
+        raise UsageError(
+            "the grid of the ranks is not known", "--extend", "give it too: --grid 8x8 --extend 16x8"
+        )
     how: dict[str, Any] = {"objective": chosen, "method": method, "seed": seed, "seconds": seconds}
     mapped = map_ranks(
         program_read,
@@ -199,7 +204,7 @@ def map_(
         dimensions=dimensions,
         **how,
     )
-    more = None if extend is None else _more(program_read, mapped, room, dimensions, extend, how)
+    more = None if not larger else _more(program_read, mapped, room, dimensions, larger, how)
     if without_graph:
         mapped = replace(mapped, traffic=(), advice=None, prediction=None, unpredicted=NOTHING_KNOWN)
     found = mapped.mapping
@@ -244,22 +249,17 @@ def _more(
     mapped: Mapped,
     system: System,
     grid: Sequence[int],
-    extend: str,
+    larger: Sequence[int],
     how: dict[str, Any],
 ) -> More:
     from isochrone.steps.map import predict_more
 
-    if not grid:
-        raise UsageError(
-            "the grid of the ranks is not known", "--extend", "give it too: --grid 8x8 --extend 16x8"
-        )
-    larger = grid_of(extend, "--extend")
     try:
-        return More(larger, predict_more(program, mapped, system, grid, larger, **how))
+        return More(list(larger), predict_more(program, mapped, system, grid, larger, **how))
     except UsageError:
         raise
     except IsochroneError as error:
-        return More(larger, unpredicted=error.what)
+        return More(list(larger), unpredicted=error.what)
 
 
 def _draw(folder: Path, tasks: TaskGraph, system: System, mapped: Mapped) -> list[Path]:

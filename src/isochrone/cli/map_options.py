@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +47,28 @@ def numbers(text: str, option: str, whole: bool = False) -> list[float]:
     """Numbers between colons. Raises UsageError for anything else."""
     try:
         return [float(int(word)) if whole else float(word) for word in text.split(":")]
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(
             f"{text[:40]!r} is no list of numbers", option, "write the innermost first, such as 4:8:6"
         ) from None
 
 
 def grid_of(text: str, option: str) -> list[int]:
-    """The dimensions of a grid like 8x8x16. Raises UsageError for anything else."""
+    """The dimensions of a grid like 8x8x16. Raises UsageError for anything else, and for more than can be."""
+    from isochrone.files.fields import MOST_RANKS
+
     words = text.split("x")
     if not all(word.isascii() and word.isdigit() and 0 < len(word) < 8 and int(word) > 0 for word in words):
         raise UsageError(f"{text[:40]!r} is no grid", option, "write its dimensions, such as 8x8x16")
-    return [int(word) for word in words]
+    dimensions = [int(word) for word in words]
+    # With more dimensions some would be of length 1.
+    if len(dimensions) > MOST_RANKS.bit_length() or prod(dimensions) > MOST_RANKS:
+        raise UsageError(
+            f"the grid {text[:40]} is too large",
+            option,
+            f"at most {MOST_RANKS:,} ranks in {MOST_RANKS.bit_length()} dimensions",
+        )
+    return dimensions
 
 
 def places_that_are_fixed(wanted: list[str], system: System, ranks: int) -> list[int]:

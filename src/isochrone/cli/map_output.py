@@ -84,7 +84,9 @@ def lines_of(
         format_time(value) if found.objective in ("time", "load") else f"{value:,.0f}"
         for value in (found.identity_cost, found.cost)
     )
-    gain = f", {format_ratio(found.identity_cost / found.cost)} less" if found.cost > 0 else ""
+    ratio = format_ratio(found.identity_cost / found.cost) if found.cost > 0 else None
+    # What rounds to nothing is no gain, and costs may differ in their last digits.
+    gain = f", {ratio} less" if ratio not in (None, format_ratio(1)) else ""
     lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{gain}"]
     if mapped.unpredicted == NOTHING_KNOWN:
         return [f"{ranks} ranks in their order: {NOTHING_KNOWN}", *_written(output, launches, drawn)]

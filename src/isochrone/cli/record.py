@@ -113,7 +113,6 @@ def _figures(found: Recorded, graph: Graph, output: Path) -> dict[str, Any]:
     of_collectives = [pieces] if listed is None else [pieces, listed]
     collective_bytes = sum(int(rows.volume_bytes.sum()) for rows in of_collectives)
     volume_bytes = int(own.volume_bytes.sum()) + collective_bytes
-    phases = {int(phase) for rows in (own, pieces, graph.calls) for phase in rows.phases}
     return {
         "graph": str(output),
         "ranks": graph.ranks,
@@ -125,7 +124,7 @@ def _figures(found: Recorded, graph: Graph, output: Path) -> dict[str, Any]:
         "collective_bytes": collective_bytes,
         "collective_share": collective_bytes / volume_bytes if volume_bytes else 0.0,
         "apart": list(found.apart),
-        "phases": sorted(phases),
+        "phases": graph.phases,
         "exit_code": found.exit_code,
     }
 

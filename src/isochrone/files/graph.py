@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
-from isochrone.files.fields import wrong_in_group
+from isochrone.files.fields import Run, check_groups
 from isochrone.files.form import Form
-from isochrone.files.graph_forms import FILE, CallColumns, GraphFile, NamedColumns, RowColumns, Run
+from isochrone.files.graph_forms import FILE, CallColumns, GraphFile, NamedColumns, RowColumns
 from isochrone.files.place import MpiLibrary, Place, check_places
 from isochrone.files.schema import make_again
 from isochrone.files.text import Json, write_object
@@ -131,6 +131,29 @@ class Graph:
     runs: int = 1
     seconds: float | None = None
     provenance: Json = field(default_factory=dict)
+
+    @property
+    def phases(self) -> list[int]:
+        """The numbers of the phases in which anything was sent or called, in their order."""
+        columns = [self.rows.phases, self.pieces.phases, self.calls.phases]
+        if self.broken_down is not None:
+            columns.append(self.broken_down.phases)
+        return [int(phase) for phase in np.unique(np.concatenate(columns))]
+
+    def calls_apart(self, phase: int | None = None) -> int:
+        """How many calls of collectives are not among the messages of `task_graph`, of all phases or of one:
+        those of a collective and phase of which no message is listed.
+        """
+        listed = self.broken_down if self.broken_down is not None else rows_of([])
+        known = set(zip(listed.phases.tolist(), listed.collectives.tolist(), strict=True))
+        calls = self.calls
+        return sum(
+            count
+            for at, name, count in zip(
+                calls.phases.tolist(), calls.collectives.tolist(), calls.calls.tolist(), strict=True
+            )
+            if (at, name) not in known and phase in (None, at)
+        )
 
     def members(self, group: int) -> Whole:
         """The ranks of a group, in its order."""
@@ -258,9 +281,7 @@ def _columns(rows: Rows) -> Json:
 
 def _graph(file: GraphFile, where: str) -> Graph:
     ranks = file.ranks
-    for index, group in enumerate(file.groups):
-        if wrong := wrong_in_group(group, ranks):
-            raise _damaged(wrong, f"{where}: groups[{index}]")
+    check_groups(file.groups, ranks, where, make_again("graph"))
     check_places(file.places, where)
     if file.places and len(file.places) != ranks:
         raise _damaged(f"{len(file.places)} places for {ranks} ranks", where)
@@ -310,6 +331,12 @@ def _calls(table: CallColumns | None, groups: Sequence[Sequence[Run]], where: st
         if group.max() >= len(groups):
             raise _damaged(f"group {group.max()} is none of the {len(groups)}", where)
         sizes = np.array([sum(each for _, each, _ in runs) for runs in groups], np.int64)
+        unknown = set(table.collective) - _collectives(agreed=True)
+        if unknown:
+            raise _damaged(
+                f"{min(unknown)!r} is no collective whose size all ranks know alike: its messages are pieces",
+                where,
+            )
         if (sizes[group] < 2).any() or (root >= sizes[group]).any() or (calls < 1).any():
             raise _damaged("a call without a root, or a group that has fewer than two ranks", where)
     return Calls(phases, _names(table.collective, count, where), group, root, calls, volume_bytes)
@@ -333,10 +360,11 @@ def _names(values: Sequence[str], count: int, where: str) -> Names:
     return np.array(values, dtype=np.str_)
 
 
-def _collectives() -> frozenset[str]:
+def _collectives(agreed: bool = False) -> frozenset[str]:
+    """All, or those whose size all ranks know alike."""
     from isochrone import _core
 
-    return frozenset(row["name"] for row in _core.collectives())
+    return frozenset(row["name"] for row in _core.collectives() if not agreed or row["agreed"] != "nothing")
 
 
 def _damaged(what: str, where: str) -> IsochroneError:

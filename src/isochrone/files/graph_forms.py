@@ -7,14 +7,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from isochrone.files.fields import Count, Positive, Provenance
+from isochrone.files.fields import Count, Groups, Positive, Provenance, RankCount
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.place import MpiLibrary, Place
 
-Run = tuple[int, int, int]
-"""First, count and step of some ranks."""
-
-_Rank = Annotated[int, Meta(ge=-(1 << 24), le=1 << 24)]
 _Column = tuple[Count, ...]
 _Names = tuple[Annotated[str, Meta(pattern="^[a-z_]{1,32}$")], ...]
 
@@ -65,7 +61,7 @@ class GraphFile(Head, frozen=True, kw_only=True, tag="graph"):
     A row may repeat: what it says adds up.
     """
 
-    ranks: Annotated[int, Meta(ge=1, le=1 << 24)]
+    ranks: RankCount
     runs: Annotated[Positive, Meta(description="How many runs of the program are added up here.")] = written(
         1
     )
@@ -96,7 +92,7 @@ class GraphFile(Head, frozen=True, kw_only=True, tag="graph"):
         ),
     ] = None
     groups: Annotated[
-        tuple[Annotated[tuple[tuple[_Rank, _Rank, _Rank], ...], Meta(min_length=1)], ...],
+        Groups,
         Meta(
             description="Ranks of the communicators that have collectives, in their order, as runs [first, "
             "count, step]."

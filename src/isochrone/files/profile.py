@@ -10,16 +10,13 @@ from typing import Annotated
 from msgspec import Meta, structs
 
 from isochrone.errors import IsochroneError
-from isochrone.files.fields import Count, Provenance, wrong_in_group
+from isochrone.files.fields import MOST_MESSAGE_BYTES, Count, Groups, Provenance, RankCount, check_groups
 from isochrone.files.form import Decoder, Form, Head
 from isochrone.files.place import MpiLibrary, Place, check_places
 from isochrone.files.schema import make_again
 from isochrone.files.text import Json, write_object
 
-_MOST_MEMBERS = 1 << 24
-"""Of all groups together: a few runs of a file may stand for any number of ranks."""
 _Long = Annotated[float, Meta(ge=0, le=1e15)]
-_Rank = Annotated[int, Meta(ge=-(1 << 24), le=1 << 24)]
 
 
 class Timed(Form, frozen=True):
@@ -68,7 +65,7 @@ class Untimed(Form, frozen=True):
 class ProfileFile(Head, frozen=True, kw_only=True, tag="profile"):
     """The whole file."""
 
-    ranks: Annotated[int, Meta(ge=1, le=1 << 24)]
+    ranks: RankCount
     mpi: MpiLibrary
     places: Annotated[tuple[Place, ...], Meta(min_length=1, description="Of each rank.")]
     sync_error_s: Annotated[_Long, Meta(description="How far clocks of two ranks may be apart.")]
@@ -84,7 +81,7 @@ class ProfileFile(Head, frozen=True, kw_only=True, tag="profile"):
         Meta(min_length=1, description="Of that, before the last rank had come, as in the sampled calls."),
     ]
     groups: Annotated[
-        tuple[Annotated[tuple[tuple[_Rank, _Rank, _Rank], ...], Meta(min_length=1)], ...],
+        Groups,
         Meta(description="Ranks in the order of each communicator, as runs [first, count, step]."),
     ]
     rows: tuple[Timed, ...]
@@ -165,11 +162,7 @@ def _profile(file: ProfileFile, where: str) -> Profile:
         if len(getattr(file, name)) != ranks:
             raise _damaged(f"{name} has {len(getattr(file, name))} entries for {ranks} ranks", where)
     check_places(file.places, where)
-    for number, runs in enumerate(file.groups):
-        if wrong := wrong_in_group(runs, ranks):
-            raise _damaged(wrong, f"{where}: groups[{number}]")
-    if sum(count for runs in file.groups for _, count, _ in runs) > _MOST_MEMBERS:
-        raise _damaged(f"the groups have more than {_MOST_MEMBERS} ranks together", where)
+    check_groups(file.groups, ranks, where, make_again("profile"))
     groups = tuple(
         tuple(first + at * step for first, count, step in runs for at in range(count)) for runs in file.groups
     )
@@ -179,8 +172,12 @@ def _profile(file: ProfileFile, where: str) -> Profile:
     for number, row in enumerate(file.rows):
         if row.group >= len(groups) or row.root >= len(groups[row.group]):
             raise _damaged(f"rows[{number}] is of a group or root that there is not", where)
+        if len(groups[row.group]) < 2:
+            raise _damaged(f"rows[{number}] is of a group of one rank, which has nobody to call with", where)
         if row.calls < max(1, row.sampled):
             raise _damaged(f"rows[{number}] has no calls, or more that are sampled", where)
+        if row.bytes > row.calls * MOST_MESSAGE_BYTES:
+            raise _damaged(f"rows[{number}] has more than {MOST_MESSAGE_BYTES:,} bytes a call", where)
     return Profile(
         mpi=file.mpi,
         places=file.places,

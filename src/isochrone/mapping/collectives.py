@@ -96,10 +96,10 @@ _QUICKLY_MADE = _ALWAYS | {
 
 
 def messages_of(
-    collective: str, ranks: int, root: int, calls: int, volume_bytes: int
+    collective: str, ranks: int, root: int, calls: int, volume_bytes: int, most: int = MOST_ROWS
 ) -> NDArray[np.int64] | None:
     """What calls of a collective come to: [row][4] of source, target, messages and bytes; ranks are those of
-    the communicator. None where they are too many, see ``MOST_ROWS``.
+    the communicator. None where they are more than `most` or ``MOST_ROWS``.
 
     Args:
         collective: one whose size all ranks know alike.
@@ -112,8 +112,12 @@ def messages_of(
     size_bytes = volume_bytes / calls
     if collective in _EQUAL:
         collective, size_bytes = _EQUAL[collective], size_bytes / ranks
-    pattern = _pattern(collective, usual_algorithm(collective, ranks, size_bytes), ranks)
-    if pattern is None:
+    algorithm = usual_algorithm(collective, ranks, size_bytes)
+    # Before it is made.
+    if _fewest_rows(algorithm, ranks) > min(most, MOST_ROWS):
+        return None
+    pattern = _pattern(collective, algorithm, ranks)
+    if pattern is None or len(pattern) > most:
         return None
     rows = pattern.copy()
     # All these algorithms number ranks from the root.
@@ -127,13 +131,18 @@ def messages_of(
 _OF_BLOCKS = frozenset({"gather", "scatter", "allgather", "alltoall", "reduce_scatter_block"})
 
 
+def _fewest_rows(algorithm: str, ranks: int) -> int:
+    """A pattern has no fewer: each rank but one sends something, and in pairs each to each."""
+    if algorithm == "pairwise":
+        return ranks * (ranks - 1)
+    return ranks if algorithm == "ring" else ranks - 1
+
+
 @lru_cache(maxsize=64)
 def _pattern(collective: str, algorithm: str, ranks: int) -> NDArray[np.int64] | None:
     """One call, from rank 0 where it has a root, with messages that every rank's share of divides."""
     ring, pairs = algorithm == "ring", algorithm == "pairwise"
     if ranks > MOST_RANKS and not ring:
-        return None
-    if pairs and ranks * (ranks - 1) > MOST_ROWS:
         return None
     everyone = np.arange(ranks)
     if ring:
@@ -172,14 +181,16 @@ def broken_down(graph: Graph) -> BrokenDown:
     apart: set[str] = set()
     left = MOST_ROWS_OF_ALL
     for row in np.argsort(-calls.volume_bytes, kind="stable"):
-        name, members = str(calls.collectives[row]), graph.members(int(calls.groups[row]))
+        name, group = str(calls.collectives[row]), int(calls.groups[row])
+        ranks = sum(count for _, count, _ in graph.groups[group])
         messages = messages_of(
-            name, len(members), int(calls.roots[row]), int(calls.calls[row]), int(calls.volume_bytes[row])
+            name, ranks, int(calls.roots[row]), int(calls.calls[row]), int(calls.volume_bytes[row]), left
         )
-        if messages is None or len(messages) > left:
+        if messages is None:
             apart.add(name)
             continue
         left -= len(messages)
+        members = graph.members(group)
         tables.append(
             Rows(
                 phases=np.full(len(messages), calls.phases[row]),

@@ -9,7 +9,7 @@ one position on it. What cannot be told is said, never guessed. So `extended_sys
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.files.fields import MOST_MEMBERS, MOST_RANKS, Run
 from isochrone.files.graph import Calls, Graph, Rows
-from isochrone.files.graph_forms import Run
 from isochrone.mapping.graph import Whole
 from isochrone.mapping.system import System
 
@@ -51,6 +51,10 @@ def extended(graph: Graph, grid: Sequence[int], larger: Sequence[int]) -> Graph:
             f"{'x'.join(map(str, larger))} is no larger grid than {'x'.join(map(str, grid))}",
             "--extend",
             "give as many dimensions, none of them shorter",
+        )
+    if prod(larger) > MOST_RANKS:
+        raise UsageError(
+            f"a grid of {prod(larger):,} ranks is too large", "--extend", f"at most {MOST_RANKS:,}"
         )
     for axis, (old, new) in enumerate(zip(grid, larger, strict=True), start=1):
         if new > old and old < _FEWEST:
@@ -90,17 +94,12 @@ def _extended_rows(rows: Rows, grid: Sequence[int], larger: Sequence[int]) -> Ro
         else:
             key_parts += [source[axis], target[axis]]
     kinds, kind = np.unique(np.stack(key_parts), axis=1, return_inverse=True)
+    of_kinds = [np.flatnonzero(kind.reshape(-1) == number) for number in range(kinds.shape[1])]
+    steps_of_kinds = [_steps_of_kind(source[:, here], target[:, here], grid, larger) for here in of_kinds]
+    _check_count(sum(steps.count for steps in steps_of_kinds))
     made: list[Rows] = []
-    count = 0
-    for number in range(kinds.shape[1]):
-        here = np.flatnonzero(kind.reshape(-1) == number)
-        sources = _sources_of_kind(source[:, here], target[:, here], grid, larger)
-        count += sources[0].shape[1]
-        if count > _MOST_ROWS:
-            raise IsochroneError(
-                f"more than {_MOST_ROWS:,} rows are too many to extend", todo="extend it less"
-            )
-        new_source, new_target = (np.ravel_multi_index(tuple(each), larger) for each in sources)
+    for number, (here, steps) in enumerate(zip(of_kinds, steps_of_kinds, strict=True)):
+        new_source, new_target = (np.ravel_multi_index(tuple(each), larger) for each in steps.ends())
         ones = np.ones(len(new_source), np.int64)
         made.append(
             Rows(
@@ -117,10 +116,33 @@ def _extended_rows(rows: Rows, grid: Sequence[int], larger: Sequence[int]) -> Ro
     )
 
 
-def _sources_of_kind(
-    source: Whole, target: Whole, grid: Sequence[int], larger: Sequence[int]
-) -> tuple[Whole, Whole]:
-    """[axis][row], where the senders and receivers of one kind of row are on the larger grid."""
+def _check_count(count: int) -> None:
+    if count > _MOST_ROWS:
+        raise IsochroneError(f"more than {_MOST_ROWS:,} rows are too many to extend", todo="extend it less")
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """Where the senders and receivers of one kind of row are on the larger grid, by axis: where senders are,
+    and by how much receivers are further, around so many.
+    """
+
+    ranges: list[range]
+    steps: list[int]
+    moves: list[int]
+
+    @property
+    def count(self) -> int:
+        """How many rows they come to."""
+        return prod(len(each) for each in self.ranges)
+
+    def ends(self) -> tuple[Whole, Whole]:
+        """[axis][row], the senders and the receivers."""
+        sources = np.stack([each.reshape(-1) for each in np.meshgrid(*self.ranges, indexing="ij")])
+        return sources, (sources + np.array(self.steps)[:, None]) % np.array(self.moves)[:, None]
+
+
+def _steps_of_kind(source: Whole, target: Whole, grid: Sequence[int], larger: Sequence[int]) -> _Steps:
     ranges, steps, moves, expected = [], [], [], 1
     for axis, (length, new) in enumerate(zip(grid, larger, strict=True)):
         raw = target[axis] - source[axis]
@@ -138,9 +160,7 @@ def _sources_of_kind(
     places = {tuple(place) for place in source.T.tolist()}
     if len(places) != source.shape[1] or len(places) != expected:
         raise _untold("not all ranks along a longer axis send to the same neighbours")
-    new_source = np.array(list(product(*ranges)), np.int64).T
-    new_target = (new_source + np.array(steps)[:, None]) % np.array(moves)[:, None]
-    return new_source, new_target
+    return _Steps(ranges, steps, moves)
 
 
 class _Kind(NamedTuple):
@@ -170,6 +190,7 @@ def _extended_calls(
         kinds.setdefault(kind, []).append(row)
     numbers: dict[tuple[Run, ...], int] = {}
     columns: list[tuple[int, str, int, int, int, int]] = []
+    _check_groups(list(kinds), larger)
     for kind, rows in kinds.items():
         each = [(old, new) for at, old, new in zip(kind.where, grid, larger, strict=True) if at == _EACH]
         groups = {int(group) for group in calls.groups[rows]}
@@ -187,6 +208,21 @@ def _extended_calls(
         np.array(phases, np.int64), np.array(names, np.str_), *(np.array(o, np.int64) for o in others)
     )
     return made, tuple(numbers)
+
+
+def _check_groups(kinds: Sequence[_Kind], larger: Sequence[int]) -> None:
+    """Raises IsochroneError where calls would be on too many groups, or on too large ones."""
+    runs = members = 0
+    for kind in kinds:
+        groups = prod(new for at, new in zip(kind.where, larger, strict=True) if at == _EACH)
+        of_group = [new for at, new in zip(kind.where, larger, strict=True) if at is None]
+        runs += groups * prod(of_group[:-1])
+        members += groups * prod(of_group)
+    _check_count(runs)
+    if members > MOST_MEMBERS:
+        raise IsochroneError(
+            f"groups of more than {MOST_MEMBERS:,} ranks together are too many", todo="extend it less"
+        )
 
 
 def _kind(
@@ -274,4 +310,5 @@ def extended_system(system: System, ranks: int) -> System:
         groups=tuple(tuple(rank // span for rank in range(ranks)) for span in spans),
         capacities=(1,) * ranks,
         links=system.links,
+        cores=system.cores,
     )

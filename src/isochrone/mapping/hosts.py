@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files.fields import MOST_RANKS
 from isochrone.files.text import quoted, read_text
-
-MOST_CORES = 1 << 22
-"""Of all hosts together."""
 
 _MOST_BYTES = 1 << 26
 _TODO = "write one host a line, such as: node400 12"
@@ -51,8 +49,8 @@ def read_hosts(path: Path) -> list[tuple[str, int]]:
         if count is not None and (not _COUNT.fullmatch(count) or int(count) < 1):
             raise IsochroneError(f"{quoted(count)} is no number of cores", where, _TODO)
         total += int(count or 1)
-        if total > MOST_CORES:
-            raise IsochroneError(f"there are more than {MOST_CORES} cores", where, "use a part of the hosts")
+        if total > MOST_RANKS:
+            raise IsochroneError(f"there are more than {MOST_RANKS:,} cores", where, "use some of the hosts")
         cores[match["host"]] = cores.get(match["host"], 0) + int(count or 1)
     if not cores:
         raise IsochroneError("has no hosts", str(path), _TODO)

@@ -64,7 +64,7 @@ def optimise(
     dimensions: Sequence[int] = (),
     tick: Callable[[float], None] | None = None,
 ) -> Mapping:
-    """The best mapping found.
+    """The best mapping found; ranks in their order where none is better.
 
     Args:
         graph: the task graph.
@@ -142,7 +142,9 @@ def optimise(
                 for price_s, groups in zip(way_prices_s(system), system.groups, strict=True)
             ]
             relieved = problem.relieved(*_directions(graph), prices, at, seed, left_s)
-            at = min((relieved, at, identity), key=price)
+            at = min((relieved, at), key=price)
+    # One method alone may do worse than none.
+    at = min((at, identity), key=price)
     took_s = time.monotonic() - begin
     return Mapping(
         at=tuple(at),

@@ -11,10 +11,11 @@ from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.fabric.switches import Switches, tier_name
 from isochrone.files import Links, Topology
+from isochrone.files.fields import MOST_RANKS
 from isochrone.files.place import Place
 from isochrone.labels import numbered
 
-_MOST_PLACES = 1 << 20
+_MOST_LEVELS = 32
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,14 @@ def system_of_tree(arity: Sequence[int]) -> System:
     """
     if not arity or min(arity) < 1:
         raise UsageError("a tree needs whole numbers from 1", "--tree", "write the innermost first: 4:8:6")
-    count = math.prod(arity)
-    if count > _MOST_PLACES:
-        raise UsageError(f"a tree of {count} places is too large", "--tree", f"at most {_MOST_PLACES}")
+    if len(arity) > _MOST_LEVELS:
+        raise UsageError(f"a tree of {len(arity)} levels is too deep", "--tree", f"at most {_MOST_LEVELS}")
+    count = 1
+    for number in arity:
+        count *= number
+        # Before the product is longer than can be told.
+        if count > MOST_RANKS:
+            raise UsageError("a tree of so many places is too large", "--tree", f"at most {MOST_RANKS:,}")
     spans = [math.prod(arity[: len(arity) - level]) for level in range(len(arity))]
     return System(
         levels=tuple(f"level-{len(arity) - level}" for level in range(len(arity))),

@@ -22,6 +22,7 @@ from isochrone.mapping.predict import exchange_time_s
 from isochrone.mapping.readers import read_foreign_graph
 from isochrone.mapping.system import System
 from isochrone.progress import part
+from isochrone.units import number_of
 
 _LITTLE = 0.01
 """A gain that nobody feels."""
@@ -40,12 +41,14 @@ class Program:
         run_s: what the recorded runs took together; None where that is not known.
         places: of each rank in them; empty where they are not known.
         recorded: what ``isochrone record`` wrote; None for what another program did.
+        phase: of the recording, that the messages are of; None: of all phases.
     """
 
     tasks: TaskGraph
     run_s: float | None = None
     places: tuple[Place, ...] = ()
     recorded: Graph | None = None
+    phase: int | None = None
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,14 @@ def read_program(path: Path, form: str | None = None, phase: int | None = None) 
     """
     if form is None and kind_of(path) is not None:
         recorded = read_graph(path)
-        phases = {int(each) for each in recorded.rows.phases} | {int(each) for each in recorded.calls.phases}
-        if phase is not None and phase not in phases:
+        if phase is not None and phase not in recorded.phases:
             raise IsochroneError(
-                f"there is no phase {phase}", str(path), f"it has {', '.join(map(str, sorted(phases)))}"
+                f"there is no phase {phase}",
+                str(path),
+                f"it has {', '.join(map(str, recorded.phases)) or 'none at all'}",
             )
         run_s = recorded.seconds if phase is None else None
-        return Program(recorded.task_graph(phase), run_s, recorded.places, recorded)
+        return Program(recorded.task_graph(phase), run_s, recorded.places, recorded, phase)
     if phase is not None:
         raise IsochroneError("only what `isochrone record` wrote has phases", str(path), "leave --phase away")
     return Program(read_foreign_graph(path, form))
@@ -121,7 +125,7 @@ def map_ranks(
             dimensions=dimensions,
             tick=None if seconds is None else lambda gone_s: advance(round(gone_s), round(seconds)),
         )
-    traffic, advice = _traffic(graph, system, mapping), _advice(graph, mapping)
+    traffic, advice = _traffic(graph, system, mapping), _advice(program, mapping)
     before, after = (
         busiest_way(graph, system, at) if system.is_measured else None
         for at in (mapping.identity, mapping.at)
@@ -206,7 +210,24 @@ def _traffic(graph: TaskGraph, system: System, mapping: Mapping) -> tuple[LevelT
     )
 
 
-def _advice(graph: TaskGraph, mapping: Mapping) -> str | None:
+def _advice(program: Program, mapping: Mapping) -> str | None:
+    why_not = _no_help(program.tasks, mapping)
+    if why_not is None or program.recorded is None:
+        return why_not
+    apart = program.recorded.calls_apart(program.phase)
+    if apart == 0:
+        return why_not
+    beside = f"{why_not} beside" if len(program.tasks.sources) else "there is nothing but"
+    # Those that were asked to be kept apart can be listed without another run.
+    todo = (
+        "list their messages with isochrone record --add GRAPH -o LISTED"
+        if program.recorded.broken_down is None
+        else "they have too many messages to be listed, so record on fewer ranks"
+    )
+    return f"{beside} {number_of(apart, 'call')} of collectives, kept apart and not counted: {todo}"
+
+
+def _no_help(graph: TaskGraph, mapping: Mapping) -> str | None:
     if len(graph.sources) == 0:
         return "the ranks send each other nothing"
     if mapping.cost < (1 - _LITTLE) * mapping.identity_cost:

@@ -2,11 +2,15 @@
  *
  * What the time in collectives of a run is, is known by how it is made. "idle": ranks sleep and meet once; "late":
  * the last rank sleeps before each barrier; "bcasts": nothing but broadcasts; "kinds": a few calls of each kind, on
- * several communicators; "none": no collective at all.
+ * several communicators; "none": no collective at all; "alone": several threads might call, and one does; "threads":
+ * two do; "persistent": some that are started, and some that never are; "full": rank 1 has no memory left at the end.
  */
 #include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int rank, ranks;
@@ -56,14 +60,95 @@ static void kinds(void) {
     MPI_Comm_free(&half);
 }
 
+static void *few_bcasts(void *comm) {
+    char data[100] = {0};
+    for (int i = 0; i < 5; i++) MPI_Bcast(data, 100, MPI_CHAR, 0, *(MPI_Comm *)comm);
+    return NULL;
+}
+
+static void threads(void) {
+    MPI_Comm comms[2];
+    pthread_t others[2];
+    for (int i = 0; i < 2; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < 2; i++) pthread_create(&others[i], NULL, few_bcasts, &comms[i]);
+    for (int i = 0; i < 2; i++) pthread_join(others[i], NULL);
+    late();
+    for (int i = 0; i < 2; i++) MPI_Comm_free(&comms[i]);
+}
+
+#ifdef PERSISTENT
+static void start(MPI_Request *request, int times) {
+    for (int i = 0; i < times; i++) {
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void persistent(void) {
+    int out[2] = {1, 2}, in[2], periodic = 1;
+    MPI_Comm around;
+    MPI_Request barrier, never, exchange;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &around);
+    MPI_Pcontrol(0);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &barrier);
+    start(&barrier, 7);
+    MPI_Pcontrol(1);
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &never);
+    MPI_Neighbor_alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, around, MPI_INFO_NULL, &exchange);
+    start(&barrier, 3);
+    start(&exchange, 4);
+    MPI_Request_free(&never);
+    MPI_Request_free(&barrier);
+    MPI_Request_free(&exchange);
+    MPI_Comm_free(&around);
+}
+#endif
+
+/* Nothing larger than a page is to be had any more, and of those a few. */
+static void full(void) {
+    enum { SIZE = 4096, SIZES = 16, HOLES = 256 };
+    static char data[1 << SIZES];
+    for (int root = 0; root < ranks; root++) {
+        for (int i = 0; i < SIZES; i++) MPI_Bcast(data, 1 << i, MPI_CHAR, root, MPI_COMM_WORLD);
+    }
+    if (rank != 1) return;
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%ld", &pages) != 1) abort();
+    fclose(file);
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = pages * sysconf(_SC_PAGESIZE);
+    setrlimit(RLIMIT_AS, &limit);
+    void **last = NULL;
+    for (void **next; (next = malloc(SIZE)) != NULL; last = next) *next = last;
+    for (int i = 0; i < 2 * HOLES && last != NULL; i++) {
+        void **before = *last;
+        if (i % 2 == 0) free(last);
+        last = before;
+    }
+}
+
 int main(int argc, char **argv) {
-    MPI_Init(&argc, &argv);
+    int provided;
+    if (!strcmp(argv[1], "alone") || !strcmp(argv[1], "threads")) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+        if (provided < MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 3);
+    } else {
+        MPI_Init(&argc, &argv);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!strcmp(argv[1], "idle")) idle();
     if (!strcmp(argv[1], "late")) late();
     if (!strcmp(argv[1], "bcasts")) bcasts(argc > 2 ? atoi(argv[2]) : 3000);
     if (!strcmp(argv[1], "kinds")) kinds();
+    if (!strcmp(argv[1], "alone")) late();
+    if (!strcmp(argv[1], "threads")) threads();
+#ifdef PERSISTENT
+    if (!strcmp(argv[1], "persistent")) persistent();
+#endif
+    if (!strcmp(argv[1], "full")) full();
     if (!strcmp(argv[1], "fails")) MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
     return !strcmp(argv[1], "fails") ? 7 : 0;

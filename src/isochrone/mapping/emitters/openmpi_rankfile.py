@@ -52,8 +52,14 @@ def launch_version_5(job: Job, file: str) -> list[str]:
     """The launch line, with hosts: version 5 takes none of them from the rankfile.
 
     Raises:
-        IsochroneError: the hosts do not fit into a command line.
+        IsochroneError: the hosts do not fit into a command line, or the file's name into an option.
     """
+    if ":" in file:
+        raise IsochroneError(
+            "Open MPI 5 takes no rankfile with a colon in its path",
+            file,
+            "write it elsewhere: --emit openmpi5-rankfile=FILE",
+        )
     hosts = ",".join(f"{host}:{count}" for host, count in job.counts.items())
     if len(hosts) >= MOST_WORD_BYTES:
         raise IsochroneError("the hosts are too many for a command line", todo="use openmpi-sequential")

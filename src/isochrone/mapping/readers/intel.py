@@ -19,7 +19,8 @@ _BLOCK = re.compile(rb"\s*~+\s*Process\s+(\d{1,9})\s+of\s+(\d{1,9})\b", re.IGNOR
 _TABLE = re.compile(rb"\s*Data\s+Transfers\b", re.IGNORECASE)
 _END = re.compile(rb"\s*(?:Totals?\b|Communication\s+Activity)", re.IGNORECASE)
 _ROW = re.compile(
-    rb"\s*(\d{1,9})\s*(?:-+>)?\s*(\d{1,9})\s+"
+    # Each blank can be matched in one way only, so that a long line of them takes no longer than others.
+    rb"\s*(\d{1,9})(?:\s*-+>\s*|\s+)(\d{1,9})\s+"
     rb"([+-]?\d{1,20}(?:\.\d{0,20})?(?:[eE][+-]?\d{1,3})?)\s+([+-]?\d{1,18})\s*"
 )
 _BEGINS_ROW = re.compile(rb"\s*\d+\s*(?:-+>|\s)")
