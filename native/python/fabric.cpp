@@ -122,7 +122,10 @@ void bind_fabric(nb::module_& m) {
                 }
                 return array_of(std::move(found), {vertices.size(), vertices.size()});
             },
-            "vertices"_a, "[from, to], Gb/s of the slowest cable; 0 where the route does not arrive.")
+            "vertices"_a,
+            "[from, to], Gb/s of the slowest cable; 0 where the route does not arrive, NaN where a cable's "
+            "speed "
+            "is not known.")
         .def(
             "broken",
             [](const fabric::Routes& routes, const std::vector<int>& vertices, int examples) {

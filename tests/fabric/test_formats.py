@@ -6,17 +6,24 @@ from __future__ import annotations
 import gzip
 import random
 import re
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 from fat_trees import Net, two_level
+from typer.testing import CliRunner
 from walked import agree, walker
 
+from isochrone.cli.main import app
 from isochrone.errors import IsochroneError
+from isochrone.fabric import model
+from isochrone.fabric.check import check
+from isochrone.fabric.delays import by_hops
 from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.model import NO_PORT
 from isochrone.fabric.rates import LANE_GBPS
 from isochrone.fabric.routes import Routes
+from isochrone.fabric.tree import tree
 
 
 def routes_of(folder: Path, **files: str) -> Routes:
@@ -40,6 +47,18 @@ def as_opensm_dumps(tables: str) -> str:
     return "\n".join(re.sub(r"^(0x\w+ \d+) : .*$", r"\1 # x", line) for line in lines) + "\n"
 
 
+def in_lines_of_windows(text: str) -> str:
+    return text.replace("\n", "\r\n")
+
+
+def indented(text: str) -> str:
+    return "".join(f" \t{line}" for line in text.splitlines(keepends=True))
+
+
+def entries_indented(tables: str) -> str:
+    return re.sub(r"^0x", "  0x", tables, flags=re.MULTILINE)
+
+
 def without_zeros(text: str) -> str:
     return re.sub(r"guid 0x0*", "guid 0x", text)
 
@@ -58,9 +77,18 @@ def in_another_order(text: str, begin: str) -> str:
         as_ibroute,
         as_opensm_dumps,
         without_zeros,
+        in_lines_of_windows,
+        lambda t: in_lines_of_windows(without_names(t)),
+        indented,
+        entries_indented,
+        lambda t: in_lines_of_windows(as_opensm_dumps(t)),
         lambda t: in_another_order(t, "Unicast"),
     ],
-    ids=["dump_fts", "without names", "ibroute", "opensm-lfts.dump", "without zeros", "another order"],
+    ids=[
+        *("dump_fts", "without names", "ibroute", "opensm-lfts.dump", "without zeros", "CR LF"),
+        *("CR LF without names", "indented"),
+        *("entries indented", "opensm-lfts.dump in CR LF", "another order"),
+    ],
 )
 def test_tables_in_all_forms(tmp_path: Path, small: Net, form) -> None:  # type: ignore[no-untyped-def]
     routes = routes_of(tmp_path, net=small.text(), tables=form(small.tables()))
@@ -153,6 +181,173 @@ def test_missing_entries_are_said(tmp_path: Path, small: Net) -> None:
     found = routes.route(routes.vertex("node-000-000"), routes.vertex("node-001-000"))
     assert not found.arrives
     assert "without an entry" in found.ending
+
+
+@pytest.mark.parametrize(
+    ("lids", "end", "is_said"),
+    [
+        ("0x0-0x16", "22 lids dumped", False),
+        ("0x0-0x16", "23 lids dumped", True),
+        ("0-22", "22 lids dumped", False),
+        ("0x0-0x17", "23 lids dumped", False),  # OpenSM has the highest LID there
+        ("0-23", "23 lids dumped", False),
+        ("0-21", "21 lids dumped", False),
+        ("0-20", "20 lids dumped", True),
+        ("0x0-0x17", "23 valid lids dumped", True),
+    ],
+)
+def test_what_the_end_of_a_table_counts(
+    tmp_path: Path, small: Net, lids: str, end: str, is_said: bool
+) -> None:
+    tables = small.tables().replace("[0x0-0x16]", f"[{lids}]").replace("22 valid lids dumped", end)
+    routes = routes_of(tmp_path, net=small.text(), tables=tables)
+    assert len(routes.fabric.remarks) == (len(small.switches) if is_said else 0)
+
+
+def test_tables_without_an_entry_are_said(tmp_path: Path, small: Net) -> None:
+    tables = re.sub(r"^0x.*\n", "", small.tables(), flags=re.MULTILINE).replace(" valid", "")
+    routes = routes_of(tmp_path, net=small.text(), tables=tables)
+    assert "0 of 22 entries" in routes.fabric.remarks[0]
+
+
+def test_what_is_not_read_is_not_passed_over(tmp_path: Path, small: Net) -> None:
+    """Whatever is known for an entry is one, or an error."""
+    for blank in ("\v", "\f", "x"):
+        tables = small.tables().replace("0x0003 ", f"{blank}0x0003 ", 1)
+        with pytest.raises(IsochroneError, match=r"tables\.txt:6: .* is no line of a forwarding table"):
+            routes_of(tmp_path, net=small.text(), tables=tables)
+    for where in (1, 5):
+        lines = small.tables().splitlines(keepends=True)
+        lines[where] = "  " + lines[where]
+        with pytest.raises(IsochroneError, match="is no line of a forwarding table"):
+            routes_of(tmp_path, net=small.text(), tables="".join([*lines[:8], "junk\n", *lines[8:]]))
+
+
+def test_a_lid_above_all_tables_is_a_dead_end(tmp_path: Path, small: Net) -> None:
+    lid = small.lids()["node-001-000"]
+    text = small.text().replace(f"# lid {lid} lmc 0", "# lid 4000 lmc 0")
+    routes = routes_of(tmp_path, net=text, tables=small.tables())
+    found = routes.route(routes.vertex("node-000-000"), routes.vertex("node-001-000"))
+    assert found.ending == "ends at a switch without an entry for it"
+    assert [hop.switch.name for hop in found.hops] == ["leaf-00"]
+
+
+def test_two_hosts_on_one_cable_need_no_table(tmp_path: Path) -> None:
+    text = """caguid=0x20
+Ca	1 "H-0000000000000020"		# "a HCA-1"
+[1](21) 	"H-0000000000000030"[1](31)		# lid 1 lmc 0 "b HCA-1" lid 2 4xHDR
+
+caguid=0x30
+Ca	1 "H-0000000000000030"		# "b HCA-1"
+[1](31) 	"H-0000000000000020"[1](21)		# lid 2 lmc 0 "a HCA-1" lid 1 4xHDR
+"""
+    routes = routes_of(tmp_path, net=text)
+    a, b = routes.vertex("a"), routes.vertex("b")
+    for one, other in ((a, b), (b, a)):
+        found = routes.route(one, other)
+        assert (found.arrives, found.hops, found.speed_gbps) == (True, [], 200.0)
+    assert routes.hops([a, b]).tolist() == [[0, 0], [0, 0]]
+    assert check(routes) == []
+    assert len(set(tree(routes).above.values())) == 1
+
+
+def of_rails(order: list[str]) -> str:
+    """Two hosts with two adapters, each at a leaf of its own; the adapters in some order."""
+    net = two_level(2, 2, 1)
+    devices = {"node-000-000": "n0 mlx5_2", "node-000-001": "n1 mlx5_2"}
+    devices |= {"node-001-000": "n0 mlx5_10", "node-001-001": "n1 mlx5_10"}
+    text = net.text()
+    for name, device in devices.items():
+        text = text.replace(f'"{name} HCA-1"', f'"{device}"')
+    records = re.split(r"^(?=vendid)", text, flags=re.MULTILINE)
+    rank = {device: number for number, device in enumerate(order)}
+
+    def place(record: str) -> int:
+        found = re.search(r'^Ca.*"(.*)"$', record, re.MULTILINE)
+        return rank[found[1]] if found else -1
+
+    return "".join(sorted(records, key=place))
+
+
+def test_the_port_that_stands_for_a_host_is_the_same_in_any_order(tmp_path: Path) -> None:
+    tables = two_level(2, 2, 1).tables()
+    devices = ["n0 mlx5_2", "n1 mlx5_2", "n0 mlx5_10", "n1 mlx5_10"]
+    for number, order in enumerate(permutations(devices)):
+        routes = routes_of(tmp_path / str(number), net=of_rails(list(order)), tables=tables)
+        assert [node.name for node, _ in routes.fabric.hosts["n0"]] == ["n0 mlx5_2", "n0 mlx5_10"]
+        assert routes.wiring.labels[routes.vertex("n1")] == "n1 mlx5_2[1]"
+        assert routes.fabric.remarks == []
+
+
+def test_adapters_of_one_description_are_said(tmp_path: Path, small: Net) -> None:
+    text = re.sub("node-00[01]-001 HCA-1", "localhost HCA-1", small.text())
+    text = text.replace("node-001-002 HCA-1", "localhost HCA-2")
+    routes = routes_of(tmp_path, net=text, tables=small.tables())
+    (remark,) = routes.fabric.remarks
+    guids = small.guids()
+    assert "2 adapters are described as 'localhost HCA-1'" in remark
+    assert all(f"0x{guids[name]:016x}" in remark for name in ("node-000-001", "node-001-001"))
+
+
+def test_a_domain_may_be_left_out_or_added(tmp_path: Path, small: Net) -> None:
+    text = re.sub("node-000-00(\\d) HCA", r"n\1.one.org HCA", small.text())
+    text = text.replace("node-001-001 HCA", "n1.two.org HCA").replace("node-001-002 HCA", "n2 HCA")
+    routes = routes_of(tmp_path, net=text, tables=small.tables())
+    for name, host in (("n0", "n0.one.org"), ("n2", "n2"), ("n2.any.org", "n2"), ("n3", "n3.one.org")):
+        assert routes.vertex(name) == routes.wiring.hosts[host]
+    assert by_hops(routes, ["n0", "n3.one.org"]).tolist() == [[0, 1], [1, 0]]
+    for name in ("n1", "n0.two.org", "n0.", ".one.org", ""):
+        with pytest.raises(IsochroneError, match="is not on this fabric"):
+            routes.vertex(name)
+    answer = routes.service.answer(b"hops n0:n3\nhops n0:n1\n", b"")[0]
+    assert answer == b"1\nerror 'n1' is not on this fabric\n"
+
+
+def test_speeds_that_are_not_known_are_no_missing_routes_in_lines(tmp_path: Path) -> None:
+    net = two_level(2, 2, 1, speed=lambda one, other: "" if one == "node-001-000" else "4xHDR")
+    routes = routes_of(tmp_path, net=net.text(), tables=net.tables())
+
+    def answer(question: str) -> bytes:
+        return bytes(routes.service.answer(question.encode() + b"\n", b"")[0])
+
+    error = answer("matrix speed node-000-000,node-001-000")
+    assert error.startswith(
+        b"error the speeds of some cables between these hosts are not known; add what iblinkinfo"
+    )
+    assert error.count(b"\n") == 1
+    assert answer("matrix speed node-000-000,node-001-001").startswith(b"matrix speed 2 float32 16\n")
+    assert answer("matrix node-000-000,node-001-000").startswith(b"matrix hops 2 uint16 8\n")
+    assert answer("speed node-000-000:node-001-000") == b"0\n"
+
+
+def test_names_cannot_tell_a_terminal_what_to_do(tmp_path: Path, small: Net) -> None:
+    text = small.text().replace("leaf-00", "\x1b]0;x\x07leaf").replace("node-001-000", "no\x9b31mde")
+    tables = small.tables().replace("(leaf-01)", "(\x1b[1mleaf)")
+    assert "?[1mleaf" in routes_of(tmp_path / "tables", tables=tables).wiring.labels
+    routes = routes_of(tmp_path, net=text, tables=tables)
+    assert "no?31mde" in routes.wiring.hosts
+    assert "?]0;x?leaf" in routes.wiring.labels
+    for command in (["check"], ["route"], ["load"], ["export"]):
+        options = {"route": ["node-000-000", "no?31mde"], "export": ["graphviz"]}.get(command[0], [])
+        done = CliRunner().invoke(app, ["fabric", *command, str(tmp_path), *options])
+        printed = done.stdout + done.stderr
+        assert "leaf" in printed or command == ["check"]
+        assert all(letter.isprintable() or letter == "\n" for letter in printed)
+
+
+def test_more_than_a_subnet_has_is_refused(
+    tmp_path: Path, small: Net, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the memory for it is asked for."""
+    tables = [table for table in re.split(r"^(?=Unicast)", small.tables(), flags=re.MULTILINE) if table]
+    assert len(tables) * 23 == 138
+    monkeypatch.setattr(model, "_MOST_ENTRIES", 138)
+    routes_of(tmp_path, net=small.text(), tables="".join(tables))
+    monkeypatch.setattr(model, "_MOST_ENTRIES", 137)
+    with pytest.raises(IsochroneError, match=r"tables\.txt:131: 6 switches with tables up to LID 22"):
+        routes_of(tmp_path, net=small.text(), tables="".join(tables))
+    with pytest.raises(IsochroneError, match="6 switches with tables up to LID 22"):
+        routes_of(tmp_path, net=small.text(), tables=tables[0])
 
 
 def test_a_half_dumped_fabric_is_usable_and_says_so(tmp_path: Path, small: Net) -> None:

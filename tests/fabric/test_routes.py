@@ -19,7 +19,9 @@ UNREACHABLE = 65535
 
 
 class Arrays:
-    """A few switches and ends, cables anywhere, and tables of whatever numbers."""
+    """A few switches and ends, cables anywhere, some of unknown speed, and tables of whatever numbers, which
+    need not reach up to the highest LID.
+    """
 
     def __init__(self, seed: int, switches: int, ends: int, correct: float) -> None:
         random = np.random.default_rng(seed)
@@ -34,26 +36,32 @@ class Arrays:
         sockets = [(at, port) for at in range(switches) for port in range(1, ports)]
         random.shuffle(sockets)
         for end in range(ends):
-            if sockets and random.random() < 0.9:
+            if end and self.above[end - 1] < 0 and random.random() < 0.3:
+                for one, other in ((end, end - 1), (end - 1, end)):
+                    self.above[one], self.above_port[one], self.above_rate[one] = switches + other, 1, 8.0
+            elif sockets and random.random() < 0.9:
                 at, port = sockets.pop()
-                rate = random.choice([8.0, 16.0])
+                rate = random.choice([0.0, 8.0, 16.0], p=[0.1, 0.5, 0.4])
                 self.peer[at, port], self.peer_port[at, port], self.rate[at, port] = switches + end, 1, rate
                 self.above[end], self.above_port[end], self.above_rate[end] = at, port, rate
         while len(sockets) > 1:
             (one, own), (other, far) = sockets.pop(), sockets.pop()
-            rate = random.choice([8.0, 16.0, 100.0])
+            rate = random.choice([0.0, 8.0, 16.0, 100.0], p=[0.1, 0.3, 0.3, 0.3])
             self.peer[one, own], self.peer_port[one, own], self.rate[one, own] = other, far, rate
             self.peer[other, far], self.peer_port[other, far], self.rate[other, far] = one, own, rate
         lids = switches + ends + 1
         self.lid = np.arange(1, lids, dtype=np.int32)
         self.lid[random.random(lids - 1) < 0.1] = 0
         self.lmc = np.zeros(lids - 1, np.uint8)
-        self.out = random.choice([0, 1, 2, 3, 4, 255], (switches, lids)).astype(np.uint8)
+        told = max(1, lids - random.choice([0, 0, 1, 2]))
+        self.out = random.choice([0, 1, 2, 3, 4, 255], (switches, told)).astype(np.uint8)
         for target in range(switches + ends):
             self._route_to(target, random, correct)
 
     def _route_to(self, target: int, random: np.random.Generator, correct: float) -> None:
         """Breadth first from the target; some entries are left as they are."""
+        if self.lid[target] >= self.out.shape[1]:
+            return
         seen, front = {target}, [target]
         while front:
             nearer, front = front, []
@@ -86,11 +94,13 @@ class Arrays:
             if self.above[end] < 0:
                 return 1, [], 0.0
             here, into, rate = int(self.above[end]), int(self.above_port[end]), float(self.above_rate[end])
+            if here >= self.switches:
+                return (0 if here == target else 4), [], rate
         hops: list[tuple[int, int, int]] = []
         while True:
             if here in [hop[0] for hop in hops]:
                 return 3, hops, rate
-            out = int(self.out[here, lid])
+            out = int(self.out[here, lid]) if lid < self.out.shape[1] else 255
             if here == target or out == 0:
                 return (0 if here == target else 4), [*hops, (here, into, 0)], rate
             hops.append((here, into, out))
@@ -135,7 +145,8 @@ def test_matrices_and_counts_are_those_of_the_routes(arrays: Arrays) -> None:
         ending, way, rate = core.route(source, target)
         counted[ending] += 1
         assert hops[source, target] == (UNREACHABLE if ending else len(way))
-        assert rates[source, target] == (0 if ending else rate)
+        assert np.isnan(rates[source, target]) == (ending == 0 and rate == 0)
+        assert np.isnan(rates[source, target]) or rates[source, target] == (0 if ending else rate)
     assert pairs == counted
     assert all(core.route(source, target)[0] == ending != 0 for source, target, ending in examples)
     assert len(examples) == sum(min(2, number) for number in counted[1:])
@@ -175,7 +186,8 @@ def test_ways_back(arrays: Arrays) -> None:
         (one, other)
         for at, one in enumerate(vertices)
         for other in vertices[at + 1 :]
-        if [hop[0] for hop in core.route(one, other)[1]]
+        if core.route(one, other)[0] == core.route(other, one)[0] == 0
+        and [hop[0] for hop in core.route(one, other)[1]]
         != [hop[0] for hop in core.route(other, one)[1]][::-1]
     ]
     assert core.asymmetric(vertices, 3) == (len(differ), differ[:3])

@@ -9,6 +9,8 @@ import signal
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -24,7 +26,8 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.fabric.folder import read_fabric
 from isochrone.fabric.routes import Routes
 from isochrone.fabric.serve.lines import Connection, Counts, Door, Limits, sweep
-from isochrone.fabric.serve.server import serve
+from isochrone.fabric.serve.server import made_web, serve
+from isochrone.fabric.serve.slow import Slow
 from isochrone.fabric.serve.watch import Watched
 
 
@@ -72,6 +75,125 @@ def test_idle_clients_and_half_lines_end(folder: Path) -> None:
         assert not counts.open
 
     asyncio.run(limited(folder, Limits(idle_s=0.1, line_s=0.1), client))
+
+
+def test_a_byte_now_and_then_does_not_keep_a_line_open(folder: Path) -> None:
+    """Nor do whole lines before it count for it; the client goes on until it is cut."""
+
+    async def client(port: int, counts: Counts) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"hops node-000-000:node-000-001\nh")
+        assert await reader.readline() == b"1\n"
+        while counts.open:
+            writer.write(b"x")
+            await asyncio.sleep(0.02)
+        assert counts.errors == 1
+
+    asyncio.run(limited(folder, Limits(line_s=0.5), client))
+
+
+def connection(
+    folder: Path, clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> tuple[Connection, MagicMock]:
+    """With time that a test makes."""
+    monkeypatch.setattr("isochrone.fabric.serve.lines.time.monotonic", lambda: clock[0])
+    made = Connection(Watched(folder), Limits(idle_s=100, line_s=10), Counts())
+    transport = MagicMock()
+    transport.is_closing.return_value = False
+    made.connection_made(transport)
+    return made, transport
+
+
+def test_the_time_of_a_line_is_counted_from_its_first_byte(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    made, transport = connection(folder, clock, monkeypatch)
+    clock[0] = 90
+    for clock[0] in (90, 94, 98, 100):
+        made.data_received(b"x")
+        made.sweep(clock[0])
+    transport.close.assert_not_called()
+    made.sweep(100.1)
+    transport.write.assert_called_with(b"error the line took too long\n")
+
+
+def test_time_in_which_nothing_is_read_is_not_the_clients(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    made, transport = connection(folder, clock, monkeypatch)
+    made.data_received(b"h")
+    made.pause_writing()
+    for clock[0] in (9.0, 18.0):
+        made.sweep(clock[0])
+        made.resume_writing()
+        made.pause_writing()
+    made.resume_writing()
+    clock[0] = 27.0
+    made.sweep(27.0)
+    transport.close.assert_not_called()
+    transport.abort.assert_not_called()
+
+
+def test_http_connections_without_a_whole_request_end(folder: Path) -> None:
+    """So that they do not keep others out: no more are let in than there are of these."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        bound.setblocking(False)
+        bound.listen()
+        asyncio.run(kept_busy(folder, bound))
+
+
+def test_only_connections_that_wait_for_their_client_end() -> None:
+    class Made:
+        cycle: SimpleNamespace | None
+
+        def __init__(self, **of: bool) -> None:
+            self.flow = SimpleNamespace(write_paused=of.get("write_paused", False))
+            self.transport = MagicMock()
+            self.cycle = SimpleNamespace(**{"more_body": False, "response_complete": False, **of})
+
+    first, body, answered = Made(), Made(more_body=True), Made(response_complete=True)
+    first.cycle = None
+    blocked, under_way, asking = Made(write_paused=True), Made(), Made(response_complete=True)
+    slow = Slow({first, body, answered, blocked, under_way, asking}, 10.0)
+    for now in range(0, 12, 2):
+        slow.sweep(float(now))
+        asking.cycle = Made(response_complete=True).cycle
+        assert not first.transport.abort.called
+    slow.sweep(10.1)
+    for each in (first, body, answered, blocked):
+        each.transport.abort.assert_called_once()
+    for each in (under_way, asking):
+        each.transport.abort.assert_not_called()
+
+
+async def kept_busy(folder: Path, bound: socket.socket) -> None:
+    web = made_web(Watched(folder), Counts(), at_once=5)
+    slow = Slow(web.server_state.connections, 1.0)
+    tasks = [asyncio.create_task(slow.follow()), asyncio.create_task(web.serve([bound]))]
+    port = bound.getsockname()[1]
+    pairs = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+    head = b"POST /matrix HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n"
+    begins = [b"", head + b"X: ", head + b"\r\n"]
+    for (_, writer), begin in zip(pairs, begins, strict=True):
+        writer.write(begin)
+    again, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /version HTTP/1.1\r\nHost: x\r\n\r\nG")
+    assert b" 200 " in await again.readline()
+    end = time.monotonic() + WAIT_S
+    while web.server_state.connections:
+        assert time.monotonic() < end
+        for each in (pairs[1][1], pairs[2][1], writer):
+            each.write(b"x")
+        await asyncio.sleep(0.02)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert b" 200 " in await asyncio.wait_for(reader.readline(), WAIT_S)
+    web.should_exit = True
+    await tasks[1]
+    tasks[0].cancel()
 
 
 def test_a_client_that_never_reads_is_cut(folder: Path) -> None:

@@ -190,3 +190,33 @@ def test_a_topology_that_is_written_is_a_fabric_that_agrees(read: Callable[[str]
         [f"h{k}" for k in range(6)]
     )
     assert tiers == [["rack-0", "rack-0", "rack-1", "rack-1", "rack-1", "rack-2"]]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "above", [{"a": "b", "b": "a"}, {"a": "a"}, {"a": "b", "b": "c", "c": "b"}, {"b": "c", "c": "b"}]
+)
+def test_heights_of_switches_in_a_circle_end(above: dict[str, str]) -> None:
+    found = Switches("here", {"n0": "a", "n1": "b"}, above)
+    assert set(found.heights()) == {"a", "b", *above}
+    found.tiers(["n0", "n1"])
+
+
+def test_a_domain_may_be_left_out_or_added(read: Callable[[str], Switches]) -> None:
+    found = read("SwitchName=a Nodes=n0,n1.one.org,n2.one.org\nSwitchName=b Nodes=n1.two.org,n3.one.org\n")
+    assert found.tiers(["n0.one.org", "n3", "n2"]) == [["a", "b", "a"]]
+    for unknown in ("n1", "n3.two.org", "n4"):
+        with pytest.raises(IsochroneError, match=f"host {unknown} is below no switch"):
+            found.tiers(["n0", unknown])
+
+
+@pytest.mark.parametrize("digits", [9, 10, 200])
+def test_long_numbers_are_written_for_slurm_and_read_back(digits: int) -> None:
+    hosts = ["n" + "1" * (digits - 1) + last for last in "123"]
+    assert host_list(hosts).count("-") == 1
+    assert sorted(_expand(host_list(hosts), "here")) == hosts
+
+
+def test_numbers_may_be_longer_than_python_counts() -> None:
+    name = "n" + "1" * 5000
+    assert host_list([name]) == name

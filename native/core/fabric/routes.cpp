@@ -11,6 +11,7 @@ namespace isochrone::core::fabric {
 namespace {
 
 constexpr float endless = std::numeric_limits<float>::infinity();
+constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -51,9 +52,12 @@ std::size_t Routes::cell(int at_switch, int port) const {
 
 int Routes::lid_of(int vertex, int path) const {
     const int lid = wiring_.lid[at(vertex)];
-    if (lid == 0) return 0;
-    const int found = lid + path % (1 << wiring_.lmc[at(vertex)]);
-    return found < wiring_.lids ? found : 0;
+    return lid == 0 ? 0 : lid + path % (1 << wiring_.lmc[at(vertex)]);
+}
+
+/// The port that a switch's table has for a LID; none for one beyond all tables.
+int Routes::port_out(int at_switch, int lid) const {
+    return lid < wiring_.lids ? wiring_.out[at(at_switch) * at(wiring_.lids) + at(lid)] : no_port;
 }
 
 /// The switch that a packet of a vertex comes to first, or none.
@@ -95,7 +99,7 @@ Route Routes::route(int from, int to, int path) const {
         }
     }
     for (;;) {
-        const int out = w.out[at(here) * at(w.lids) + at(lid)];
+        const int out = port_out(here, lid);
         found.hops.push_back({here, in, out});
         if (out == 0 || here == to) {  // port 0 is the switch itself
             found.ending = here == to ? Ending::arrived : Ending::elsewhere;
@@ -127,7 +131,6 @@ void Routes::towards(int to, int lid, Towards& found) const {
     found.rate.assign(at(w.switches), 0);
     found.ending.assign(at(w.switches), Ending::arrived);
     found.seen.assign(at(w.switches), Seen::no);
-    const auto port_out = [&](int here) { return int{w.out[at(here) * at(w.lids) + at(lid)]}; };
     for (int start = 0; start < w.switches; ++start) {
         if (found.seen[at(start)] != Seen::no) continue;
         // Along the way to what is known already, and what is known back to its start.
@@ -139,7 +142,7 @@ void Routes::towards(int to, int lid, Towards& found) const {
             found.seen[at(here)] = Seen::on_the_way;
             found.way.push_back(here);
             if (here == to) break;
-            const int out = port_out(here);
+            const int out = port_out(here, lid);
             const int next = out < w.ports ? w.peer[cell(here, out)] : none;
             if (out == 0 || (next != none && !is_switch(next) && next != to)) {
                 ending = Ending::elsewhere;
@@ -165,7 +168,7 @@ void Routes::towards(int to, int lid, Towards& found) const {
         for (std::size_t left = found.way.size(); left-- > 0;) {
             const int back = found.way[left];
             if (ending == Ending::arrived && back != to)
-                rate = std::min(rate, w.rate[cell(back, port_out(back))]);
+                rate = std::min(rate, w.rate[cell(back, port_out(back, lid))]);
             found.hops[at(back)] = ++hops;
             found.rate[at(back)] = rate;
             found.ending[at(back)] = ending;
@@ -222,6 +225,8 @@ std::vector<std::uint16_t> Routes::hops(const std::vector<int>& vertices) const 
 std::vector<float> Routes::rates(const std::vector<int>& vertices) const {
     std::vector<float> matrix(vertices.size() * vertices.size());
     each_pair(vertices, [&](std::size_t row, std::size_t column, std::uint16_t, float rate, Ending ending) {
+        // Where one cable's speed is not known, neither is the least of all.
+        if (ending == Ending::arrived && rate == 0) rate = unknown;
         matrix[row * vertices.size() + column] = ending == Ending::arrived ? rate : 0;
     });
     return matrix;
@@ -245,6 +250,7 @@ Routes::Asymmetric Routes::asymmetric(const std::vector<int>& vertices, int exam
         for (std::size_t b = a + 1; b < vertices.size(); ++b) {
             const auto there = route(vertices[a], vertices[b]);
             const auto back = route(vertices[b], vertices[a]);
+            if (there.ending != Ending::arrived || back.ending != Ending::arrived) continue;
             const bool is_same =
                 std::equal(there.hops.begin(), there.hops.end(), back.hops.rbegin(), back.hops.rend(),
                            [](const Hop& one, const Hop& other) { return one.at == other.at; });
@@ -317,7 +323,7 @@ Routes::Uniform Routes::uniform(const std::vector<int>& vertices) const {
         for (const int here : farthest_first) {
             const double flow = passing[at(here)];
             if (flow == 0) continue;
-            const auto out = cell(here, wiring_.out[at(here) * at(wiring_.lids) + at(lid)]);
+            const auto out = cell(here, port_out(here, lid));
             result.loads.out[out] += flow;
             result.together[at(here)] = std::max(result.together[at(here)], flow);
             if (is_switch(wiring_.peer[out])) passing[at(wiring_.peer[out])] += flow;

@@ -22,16 +22,16 @@ inline constexpr std::uint16_t unreachable = 65535;
 struct Wiring {
     int switches = 0;
     int ports = 0;                   ///< columns of a switch's row: one more than its highest port
-    int lids = 0;                    ///< columns of a table: one more than the highest LID
+    int lids = 0;                    ///< columns of a table: one more than the highest LID of all tables
     std::vector<std::int32_t> peer;  ///< [switch][port], the vertex at the other end of the cable, or none
     std::vector<std::uint8_t> peer_port;  ///< [switch][port], its port there
-    std::vector<float> rate;              ///< [switch][port], Gb/s of data
+    std::vector<float> rate;              ///< [switch][port], Gb/s of data; 0: not known
     std::vector<std::uint8_t> out;        ///< [switch][lid], the port that the table has, or no_port
     std::vector<std::int32_t> lid;        ///< [vertex], base LID; 0: has none
     std::vector<std::uint8_t> lmc;        ///< [vertex], 2^lmc LIDs follow one another
     std::vector<std::int32_t> above;      ///< [end], the vertex its cable goes to, or none
     std::vector<std::uint8_t> above_port;
-    std::vector<float> above_rate;  ///< [end], Gb/s
+    std::vector<float> above_rate;  ///< [end], Gb/s; 0: not known
 
     [[nodiscard]] int ends() const { return static_cast<int>(above.size()); }
 };
@@ -54,7 +54,7 @@ struct Hop {
 struct Route {
     Ending ending = Ending::no_cable;
     std::vector<Hop> hops;  ///< up to where it ends
-    float rate = 0;         ///< Gb/s of the slowest cable; 0 without cables
+    float rate = 0;         ///< Gb/s of the slowest cable; 0 without cables, or where one's is not known
 };
 
 /// What is wrong among all pairs of some vertices.
@@ -82,15 +82,15 @@ class Routes {
     /// [from][to], switches passed between each two; unreachable where the route does not arrive.
     [[nodiscard]] std::vector<std::uint16_t> hops(const std::vector<int>& vertices) const;
 
-    /// [from][to], Gb/s of the slowest cable between each two; 0 where the route does not arrive, infinity to
-    /// itself.
+    /// [from][to], Gb/s of the slowest cable between each two; 0 where the route does not arrive, NaN where a
+    /// cable's speed is not known, infinity to itself.
     [[nodiscard]] std::vector<float> rates(const std::vector<int>& vertices) const;
 
     /// Which pairs do not arrive.
     [[nodiscard]] Broken broken(const std::vector<int>& vertices, int examples) const;
 
     /// Pairs, each counted once, whose way back is not the same switches in the other order, and the first
-    /// few.
+    /// few. Pairs of which a way does not arrive are not among them.
     struct Asymmetric {
         std::int64_t pairs = 0;
         std::vector<std::pair<int, int>> examples;
@@ -129,6 +129,7 @@ class Routes {
     [[nodiscard]] std::size_t cell(int at, int port) const;
     [[nodiscard]] bool is_switch(int vertex) const { return vertex < wiring_.switches; }
     [[nodiscard]] int lid_of(int vertex, int path) const;
+    [[nodiscard]] int port_out(int at_switch, int lid) const;
     [[nodiscard]] int entry_of(int from) const;
     void check(const std::vector<int>& vertices) const;
     [[nodiscard]] Loads no_loads() const;

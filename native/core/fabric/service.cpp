@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fabric/service.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::size_t most_quoted = 64;
 constexpr std::size_t long_answer = 1 << 20;
+constexpr std::string_view speeds_unknown =
+    "the speeds of some cables between these hosts are not known; add what iblinkinfo prints to the dumps";
 constexpr std::array endings{"arrives", "has no cable or no LID", "ends at a switch without an entry for it",
                              "goes in a circle", "ends elsewhere"};
 
@@ -84,7 +88,11 @@ Service::Service(Routes routes, std::vector<std::uint64_t> guids,
     }
     for (const auto& [name, vertex] : names) {
         check(vertex);
-        by_name_.emplace(name, vertex);
+        if (!by_name_.emplace(name, vertex).second) continue;
+        const auto dot = name.find('.');
+        if (dot == std::string::npos) continue;
+        const auto [known, is_new] = by_short_name_.emplace(name.substr(0, dot), vertex);
+        if (!is_new) known->second = none;
     }
 }
 
@@ -94,11 +102,10 @@ int Service::find(std::string_view name) const {
         const auto found = by_guid_.find(*guid);
         return found == by_guid_.end() ? none : found->second;
     }
-    if (const auto dot = name.find('.'); dot != std::string_view::npos) {
-        const auto found = by_name_.find(name.substr(0, dot));
-        if (found != by_name_.end()) return found->second;
-    }
-    return none;
+    const auto dot = name.find('.');
+    const auto& others = dot == std::string_view::npos ? by_short_name_ : by_name_;
+    const auto found = others.find(name.substr(0, dot));
+    return found == others.end() ? none : found->second;
 }
 
 Service::Answers Service::answer(std::string_view lines, std::string_view health) const {
@@ -187,10 +194,11 @@ void Service::answer_matrix(std::string_view hosts, std::string& text) const {
             return add_error(text, "more than " + std::to_string(most_hosts) + " hosts in one matrix");
         begin = comma + 1;
     }
-    if (what == "hops")
-        add_matrix(text, what, "uint16", vertices.size(), routes_.hops(vertices));
-    else
-        add_matrix(text, what, "float32", vertices.size(), routes_.rates(vertices));
+    if (what == "hops") return add_matrix(text, what, "uint16", vertices.size(), routes_.hops(vertices));
+    const auto rates = routes_.rates(vertices);
+    if (std::ranges::any_of(rates, [](float rate) { return std::isnan(rate); }))
+        return add_error(text, speeds_unknown);
+    add_matrix(text, what, "float32", vertices.size(), rates);
 }
 
 }  // namespace isochrone::core::fabric

@@ -6,16 +6,18 @@
 //   query A:B          A 0xGUID ... B          the switches that a packet from A to B passes
 //   ports A:B          A 0xGUID:IN:OUT ... B   ... with the ports that it comes in and goes out by
 //   hops A:B           3                       how many they are
-//   speed A:B          100                     Gb/s of data over the slowest cable
+//   speed A:B          100                     Gb/s of data over the slowest cable; 0 where one's is not
+//                                              known
 //   matrix A,B,...     matrix hops 2 uint16 8  and as many bytes: hops from each (row) to each,
 //                                              little-endian; 65535 where no route arrives
-//   matrix speed A,B   matrix speed 2 float32 16   the same of speeds; 0 where no route arrives
+//   matrix speed A,B   matrix speed 2 float32 16   the same of speeds; 0 where no route arrives, and an error
+//                                              where a cable's is not known
 //   version            what answers, and which generation of the fabric
 //   health             whether all is well
 //
-// A host is named as its node description begins, with or without a domain. Anything on the fabric may be
-// named by the GUID of its node or port, 0x and hexadecimal digits. What cannot be answered gets a line that
-// begins with "error". Lines end with LF or CR LF.
+// A host is named as its node description begins, with or without a domain; without it where only one host is
+// called so. Anything on the fabric may be named by the GUID of its node or port, 0x and hexadecimal digits.
+// What cannot be answered gets a line that begins with "error". Lines end with LF or CR LF.
 #pragma once
 
 #include <cstdint>
@@ -72,6 +74,8 @@ class Service {
     Routes routes_;
     std::vector<std::uint64_t> guids_;
     std::unordered_map<std::string, int, Hash, std::equal_to<>> by_name_;
+    /// What stands before the domain; none where several hosts are called so.
+    std::unordered_map<std::string, int, Hash, std::equal_to<>> by_short_name_;
     std::unordered_map<std::uint64_t, int> by_guid_;
     std::string version_;
 };

@@ -29,6 +29,7 @@ def compare(
     from isochrone.fabric.compare import compare as run_compare
     from isochrone.fabric.tree import read_tree
     from isochrone.files import read_topology
+    from isochrone.files.text import printable
     from isochrone.steps.folder import TOPOLOGY, in_folder
 
     tiers = run_compare(read_tree(fabric), read_topology(in_folder(measured, TOPOLOGY)))
@@ -39,12 +40,14 @@ def compare(
     for tier in tiers if not as_json else ():
         beside = f"level {tier.level} of {tier.groups} groups" if tier.level else "no groups of hosts"
         typer.echo(
-            f"tier {tier.tier}, {tier.switches} switches: measured as {beside}, "
-            f"{100 * tier.agreement:.1f} % of the hosts agree"
+            printable(
+                f"tier {tier.tier}, {tier.switches} switches: measured as {beside}, "
+                f"{100 * tier.agreement:.1f} % of the hosts agree"
+            )
         )
         for each in tier.apart[:_SHOWN]:
             where = f"with those of {each.measured_with}" if each.measured_with else "in a group of no switch"
-            typer.echo(f"  {each.host}: at {each.switch} by the routes, measured {where}")
+            typer.echo(printable(f"  {each.host}: at {each.switch} by the routes, measured {where}"))
         if len(tier.apart) > _SHOWN:
             typer.echo(f"  and {len(tier.apart) - _SHOWN} more")
     if any(tier.apart for tier in tiers):

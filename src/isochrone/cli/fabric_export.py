@@ -31,9 +31,10 @@ def _writers(survey: Path | None, size_bytes: int) -> dict[str, Callable[[Routes
     from isochrone.export import graphviz, slurm
     from isochrone.fabric.delays import by_hops, by_speed, by_times, csv_text
     from isochrone.fabric.tree import tree
+    from isochrone.labels import natural
 
     def hosts(routes: Routes) -> list[str]:
-        return sorted(routes.wiring.hosts, key=slurm.natural)
+        return sorted(routes.wiring.hosts, key=natural)
 
     def times(routes: Routes) -> str:
         from isochrone.files import read_topology

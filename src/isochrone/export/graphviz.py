@@ -10,6 +10,7 @@ import numpy as np
 
 from isochrone.fabric.model import Fabric, Node, guid_text
 from isochrone.fabric.rates import link_rate
+from isochrone.files.text import printable
 from isochrone.mapping.graph import TaskGraph
 from isochrone.mapping.system import System
 
@@ -32,14 +33,14 @@ def tasks_dot(graph: TaskGraph, system: System, at: tuple[int, ...]) -> str:
         members.setdefault(system.groups[-1][place], []).append(rank)
     for group, ranks in sorted(members.items()):
         name = system.places[at[ranks[0]]].host if system.places else f"{system.levels[-1]} {group}"
-        lines.append(f"  subgraph cluster_{group} {{ label={json.dumps(name)};")
+        lines.append(f"  subgraph cluster_{group} {{ label={_quoted(name)};")
         lines.append("    " + " ".join(f"{rank};" for rank in ranks))
         lines.append("  }")
     for edge in heaviest:
         width = 0.2 + 4.8 * volume[edge] / most
         one, other = int(keys[edge]) // graph.ranks, int(keys[edge]) % graph.ranks
         lines.append(
-            f"  {one} -- {other} [penwidth={width:.2f}, tooltip={json.dumps(f'{volume[edge]:.0f} B')}];"
+            f"  {one} -- {other} [penwidth={width:.2f}, tooltip={_quoted(f'{volume[edge]:.0f} B')}];"
         )
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -52,7 +53,7 @@ def system_dot(system: System) -> str:
     ):
         words = name if links is None else f"{name}\n{links.latency_s * 1e6:.3g} us"
         for group in sorted(set(groups)):
-            lines.append(f"  g{level}_{group} [label={json.dumps(words)}];")
+            lines.append(f"  g{level}_{group} [label={_quoted(words)}];")
         if level:
             edges = sorted(set(zip(system.groups[level - 1], groups, strict=True)))
             lines += [f"  g{level - 1}_{outer} -- g{level}_{inner};" for outer, inner in edges]
@@ -60,7 +61,7 @@ def system_dot(system: System) -> str:
     for place, group in enumerate(system.groups[-1]):
         found = system.places[place] if system.places else None
         words = str(place) if found is None else f"{found.host} {found.cpus or ''}".rstrip()
-        lines.append(f"  p{place} [shape=plaintext, label={json.dumps(words)}];")
+        lines.append(f"  p{place} [shape=plaintext, label={_quoted(words)}];")
         lines.append(f"  g{last}_{group} -- p{place};")
     return "\n".join([*lines, "}"]) + "\n"
 
@@ -81,7 +82,7 @@ def fabric_dot(fabric: Fabric) -> str:
             words = node.name or guid_text(node.guid)
             below = hosts[node.guid]
             words += f"\n{below} host{'' if below == 1 else 's'}" if below else ""
-            lines.append(f'    "{guid_text(node.guid)}" [label={json.dumps(words)}];')
+            lines.append(f'    "{guid_text(node.guid)}" [label={_quoted(words)}];')
         lines.append("  }")
     bundles: Counter[tuple[int, int, int, str]] = Counter()
     for one, its, other, _ in fabric.cables():
@@ -91,8 +92,15 @@ def fabric_dot(fabric: Fabric) -> str:
     gbps = {bundle: count * link_rate(*bundle[2:]) for bundle, count in bundles.items()}
     most = max(gbps.values(), default=0.0) or 1.0
     for (low, high, width, speed), count in bundles.items():
-        words = json.dumps(f"{count} x {width}x{speed}" if speed else f"{count}")
+        words = _quoted(f"{count} x {width}x{speed}" if speed else f"{count}")
         thick = 0.5 + 3.5 * gbps[low, high, width, speed] / most
         edge = f'"{guid_text(low)}" -- "{guid_text(high)}"'
         lines.append(f"  {edge} [penwidth={thick:.2f}, tooltip={words}];")
     return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(words: str) -> str:
+    """As DOT takes it, in UTF-8: of JSON it knows quotes, backslashes and ends of lines, and no letters by
+    their numbers.
+    """
+    return json.dumps("\n".join(map(printable, words.split("\n"))), ensure_ascii=False)

@@ -11,9 +11,11 @@ from itertools import groupby
 from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches
 from isochrone.files.topology import Topology
+from isochrone.labels import natural
 
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_NUMBERED = re.compile(r"(.*?)([0-9]+)", re.DOTALL)
+# Of a longer number only the last digits are counted, as many as fabric/switches.py reads in a range.
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 
 def topology_conf(switches: Switches) -> str:
@@ -78,11 +80,6 @@ def _rows(switches: Switches) -> Iterator[tuple[str, list[str], bool]]:
     heights = switches.heights()
     for switch in sorted(below, key=lambda each: (heights[each], natural(each))):
         yield switch, sorted(below[switch], key=natural), switch in leaves
-
-
-def natural(name: str) -> list[tuple[int, str]]:
-    """For sorting: numbers in names by their values."""
-    return [(int(part), part) if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
 
 
 def switches_of(topology: Topology) -> Switches:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from isochrone.fabric.model import Node, guid_text
+from isochrone.fabric.model import Node, Port, guid_text
 from isochrone.fabric.rates import LANE_GBPS, faster
 from isochrone.fabric.routes import ENDINGS, Routes
 from isochrone.files.text import Json
@@ -95,19 +95,28 @@ def _split(routes: Routes) -> Iterator[Finding]:
     """Parts that no cable joins, of which the largest is taken for the fabric."""
     fabric = routes.fabric
     part: dict[int, int] = {}
+    # Adapters do not forward: two parts that both have a cable to one host are still two.
+    forwards = {guid for guid, node in fabric.nodes.items() if node.kind != "adapter"}
     for start in fabric.nodes:
-        front = [] if start in part else [start]
+        front = [start] if start in forwards else []
         while front:
             guid = front.pop()
             if guid in part:
                 continue
             part[guid] = start
             peers = (port.peer for port in fabric.nodes[guid].ports.values())
-            front += [peer[0] for peer in peers if peer is not None and peer[0] in fabric.nodes]
-    members = Counter(part[ports[0][0].guid] for ports in fabric.hosts.values())
+            front += [peer[0] for peer in peers if peer is not None and peer[0] in forwards]
+
+    def part_of(node: Node, port: Port) -> int:
+        """Of a host at one end of a cable; two on one cable are a part of their own."""
+        far = port.peer[0] if port.peer is not None else node.guid
+        return part.get(far, min(node.guid, far))
+
+    at = {name: part_of(*ports[0]) for name, ports in fabric.hosts.items()}
+    members = Counter(at.values())
     if len(members) > 1:
         largest, most = members.most_common(1)[0]
-        apart = [name for name, ports in fabric.hosts.items() if part[ports[0][0].guid] != largest]
+        apart = [name for name, its in at.items() if its != largest]
         yield Finding(
             "split",
             "fault",

@@ -27,27 +27,44 @@ def by_hops(routes: Routes, hosts: Sequence[str]) -> Matrix:
 
 
 def by_speed(routes: Routes, hosts: Sequence[str]) -> Matrix:
-    """[from, to], nanoseconds that a bit takes over the slowest cable, the inverse of its Gb/s. Both hosts'
-    own cables are among these: a pair is as fast as the slower of the two at best.
+    """[from, to], nanoseconds that a bit takes over the slowest cable, the inverse of its Gb/s; 0 to itself,
+    infinite where no route arrives. Both hosts' own cables are among these: a pair is as fast as the slower
+    of the two at best.
 
     Raises:
-        IsochroneError: a host is not on the fabric.
+        IsochroneError: a host is not on the fabric, or the speed of a cable between two is not known.
     """
-    rates = routes.rates_gbps([routes.vertex(host) for host in hosts]).astype(np.float64)
+    rates = _known_rates(routes, hosts)
     with np.errstate(divide="ignore"):
         return np.where(np.isinf(rates), 0.0, 1.0 / rates)
 
 
+def _known_rates(routes: Routes, hosts: Sequence[str]) -> Matrix:
+    """[from, to], Gb/s; 0 where no route arrives, infinite to itself."""
+    rates = routes.rates_gbps([routes.vertex(host) for host in hosts]).astype(np.float64)
+    unknown = np.argwhere(np.isnan(rates))
+    if len(unknown):
+        one, other = (hosts[at] for at in unknown[0].tolist())
+        raise IsochroneError(
+            f"the speeds of cables are not known for {len(unknown)} pairs of hosts, such as {one} to {other}",
+            routes.fabric.source,
+            "add what iblinkinfo prints",
+        )
+    return rates
+
+
 def by_times(routes: Routes, topology: Topology, size_bytes: int) -> tuple[list[str], Matrix]:
-    """The hosts of a measured topology, and [from, to], seconds of a message between them: L + g(m) of the
-    level that two hosts meet at, with the gap of each pair in the ratio of its slowest cable's speed to the
-    median of its level. Measurements tell how much a level costs, and routes which of its pairs are slow.
+    """The hosts of a measured topology, and [from, to], seconds of a message between them, infinite where no
+    route arrives: L + g(m) of the level that two hosts meet at, with the gap of each pair in the ratio of its
+    slowest cable's speed to the median of its level. Measurements tell how much a level costs, and routes
+    which of its pairs are slow.
 
     Raises:
-        IsochroneError: a host is not on the fabric, or a level was not measured.
+        IsochroneError: a host is not on the fabric, a level was not measured, or the speed of a cable between
+            two hosts is not known.
     """
     hosts, levels = host_levels(topology)
-    rates = routes.rates_gbps([routes.vertex(host) for host in hosts]).astype(np.float64)
+    rates = _known_rates(routes, hosts)
     times = np.full(rates.shape, np.nan)
     met = np.eye(len(hosts), dtype=bool)
     for level, labels in reversed(levels):  # innermost first

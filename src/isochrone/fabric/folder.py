@@ -15,7 +15,7 @@ from isochrone.fabric.formats import FORMATS, DumpFormat
 from isochrone.fabric.model import Fabric, guid_text
 from isochrone.files.content import read_content
 from isochrone.files.fabric import MANIFEST, Manifest, read_manifest
-from isochrone.files.text import unreadable
+from isochrone.files.text import quoted, unreadable
 
 _MOST_BYTES = 1 << 30
 _MOST_FILES = 1 << 16
@@ -88,8 +88,27 @@ def _read(path: Path, manifest: Manifest | None) -> Fabric:
             )
         for file, data in found:
             kind.read(data, str(file), fabric)
-    fabric.remarks += untold(fabric)
+    fabric.remarks += [*alike(fabric), *untold(fabric)]
     return fabric
+
+
+def alike(fabric: Fabric) -> list[str]:
+    """Hosts with several adapters of one description. A host's own adapters differ in their devices' names,
+    so these may be of different machines that nobody gave a name, such as ``localhost``.
+    """
+    remarks = []
+    for name, ports in fabric.hosts.items():
+        guids: dict[str, set[int]] = {}
+        for node, _ in ports:
+            guids.setdefault(node.name, set()).add(node.guid)
+        for words, twice in guids.items():
+            if len(twice) > 1:
+                one, other = (guid_text(guid) for guid in sorted(twice)[:2])
+                remarks.append(
+                    f"{fabric.source}: {len(twice)} adapters are described as {quoted(words)}, such as {one} "
+                    f"and {other}; of different machines only one is found as {quoted(name)}"
+                )
+    return remarks
 
 
 def untold(fabric: Fabric) -> list[str]:

@@ -69,8 +69,7 @@ def read_traffic(path: Path) -> list[tuple[str, str, float]]:
     if kind_of(path) == "graph":
         return list(_recorded(path))
     found = []
-    lines = read_text(path, _MOST_BYTES, "traffic", _TODO).splitlines()
-    for number, row in enumerate(csv.reader(lines), start=1):
+    for number, row in _rows(path):
         if not row or row[0].startswith("#") or (number == 1 and row[-1].strip().lower() == "bytes"):
             continue  # the first line may name the columns
         try:
@@ -85,6 +84,17 @@ def read_traffic(path: Path) -> list[tuple[str, str, float]]:
     if not found:
         raise IsochroneError("holds no traffic", str(path), _TODO)
     return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The number of each line, and what stands between its commas."""
+    reader = csv.reader(read_text(path, _MOST_BYTES, "traffic", _TODO).splitlines())
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error:
+        # Such as for a quote that ends megabytes later, or never.
+        raise IsochroneError("is not host,host,bytes", f"{path}:{reader.line_num}", _TODO) from None
 
 
 def _recorded(path: Path) -> Iterator[tuple[str, str, float]]:

@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from isochrone.errors import IsochroneError
 from isochrone.fabric.rates import link_rate
+from isochrone.labels import natural
 
 Kind = Literal["switch", "adapter", "router"]
 Table = NDArray[np.uint8]
@@ -24,6 +26,9 @@ NO_PORT = 255
 MOST_PORTS = 254
 MOST_LIDS = 0xC000
 """LIDs from here on are of multicast groups."""
+_MOST_ENTRIES = 1 << 29
+# Tables are kept dense, a byte for each LID of each switch. A subnet of switches with 36 ports that uses up
+# all its LIDs has about 7,000 of them.
 
 # "node-7 HCA-1", "node-7 mlx5_0", "node-7 hfi1_0": the host's name stands before the device's.
 _DEVICE = re.compile(r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+", re.IGNORECASE)
@@ -86,6 +91,11 @@ class Node:
         first, *rest = self.name.split()[:2] or [""]
         return first if first and (not rest or _DEVICE.fullmatch(rest[0])) else None
 
+    @property
+    def device(self) -> str:
+        """What the description of an adapter in a host calls it: ``mlx5_0``; "" where it does not."""
+        return (self.name.split()[1:2] or [""])[0] if self.host is not None else ""
+
     def port(self, number: int) -> Port:
         """The port, made where it is not known yet."""
         return self.ports.setdefault(number, Port(number))
@@ -116,15 +126,21 @@ class Fabric:
 
     @property
     def hosts(self) -> dict[str, list[tuple[Node, Port]]]:
-        """The ports with a cable of each host, by name; those of adapters without a host's name by GUID."""
+        """The ports with a cable of each host, by name; those of adapters without a host's name by GUID.
+
+        They are in the order of their devices' names, ``mlx5_2`` before ``mlx5_10``, and then of their
+        numbers: the first stands for the host, and dumps have their nodes in any order.
+        """
         found: dict[str, list[tuple[Node, Port]]] = {}
         for node in self.nodes.values():
             if node.kind != "adapter" or _AGGREGATION.search(node.name):
                 continue
             name = node.host or guid_text(node.guid)
-            for number in sorted(node.ports):
-                if node.ports[number].peer is not None:
-                    found.setdefault(name, []).append((node, node.ports[number]))
+            for port in node.ports.values():
+                if port.peer is not None:
+                    found.setdefault(name, []).append((node, port))
+        for ports in found.values():
+            ports.sort(key=lambda each: (natural(each[0].device), each[0].guid, each[1].number))
         return found
 
     def cables(self) -> Iterator[tuple[Node, Port, Node, Port]]:
@@ -154,6 +170,16 @@ class Fabric:
                         front.append(far.guid)
         top = max(found.values(), default=0)
         return {node.guid: found.get(node.guid, top) for node in self.switches}
+
+
+def expect_room(switches: int, lids: int, where: str) -> None:
+    """Raises IsochroneError where tables of so many switches for so many LIDs would be too large."""
+    if switches * lids > _MOST_ENTRIES:
+        raise IsochroneError(
+            f"{switches} switches with tables up to LID {lids - 1} are more than a subnet has",
+            where,
+            "dump one subnet at a time",
+        )
 
 
 def guid_text(guid: int) -> str:

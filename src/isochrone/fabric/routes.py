@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from isochrone import __version__
 from isochrone._core import FabricRoutes, FabricService
 from isochrone.errors import IsochroneError
-from isochrone.fabric.model import NO_PORT, Fabric, Node, Port, guid_text
+from isochrone.fabric.model import NO_PORT, Fabric, Node, Port, expect_room, guid_text
 
 PROTOCOL_VERSION = 1
+UNREACHABLE = 65535
+"""Hops where a route does not arrive."""
 
 ENDINGS = (
     "arrives",
@@ -96,6 +98,9 @@ class Routes:
         service: what answers a server's lines.
         switches: vertices 0 and up.
         ends: the vertices that follow.
+
+    Raises:
+        IsochroneError: its tables would be too large.
     """
 
     def __init__(self, fabric: Fabric) -> None:
@@ -107,7 +112,7 @@ class Routes:
         self.service = self.wiring.service(self.core, fabric.generation)
 
     def vertex(self, name: str) -> int:
-        """The vertex of a host, by name or GUID.
+        """The vertex of a host, by name or GUID; with or without a domain where that leaves no doubt.
 
         Raises:
             IsochroneError: it is not on the fabric.
@@ -135,12 +140,18 @@ class Routes:
         return self.core.hops(vertices)
 
     def rates_gbps(self, vertices: Sequence[int]) -> NDArray[np.float32]:
-        """[from, to], data rate of the slowest cable; 0 where a route does not arrive, inf to itself."""
+        """[from, to], data rate of the slowest cable; 0 where a route does not arrive, NaN where a cable's is
+        not known, inf to itself.
+        """
         return self.core.rates(vertices)
 
 
 def wiring(fabric: Fabric) -> Wiring:
-    """The arrays of a fabric."""
+    """The arrays of a fabric.
+
+    Raises:
+        IsochroneError: its tables would be too large.
+    """
     switches, ends, tables = fabric.switches, _ends(fabric), fabric.tables
     switch_at = {switch.guid: vertex for vertex, switch in enumerate(switches)}
     end_at = {(node.guid, port.number): len(switches) + at for at, (node, port) in enumerate(ends)}
@@ -153,6 +164,7 @@ def wiring(fabric: Fabric) -> Wiring:
 
     ports = max((max(switch.ports, default=0) for switch in switches), default=0) + 1
     lids = max((len(table) for table in tables.values()), default=1)
+    expect_room(len(switches), lids, fabric.source)
     peer = np.full((len(switches), ports), -1, np.int32)
     peer_port = np.zeros((len(switches), ports), np.uint8)
     rate = np.zeros((len(switches), ports), np.float32)

@@ -48,12 +48,21 @@ class Switches:
 
     def tiers(self, hosts: Sequence[str]) -> list[list[str]]:
         """[tier][host], the switch that each host is below, nearest first. Tiers that divide the hosts as the
-        one before, or not at all, are left out. Hosts may have a domain that the file leaves out.
+        one before, or not at all, are left out. Hosts may have a domain that the file leaves out, or lack one
+        that it has, where only one host of the file is called so.
 
         Raises:
             IsochroneError: a host is below no switch.
         """
-        at = [self.leaf.get(host, self.leaf.get(host.partition(".")[0])) for host in hosts]
+        short: dict[str, str | None] = {}
+        for name, above in self.leaf.items():
+            stem, dot, _ = name.partition(".")
+            if dot:
+                short[stem] = above if stem not in short else None
+        at = [
+            self.leaf.get(host) or (self.leaf.get(host.partition(".")[0]) if "." in host else short.get(host))
+            for host in hosts
+        ]
         missing = sorted({host for host, switch in zip(hosts, at, strict=True) if switch is None})
         if missing:
             others = f", and {len(missing) - 1} more are not" if len(missing) > 1 else ""
@@ -72,11 +81,15 @@ class Switches:
         return tiers
 
     def heights(self) -> dict[str, int]:
-        """How many switches are below each, one below the other."""
+        """How many switches are below each, one below the other. Of switches in a circle, which are no tree,
+        it is some number.
+        """
         heights = dict.fromkeys((*self.leaf.values(), *self.above, *self.above.values()), 0)
         for start in self.leaf.values():
             switch, height = start, 0
-            while (switch := self.above.get(switch, "")) and heights[switch] <= height:
+            way = {start}
+            while (switch := self.above.get(switch, "")) and switch not in way and heights[switch] <= height:
+                way.add(switch)
                 height += 1
                 heights[switch] = height
         return heights

@@ -3,13 +3,14 @@
 
 Hosts whose routes pass at most so many switches are joined, by single linkage, for each number of switches
 that occurs: at 1 these are the hosts of one leaf switch, in a fat tree at 3 those of one pod, and so on. Of
-the two ways between hosts the longer one counts.
+the two ways between hosts the longer one counts, and of the hosts of two leaves those that are nearest: a
+host whose routes do not arrive, such as one without a LID yet, is still at its leaf.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 
 from isochrone.errors import IsochroneError
 from isochrone.fabric.folder import is_dump, read_fabric
-from isochrone.fabric.routes import Routes
+from isochrone.fabric.routes import UNREACHABLE, Routes
 from isochrone.fabric.switches import Switches, read_switches
 
-UNREACHABLE = 65535
+LOG = logging.getLogger("isochrone.fabric")
+
 # Of anything that may not stand in a switch's name for Slurm.
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -35,7 +37,7 @@ def read_tree(path: Path) -> Switches:
 
 
 def tree(routes: Routes) -> Switches:
-    """The tree of a fabric's hosts.
+    """The tree of a fabric's hosts. Where routes do not join all of them, it is several, and the log says so.
 
     Raises:
         IsochroneError: it has none.
@@ -50,25 +52,27 @@ def tree(routes: Routes) -> Switches:
     from scipy.sparse.csgraph import connected_components
 
     first, leaf_of = _leaves(routes, vertices)
-    # Hosts of one leaf are as far from all others, by all but the choice of the way.
-    hops = routes.hops(vertices[first].tolist()).astype(np.int32)
-    hops = np.maximum(hops, hops.T)
+    hops = _between(routes.hops(vertices.tolist()), leaf_of)
+    # Two hosts on one cable pass no switch, and are joined all the same.
+    np.fill_diagonal(hops, UNREACHABLE)
     rates = routes.rates_gbps(vertices.tolist())
-    switch = _distinct(_leaf_name(routes, int(vertices[at])) for at in first)
+    distinct = _Distinct()
+    switch = [distinct(_leaf_name(routes, int(vertices[at]))) for at in first]
     leaf = {name: switch[at] for name, at in zip(names, leaf_of, strict=True)}
     above: dict[str, str] = {}
     speeds: dict[str, float] = {}
     _add_speeds(speeds, switch, np.arange(len(first)), leaf_of, rates)
     group = np.arange(len(first))
-    for tier, distance in enumerate(sorted(set(hops[hops < UNREACHABLE].tolist()) - {0}), start=1):
+    for tier, distance in enumerate(sorted(set(hops[hops < UNREACHABLE].tolist())), start=1):
         _, wider = connected_components(csr_array(hops <= distance), directed=False)
         if wider.max() == group.max():
             continue
-        higher = [f"tier-{tier}-{number}" for number in range(wider.max() + 1)]
+        higher = [distinct(f"tier-{tier}-{number}") for number in range(wider.max() + 1)]
         pairs = dict(zip(group.tolist(), wider.tolist(), strict=True))
         above |= {switch[inner]: higher[outer] for inner, outer in pairs.items()}
         group, switch = wider, higher
         _add_speeds(speeds, switch, group, leaf_of, rates)
+    _say_apart(source, names, group[leaf_of])
     return Switches(source, leaf, above, speeds)
 
 
@@ -81,24 +85,48 @@ def _leaves(routes: Routes, vertices: NDArray[np.int64]) -> tuple[NDArray[np.int
     return first, leaf_of
 
 
+def _between(hops: NDArray[np.uint16], leaf_of: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """[leaf, leaf], the fewest switches between a host of the one and a host of the other, both ways."""
+    order = np.argsort(leaf_of, kind="stable")
+    begins = np.flatnonzero(np.diff(leaf_of[order], prepend=-1))
+    rows = np.minimum.reduceat(np.maximum(hops, hops.T)[order], begins, axis=0)
+    return np.minimum.reduceat(rows[:, order], begins, axis=1)
+
+
+def _say_apart(source: str, hosts: list[str], part_of: NDArray[np.int64]) -> None:
+    sizes = np.bincount(part_of)
+    if len(sizes) > 1:
+        apart = np.flatnonzero(part_of != sizes.argmax())
+        LOG.warning(
+            "%s: routes join the hosts to %d parts, not to one; %d are not in the largest, such as %s",
+            source,
+            len(sizes),
+            len(apart),
+            hosts[apart[0]],
+        )
+
+
 def _leaf_name(routes: Routes, vertex: int) -> str:
     at = int(routes.wiring.arrays[6][vertex - len(routes.switches)])
     name = _STRANGE.sub("-", routes.switches[at].name) if 0 <= at < len(routes.switches) else ""
     return name.strip("-._")[:128] or "switch"
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
-    """Names that occur twice get a number, as descriptions of switches are often all the same."""
-    found: list[str] = []
-    seen: set[str] = set()
-    for name in names:
-        made, number = name, 1
-        while made in seen:
-            number += 1
-            made = f"{name}-{number}"
-        seen.add(made)
-        found.append(made)
-    return found
+class _Distinct:
+    """Makes names of switches that are all different, whatever tier they are of. Those that occur twice get a
+    number, as descriptions of switches are often all the same.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+
+    def __call__(self, name: str) -> str:
+        made = name
+        while made in self._times:
+            self._times[name] += 1
+            made = f"{name}-{self._times[name]}"
+        self._times[made] = 1
+        return made
 
 
 def _add_speeds(

@@ -202,6 +202,11 @@ def read_text(path: Path, most_bytes: int, what: str, todo: str) -> str:
         raise IsochroneError("is not UTF-8", f"{path}:{line}", todo) from None
 
 
+def printable(text: str) -> str:
+    """Without control characters: names come from files, and a terminal obeys what it is sent."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
 def quoted(word: str) -> str:
     """A word of a file for a message, cut where it is long."""
     return f"'{word[:40]}'"

@@ -11,7 +11,7 @@ from isochrone.errors import IsochroneError
 from isochrone.fabric.formats.ibnetdiscover import TODO
 from isochrone.fabric.model import MOST_PORTS, Fabric, Kind, Node, Port
 from isochrone.fabric.rates import speed_of_signalling
-from isochrone.files.text import quoted
+from isochrone.files.text import printable, quoted
 
 _MOST_LINE = 1 << 12
 _KINDS: dict[str, Kind] = {"Switch": "switch", "CA": "adapter", "Router": "router", "RT": "router"}
@@ -54,12 +54,13 @@ def read(data: bytes, where: str, fabric: Fabric) -> None:
                 node = by_port_guid.get(guid) or fabric.nodes.get(guid)
                 if node is None:
                     # Of an adapter only the GUIDs of its ports are told.
-                    node = fabric.nodes[guid] = Node(guid, kind or "adapter", found["own"] or name, 0)
+                    its_name = printable(found["own"] or name)
+                    node = fabric.nodes[guid] = Node(guid, kind or "adapter", its_name, 0)
             if node is None:
                 raise IsochroneError("a link stands before any node", here, TODO)
             _add_link(node, found, by_lid, far, guid)
         elif found := _HEAD.fullmatch(stripped):
-            kind, name = _KINDS[found[1]], found[3]
+            kind, name = _KINDS[found[1]], printable(found[3])
             node = None
             if found[2]:
                 node = fabric.nodes.setdefault(int(found[2], 16), Node(int(found[2], 16), kind, name, 0))

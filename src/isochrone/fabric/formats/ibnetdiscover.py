@@ -8,7 +8,7 @@ import re
 from isochrone.errors import IsochroneError
 from isochrone.fabric.model import MOST_PORTS, Fabric, Kind, Node, Port, guid_text
 from isochrone.fabric.rates import parse_link
-from isochrone.files.text import quoted
+from isochrone.files.text import printable, quoted
 
 TODO = "dump the fabric again with isochrone fabric dump"
 
@@ -64,7 +64,7 @@ def _add_node(fabric: Fabric, found: re.Match[str], port_guid: int, here: str) -
     if node.kind != kind:
         raise IsochroneError(f"node {guid_text(guid)} is of another kind elsewhere", here, TODO)
     node.port_count = int(found[2])
-    node.name = found[4] or node.name
+    node.name = printable(found[4] or node.name)
     if kind == "switch":
         itself = node.port(0)
         itself.guid = port_guid or itself.guid

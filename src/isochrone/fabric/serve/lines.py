@@ -37,7 +37,8 @@ class Limits:
     Attributes:
         connections: at the same time.
         idle_s: without a question.
-        line_s: until a line that was begun ends, and until answers are read.
+        line_s: until a line that was begun ends, and until answers are read; over HTTP, until a whole request
+            is there, from the end of the one before.
     """
 
     connections: int = 16384
@@ -69,6 +70,7 @@ class Connection(asyncio.Protocol):
         self._is_blocked = False  # the client does not read its answers
         self._is_busy = False  # an answer is made elsewhere, or in a later turn
         self._is_ending = False  # nothing more is read
+        # When a line was begun, answers were last read, or the last answer was given.
         self._since = time.monotonic()
         self._transport: asyncio.Transport
 
@@ -89,7 +91,9 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Answers what is whole of it."""
-        self._since = time.monotonic()
+        # The time of a line counts from its first byte: a client may not keep it open with one now and then.
+        if not self._asked or b"\n" in data:
+            self._since = time.monotonic()
         self._asked += data
         if not self._is_busy and not self._is_blocked:
             self._answer()
@@ -108,6 +112,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """It has read."""
         self._is_blocked = False
+        self._since = time.monotonic()
         if not self._is_busy:
             self._answer()
 
@@ -130,6 +135,9 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _answer(self) -> None:
+        if self._is_busy:
+            # Nothing was read meanwhile, so the client could not end its line.
+            self._since = time.monotonic()
         self._is_busy = False
         if self._transport.is_closing():
             return

@@ -17,6 +17,7 @@ import uvloop
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.fabric.serve.lines import Connection, Counts, Door, Limits, sweep
+from isochrone.fabric.serve.slow import Slow
 from isochrone.fabric.serve.watch import Watched
 from isochrone.fabric.serve.web import application
 
@@ -65,6 +66,24 @@ class _Web(uvicorn.Server):
         yield
 
 
+def made_web(watched: Watched, counts: Counts, at_once: int) -> uvicorn.Server:
+    """The server of HTTP; it refuses what comes over more connections than ``at_once``."""
+    return _Web(
+        uvicorn.Config(
+            application(watched, counts),
+            loop="none",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=at_once,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=int(_STOPS_WITHIN_S),
+        )
+    )
+
+
 async def _serve(
     watched: Watched,
     lines: socket.socket,
@@ -81,21 +100,10 @@ async def _serve(
     tasks = [asyncio.create_task(watched.follow()), asyncio.create_task(sweep(counts))]
     web = None
     if http is not None:
-        web = _Web(
-            uvicorn.Config(
-                application(watched, counts),
-                loop="none",
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                limit_concurrency=_HTTP_AT_ONCE,
-                timeout_keep_alive=30,
-                timeout_graceful_shutdown=int(_STOPS_WITHIN_S),
-            )
-        )
+        web = made_web(watched, counts, _HTTP_AT_ONCE)
         http.listen(_HTTP_AT_ONCE)  # before its address is told: that task begins later
-        tasks.append(asyncio.create_task(web.serve([http])))
+        slow = Slow(web.server_state.connections, limits.line_s)
+        tasks += [asyncio.create_task(slow.follow()), asyncio.create_task(web.serve([http]))]
     ready(_address(lines), _address(http) if http is not None else None)
     stop = asyncio.create_task(stopped.wait())
     # A task that ends by itself has failed.
@@ -108,7 +116,7 @@ async def _serve(
     end = loop.time() + _STOPS_WITHIN_S
     while counts.open and loop.time() < end:
         await asyncio.sleep(0.02)
-    for task in tasks[:2]:
+    for task in tasks[: 2 if web is None else 3]:
         task.cancel()
     results = await asyncio.gather(*tasks, return_exceptions=True)
     if stop not in ended:

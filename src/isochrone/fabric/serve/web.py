@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from html import escape
 from importlib import resources
+from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import BaseModel, Field
 
 import isochrone
-from isochrone._core import FABRIC_MOST_HOSTS
-from isochrone.fabric.routes import ENDINGS, PROTOCOL_VERSION
+from isochrone.fabric.routes import ENDINGS, PROTOCOL_VERSION, UNREACHABLE
 from isochrone.fabric.serve import metrics
 from isochrone.fabric.serve.lines import Counts
 from isochrone.fabric.serve.snapshot import Snapshot
@@ -21,6 +25,10 @@ from isochrone.fabric.serve.watch import Watched
 
 MOST_BODY_BYTES = 1 << 20
 _MOST_NAME = 256
+_MOST_DIGITS = 10
+_MOST_ERRORS = 10
+# A cell has two or four bytes in the answer to a line, and in JSON it is an object of Python's on the way.
+MOST_HOSTS = 512
 # The page loads nothing from elsewhere, and nothing of the dumps can become a script.
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -44,7 +52,7 @@ class Step(BaseModel):
 
 
 class RouteAnswer(BaseModel):
-    """The switches between two hosts; ``speed`` in Gb/s of the slowest cable."""
+    """The switches between two hosts; ``speed`` in Gb/s of the slowest cable, 0 where one's is not known."""
 
     generation: int
     hops: int
@@ -53,15 +61,13 @@ class RouteAnswer(BaseModel):
 
 
 class Hosts(BaseModel):
-    """Of a matrix."""
+    """Of a matrix; each once."""
 
-    hosts: list[Annotated[str, Field(max_length=_MOST_NAME)]] = Field(
-        min_length=1, max_length=FABRIC_MOST_HOSTS
-    )
+    hosts: list[Annotated[str, Field(max_length=_MOST_NAME)]] = Field(min_length=1, max_length=MOST_HOSTS)
 
 
 class MatrixAnswer(BaseModel):
-    """[from, to]; None where no route arrives, and for the speed of a host to itself."""
+    """[from, to]; None where no route arrives, and for a speed that is not known or of a host to itself."""
 
     generation: int
     hosts: list[str]
@@ -79,11 +85,19 @@ def application(watched: Watched, counts: Counts) -> FastAPI:
         redoc_url=None,
     )
     collected = metrics.registry(watched, counts)
+    one_matrix = asyncio.Lock()
+
+    @app.exception_handler(RequestValidationError)
+    async def _wrong(request: Request, error: RequestValidationError) -> Response:
+        # Without what was sent: not all of it can be written as JSON.
+        told = [{key: each[key] for key in ("type", "loc", "msg")} for each in error.errors()[:_MOST_ERRORS]]
+        return JSONResponse({"detail": told}, 422)
 
     @app.middleware("http")
     async def _bounded(request: Request, call_next: Any) -> Response:
         length = request.headers.get("content-length", "0")
-        if request.headers.get("transfer-encoding") or not length.isdigit() or int(length) > MOST_BODY_BYTES:
+        is_number = length.isascii() and length.isdigit() and len(length) < _MOST_DIGITS
+        if request.headers.get("transfer-encoding") or not is_number or int(length) > MOST_BODY_BYTES:
             return JSONResponse({"detail": f"send at most {MOST_BODY_BYTES} bytes"}, 413, _HEADERS)
         response: Response = await call_next(request)
         response.headers.update(_HEADERS)
@@ -101,24 +115,20 @@ def application(watched: Watched, counts: Counts) -> FastAPI:
 
     @app.get("/speed", responses={404: {"description": "No such host, or no route"}})
     def speed(source: Source, to: Target) -> dict[str, float]:
-        """Gb/s of data over the slowest cable between two hosts."""
+        """Gb/s of data over the slowest cable between two hosts; 0 where one's is not known."""
         return {"speed": _route(watched.current, source, to).speed}
 
-    @app.post("/matrix", responses={404: {"description": "No such host"}})
-    def matrix(asked: Hosts) -> MatrixAnswer:
-        """Hops and speeds between all of some hosts."""
-        now = watched.current
-        vertices = [_vertex(now, name) for name in asked.hosts]
-        hops, rates = now.routes.hops(vertices), now.routes.rates(vertices)
-        return MatrixAnswer(
-            generation=now.told.generation,
-            hosts=asked.hosts,
-            hops=[[None if cell == 65535 else cell for cell in row] for row in hops.tolist()],
-            speed=[
-                [None if cell in (0, float("inf")) else round(cell, 3) for cell in row]
-                for row in rates.tolist()
-            ],
-        )
+    # What is returned is no model: to check each cell would take much longer than to find it.
+    @app.post(
+        "/matrix",
+        response_model=None,
+        responses={200: {"model": MatrixAnswer}, 404: {"description": "No such host"}},
+    )
+    async def matrix(asked: Hosts) -> Response:
+        """Hops and speeds between all of some hosts, each named once. Lines take more hosts."""
+        async with one_matrix:
+            text = await run_in_threadpool(_matrix, watched.current, asked.hosts)
+        return Response(text, media_type="application/json")
 
     @app.get("/health", responses={503: {"description": "The newest dumps cannot be used"}})
     def health(response: Response) -> dict[str, Any]:
@@ -175,6 +185,24 @@ def application(watched: Watched, counts: Counts) -> FastAPI:
         return HTMLResponse(_api_page(app.openapi()))
 
     return app
+
+
+def _matrix(now: Snapshot, hosts: list[str]) -> str:
+    """A ``MatrixAnswer`` as JSON."""
+    vertices = [_vertex(now, name) for name in hosts]
+    if len(set(vertices)) < len(vertices):
+        raise HTTPException(422, "a host is named twice; name each once")
+    hops = now.routes.hops(vertices)
+    rates = now.routes.rates(vertices)
+    told = {
+        "generation": now.told.generation,
+        "hosts": hosts,
+        "hops": [[None if cell == UNREACHABLE else cell for cell in row] for row in hops.tolist()],
+        "speed": [
+            [round(cell, 3) if cell and isfinite(cell) else None for cell in row] for row in rates.tolist()
+        ],
+    }
+    return json.dumps(told, allow_nan=False)
 
 
 def _vertex(now: Snapshot, name: str) -> int:
