@@ -197,5 +197,4 @@ void bind_fabric(nb::module_& m) {
         [](const std::string& text) { static_cast<void>(place::parse_fabric_server(text)); }, "text"_a,
         "Whether a text is [hops@|speed@|time@]HOST:PORT. Raises ValueError with one line if not.");
     m.attr("FABRIC_LONGEST_LINE") = fabric::longest_line;
-    m.attr("FABRIC_MOST_HOSTS") = fabric::most_hosts;
 }

@@ -401,4 +401,3 @@ class FabricService:
     def find(self, name: str) -> int: ...
 
 FABRIC_LONGEST_LINE: int
-FABRIC_MOST_HOSTS: int

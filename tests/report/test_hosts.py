@@ -9,9 +9,10 @@ import pytest
 from msgspec import structs
 from report_page import Reader
 
+from isochrone.labels import natural
 from isochrone.report import summary_lines
 from isochrone.report.facts import Facts
-from isochrone.report.hosts import MOST_LINES, map_lines, natural_order
+from isochrone.report.hosts import MOST_LINES, map_lines
 from isochrone.report.page import page
 
 
@@ -20,7 +21,7 @@ def in_block_order(made: Any) -> Any:
     topology = made.topology
     cores = sorted(
         range(len(topology.places)),
-        key=lambda place: (natural_order(topology.places[place].host), int(topology.places[place].cpus)),
+        key=lambda place: (natural(topology.places[place].host), int(topology.places[place].cpus)),
     )
     return replace(made, topology=structs.replace(topology, ranks=tuple(cores)))
 
@@ -162,4 +163,4 @@ def test_the_map_has_the_ranks_numbers_in_the_job(survey_of: Callable) -> None:
 
 
 def test_hosts_are_in_the_order_that_people_count() -> None:
-    assert sorted(["n²", "n10", "n9", "a", "n09x"], key=natural_order) == ["a", "n9", "n09x", "n10", "n²"]
+    assert sorted(["n²", "n10", "n9", "a", "n09x"], key=natural) == ["a", "n9", "n09x", "n10", "n²"]

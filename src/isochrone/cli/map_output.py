@@ -76,18 +76,16 @@ def lines_of(
     mapped: Mapped, output: Path, ranks: int, launches: list[dict[str, Any]], drawn: list[Path]
 ) -> list[str]:
     """The same for people."""
-    from isochrone.mapping.words import no_help, predictions
-    from isochrone.units import format_ratio, format_time
+    from isochrone.mapping.words import gain, no_help, predictions
+    from isochrone.units import format_time
 
     found = mapped.mapping
     before, after = (
         format_time(value) if found.objective in ("time", "load") else f"{value:,.0f}"
         for value in (found.identity_cost, found.cost)
     )
-    ratio = format_ratio(found.identity_cost / found.cost) if found.cost > 0 else None
-    # What rounds to nothing is no gain, and costs may differ in their last digits.
-    gain = f", {ratio} less" if ratio not in (None, format_ratio(1)) else ""
-    lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{gain}"]
+    less = gain(found.identity_cost, found.cost)
+    lines = [f"{ranks} ranks, {found.objective}: {before} in their order, {after} mapped{less}"]
     if mapped.unpredicted == NOTHING_KNOWN:
         return [f"{ranks} ranks in their order: {NOTHING_KNOWN}", *_written(output, launches, drawn)]
     total = max(1, sum(level.before_bytes for level in mapped.traffic))

@@ -244,8 +244,7 @@ def _symmetric(values: Array, path: Path) -> Array:
             values[not_given] = np.nan
     _check_directions(values, path)
     other = values.T
-    with np.errstate(over="ignore"):
-        both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, (values + other) / 2))
+    both = np.where(np.isnan(values), other, np.where(np.isnan(other), values, values / 2 + other / 2))
     _compare_directions(values, path)
     return both
 

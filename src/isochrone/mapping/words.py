@@ -23,6 +23,12 @@ def predictions(prediction: Prediction, more_ranks: int | None = None) -> list[s
     ]
 
 
+def gain(before: float, after: float) -> str:
+    """How much less a mapping costs: ", 1.50× less"; nothing where that rounds to nothing."""
+    ratio = format_ratio(before / after) if after > 0 else None
+    return "" if ratio in (None, format_ratio(1.0)) else f", {ratio} less"
+
+
 def no_help(advice: str) -> str:
     """Why mapping does not help."""
     return f"Mapping does not help: {advice}"

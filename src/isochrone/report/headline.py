@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isochrone.files import Plan
-from isochrone.mapping.words import no_help, predictions
+from isochrone.mapping.words import gain, no_help, predictions
 from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison, is_proven_faster
 from isochrone.report.facts import Facts
 from isochrone.report.rankmap import RankMap
@@ -211,10 +211,11 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     # The objective adds up messages that may be under way at once: it is not the time of a run.
     messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
     cost = _COST_OF_TIME.get(file.objective, " cost")
-    gain = _gain(file.identity_cost, file.cost)
     # A mapping that was made without a graph has no costs.
     found = (
-        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain}"]
+        [
+            f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain(file.identity_cost, file.cost)}"
+        ]
         if file.identity_cost
         else []
     )
@@ -223,14 +224,6 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     if file.advice is not None:
         found.append(no_help(file.advice))
     return [f"{sentence}." for sentence in found]
-
-
-def _gain(before: float, after: float) -> str:
-    """How much less or more it is: ", 1.50× less"; nothing where the two are level, or one of them is 0."""
-    if min(before, after) <= 0:
-        return ""
-    ratio, word = (before / after, "less") if after <= before else (after / before, "more")
-    return "" if format_ratio(ratio) == format_ratio(1.0) else f", {format_ratio(ratio)} {word}"
 
 
 def oversubscription_sentence(facts: Facts) -> str | None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from itertools import groupby
 
 from isochrone.export.slurm import host_list
 from isochrone.files import parse_cpus
+from isochrone.labels import natural
 from isochrone.report.facts import Facts
 from isochrone.words import capitalised, counted, level_noun
 
@@ -103,13 +103,13 @@ def machine_map(facts: Facts) -> Map:
         parts: list[Group] = []
         if depth + 1 < len(kinds):
             of = kinds[depth + 1][1]
-            ordered = sorted(places, key=lambda place: (natural_order(of(place)), of(place)))
+            ordered = sorted(places, key=lambda place: natural(of(place)))
             parts = [group(list(members), depth + 1, key) for key, members in groupby(ordered, key=of)]
         bound = [found for place in places if (found := cpus[place]) is not None]
         return Group(
             level=kinds[depth][0],
             name=name,
-            hosts=tuple(sorted({hosts[place] for place in places}, key=natural_order)),
+            hosts=tuple(sorted({hosts[place] for place in places}, key=natural)),
             ranks=tuple(sorted(rank for place in places for rank in ranks[place])),
             cpus=_ranges(sorted(frozenset().union(*bound))) if len(bound) == len(places) else None,
             parts=tuple(parts),
@@ -141,12 +141,6 @@ def rank_list(ranks: Sequence[int]) -> str:
     return f"{level_noun('rank', len(ranks))} {_ranges(ranks)}"
 
 
-def natural_order(name: str) -> tuple[tuple[int, str], ...]:
-    """A key that orders n2 before n10."""
-    parts = re.split(r"([0-9]+)", name)
-    return tuple((int(part), "") if index % 2 else (0, part) for index, part in enumerate(parts))
-
-
 def _lines(group: Group, depth: int, shown: int, together: int) -> Iterator[str]:
     """The parts of a group, which are at `depth`; those of one form together from the depth `together` on."""
     if depth > shown:
@@ -167,7 +161,7 @@ def _lines(group: Group, depth: int, shown: int, together: int) -> Iterator[str]
         if len(alike) == 1:
             yield f"{indent}{_line(alike[0], with_inside=True)}"
             continue
-        hosts = sorted({host for part in alike for host in part.hosts}, key=natural_order)
+        hosts = sorted({host for part in alike for host in part.hosts}, key=natural)
         where = f": {_short_hosts(hosts)}" if len(group.hosts) > 1 else ""
         yield f"{indent}{len(alike):,} × {level_noun(group.parts[0].level)} with {inside}{where}"
 

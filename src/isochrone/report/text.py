@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from isochrone.files.text import printable
 from isochrone.report.facts import Facts
 from isochrone.report.headline import (
     MOST_FINDINGS,
@@ -36,7 +37,7 @@ def summary_lines(facts: Facts) -> list[str]:
         oversubscription_sentence(facts),
         *_finding_lines(facts),
     ]
-    return [_printable(line) for line in lines if line]
+    return [printable(line) for line in lines if line]
 
 
 def _finding_lines(facts: Facts) -> list[str]:
@@ -68,8 +69,3 @@ def _level_lines(facts: Facts) -> list[str]:
     if len(lines) > MOST_LEVELS:
         lines[MOST_LEVELS - 2 : -1] = [f"  … {len(lines) - MOST_LEVELS + 1} more levels"]
     return lines
-
-
-def _printable(line: str) -> str:
-    """Without control characters: names come from files, and a terminal obeys what it is sent."""
-    return "".join(character if character.isprintable() else "?" for character in line)

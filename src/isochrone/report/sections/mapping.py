@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from isochrone.files import Place
+from isochrone.labels import natural
 from isochrone.report.chartdata import MOST_CELLS
 from isochrone.report.facts import Facts
 from isochrone.report.headline import mapping_sentences
-from isochrone.report.hosts import natural_order, rank_list, without_domain
+from isochrone.report.hosts import rank_list, without_domain
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.rankmap import RankMap
 from isochrone.report.sections.parts import absent, chart, figure, section
@@ -119,7 +120,7 @@ def _where(facts: Facts, found: RankMap) -> list[Child]:
     moved = sum(name(place) != name(was) for place, was in zip(places, identity, strict=False))
     other = "another host" if several else "other CPUs"
     where = f"{moved:,} of {number_of(len(places), 'rank')} run on {other} than in their order."
-    listed: Child = tag("ul", [tag("li", _ranks(of, ranks[of])) for of in sorted(ranks, key=natural_order)])
+    listed: Child = tag("ul", [tag("li", _ranks(of, ranks[of])) for of in sorted(ranks, key=natural)])
     if len(ranks) > _MOST_OPEN:
         listed = tag("details", tag("summary", f"{len(ranks):,} {'hosts' if several else 'places'}"), listed)
     return [tag("h3", "Where each rank goes"), tag("p", where), tag("div", listed, class_="map")]

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from isochrone.files import Measurements
+from isochrone.labels import natural
 from isochrone.report.facts import Facts
-from isochrone.report.hosts import natural_order
 from isochrone.report.html import Child, Html, table, tag
 from isochrone.report.sections.parts import section
 from isochrone.units import format_bytes, format_time, number_of
@@ -77,7 +77,7 @@ def _up_to(probe: Measurements) -> str:
 
 
 def _hosts(facts: Facts) -> str:
-    hosts = sorted(facts.hosts, key=natural_order)
+    hosts = sorted(facts.hosts, key=natural)
     shown = list(hosts[:_MOST_HOSTS])
     more = [f"{len(hosts) - _MOST_HOSTS:,} more"] if len(hosts) > _MOST_HOSTS else []
     return join_words([*shown, *more])
