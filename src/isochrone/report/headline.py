@@ -211,11 +211,10 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
     # The objective adds up messages that may be under way at once: it is not the time of a run.
     messages = f"The messages of {number_of(mapping.rank_count, 'rank')}"
     cost = _COST_OF_TIME.get(file.objective, " cost")
+    less = gain(file.identity_cost, file.cost)
     # A mapping that was made without a graph has no costs.
     found = (
-        [
-            f"{messages}{cost} {before}{unit} in their order and {after} mapped{gain(file.identity_cost, file.cost)}"
-        ]
+        [f"{messages}{cost} {before}{unit} in their order and {after} mapped{less}"]
         if file.identity_cost
         else []
     )
