@@ -15,11 +15,12 @@ def numbered(labels: Iterable[Hashable]) -> list[int]:
     return [numbers.setdefault(label, len(numbers)) for label in labels]
 
 
-def natural(name: str) -> list[tuple[int, str, str]]:
+def natural(name: str) -> tuple[list[tuple[int, str]], str]:
     """For sorting: numbers in names by their values, ``n9`` before ``n10``. Numbers may have any length."""
     # Words and numbers stand in turn, so that like is compared with like. Of numbers without leading zeros
     # the longer one is larger.
-    return [
-        (len(part.lstrip("0")), part.lstrip("0"), part) if at % 2 else (0, part, "")
+    parts = [
+        (len(part.lstrip("0")), part.lstrip("0")) if at % 2 else (0, part)
         for at, part in enumerate(_DIGITS.split(name))
     ]
+    return parts, name
