@@ -130,6 +130,10 @@ def _other_numbers(path: Path) -> None:
     path.write_text(json.dumps(document))
 
 
+def _too_deep(path: Path) -> None:
+    path.write_text('{"isochrone":' + "[" * 200_000 + "]" * 200_000 + "}")
+
+
 @pytest.mark.parametrize(
     ("damage", "seen_by"),
     [
@@ -139,6 +143,7 @@ def _other_numbers(path: Path) -> None:
         (_pipe, "ranks"),
         (_huge, "ranks"),
         (_other_numbers, "ranks"),
+        (_too_deep, "ranks"),
         (lambda path: path.write_text('{"isochrone": "mapping",'), "ranks"),
     ],
 )
