@@ -17,10 +17,11 @@ import pytest
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.lab import labs
+from isochrone.lab import labs, slurm
 from isochrone.lab import start as starting
 from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.network import Network
+from isochrone.launch.library import MpiLibrary
 
 ECHO = """
 import socket, sys
@@ -421,3 +422,12 @@ def test_a_lab_that_comes_up_while_its_traces_are_to_be_removed_keeps_its_files(
     assert not folder.exists()
     # Who waits for the lock and who comes later hold one file.
     assert lock.stat().st_ino == held
+
+
+def test_values_of_variables_reach_a_task_of_slurm_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "it's \\n $HOME `id`"
+    monkeypatch.setattr(slurm, "network_variables", lambda _: {"FOLDER": value})
+    mpich = MpiLibrary("m", "MPICH", "4.0.2", "libmpi.so.12", "/l", "/mpicc", None, "added")
+    prolog = slurm._prolog(mpich, idle_wait=False)
+    done = subprocess.run(["sh", "-c", prolog], capture_output=True, text=True, check=True)
+    assert f"export FOLDER={value}" in done.stdout.splitlines()

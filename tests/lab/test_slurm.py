@@ -122,12 +122,3 @@ def test_a_topology_of_other_hosts_is_refused(lab: Lab, library: MpiLibrary, tmp
     with pytest.raises(IsochroneError, match="elsewhere"):
         slurm.up(lab, library, 2, Topology(places, (0,), (Level("machine", ((0,),), None, None),)))
     assert not slurm.down(lab)
-
-
-def test_values_of_variables_reach_a_task_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    value = "it's \\n $HOME `id`"
-    monkeypatch.setattr(slurm, "network_variables", lambda _: {"FOLDER": value})
-    mpich = MpiLibrary("m", "MPICH", "4.0.2", "libmpi.so.12", "/l", "/mpicc", None, "added")
-    prolog = slurm._prolog(mpich, idle_wait=False)
-    done = subprocess.run(["sh", "-c", prolog], capture_output=True, text=True, check=True)
-    assert f"export FOLDER={value}" in done.stdout.splitlines()

@@ -112,6 +112,6 @@ def test_the_topology_and_the_target_have_the_ranks_at_the_same_places(
 
 def test_numbers_of_ranks_that_no_arrangement_has_are_refused_with_those_that_there_are() -> None:
     machine = _machine(nodes=4)
-    with pytest.raises(UsageError, match="no arrangement of this study has 5 ranks here.*some of 4, 32"):
+    with pytest.raises(UsageError, match=r"no arrangement of this study has 5 ranks here.*some of 4, 32"):
         speedup.wanted(machine, Asked(None, (4, 5)))
     assert {each.arrangement.ranks for each in speedup.wanted(machine, Asked((1024,), (4,)))} == {4}

@@ -52,8 +52,8 @@ def fit_positive(
 
 
 def fit_groups(which: Ints, times_s: Floats, clusters: Ints) -> tuple[Floats, Floats]:
-    """What `fit_positive` comes to where each time is to be one of the parameters, without a matrix of all times
-    and parameters: each is the mean of its own logarithms, and tells nothing of another.
+    """What `fit_positive` comes to where each time is to be one of the parameters, without a matrix of all
+    times and parameters: each is the mean of its own logarithms, and tells nothing of another.
 
     Args:
         which: [time], the group, from 0 on; none is empty.
