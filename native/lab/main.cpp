@@ -124,7 +124,9 @@ void into_background() {
     into_background();
     take_precedence();
     if (!arguments.stay) prctl(PR_SET_PDEATHSIG, 0);
-    (void)!write(tell, "+", 1);
+    // A starter that is gone left before its end could be told to us; the first process of a namespace is not
+    // ended by SIGPIPE.
+    if (write(tell, "+", 1) != 1) _exit(1);
     close(tell);
     relay.run();
 }

@@ -78,13 +78,18 @@ def test_a_network_survives_its_own_text(small: Network) -> None:
         (BASE, "neither hosts, racks nor sites"),
         (BASE + "hosts: 2\nracks: [{hosts: 1}]\n", "hosts and racks together"),
         (BASE + "hosts: 300\n", "lab.yaml:4: hosts: 300 is greater than the maximum of 250"),
-        (BASE + "racks:\n  - {hosts: 200}\n  - {hosts: 200}\n", "400 hosts; use at most 250"),
+        (
+            BASE + "racks:\n  - {hosts: 200}\n  - {hosts: 200}\n  - {hosts: 250}\n",
+            "lab.yaml:6: racks[1].hosts: 400 hosts, with those before; use at most 250",
+        ),
         (BASE + "sites: [{hosts: 1}]\n", "lab.yaml:4: sites[0]: its uplink is not described"),
         (BASE + "racks: [{hosts: 1, cables: 3}]\n", "Additional properties are not allowed"),
         (BASE.replace("50us", "50 parsecs") + "hosts: 2\n", "lab.yaml:2: host.delay: '50 parsecs' is not"),
         (BASE.replace("name: x", "name: 'a b'") + "hosts: 2\n", "lab.yaml:1: name: 'a b' does not match"),
         (BASE + "hosts: [\n", "is not YAML"),
         ("a: &a [1]\nb: *a\n", "anchors and aliases"),
+        (BASE + "hosts: 2\n<<: {hosts: 3}\n", "lab.yaml:5: merge keys (<<) are not supported"),
+        (BASE.replace("50us", "9" * 400) + "hosts: 2\n", "lab.yaml:2: host.delay: "),
     ],
 )
 def test_a_wrong_description_is_one_line_with_its_place(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,10 +17,11 @@ import pytest
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.lab import labs
+from isochrone.lab import labs, slurm
 from isochrone.lab import start as starting
 from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.network import Network
+from isochrone.launch.library import MpiLibrary
 
 ECHO = """
 import socket, sys
@@ -342,3 +344,90 @@ def test_a_command_in_a_lab_ends_with_whoever_started_it(lab: Lab) -> None:
     while set(processes_of(lab)) - before and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not set(processes_of(lab)) - before
+
+
+def _fake_starter(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    program = folder / "isochrone-lab"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(starting, "lab_program", lambda: program)
+    monkeypatch.setattr(starting, "_TIMEOUT_S", 0.2)
+
+
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_lab_that_does_not_come_up_is_not_waited_for(
+    small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stays: bool
+) -> None:
+    keep_labs_in(tmp_path / "isochrone" / "labs", monkeypatch)
+    _fake_starter(tmp_path, monkeypatch, f"sleep 2; touch {tmp_path}/late; echo up")
+    way = starting.temporary_lab(small).__enter__ if stays else lambda: starting.up(small)
+    with pytest.raises(IsochroneError, match="does not come up"):
+        way()
+    assert not (tmp_path / "late").exists()
+    assert not list((tmp_path / "isochrone" / "labs").glob("small*"))
+
+
+def test_a_lab_that_came_up_as_we_were_stopped_is_taken_down(
+    small: Network, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Lab] = []
+    whole = starting._starter
+
+    def stopped_when_up(folder: Path, options: list[str]) -> subprocess.Popen[str]:
+        starter = whole(folder, options)
+        wait = starter.wait
+
+        def stopped(timeout: float | None = None) -> int:
+            wait(timeout)
+            if not found:
+                lab = find_lab(name)
+                assert lab is not None
+                found.append(lab)
+                raise KeyboardInterrupt
+            return 0
+
+        monkeypatch.setattr(starter, "wait", stopped)
+        return starter
+
+    monkeypatch.setattr(starting, "_starter", stopped_when_up)
+    with pytest.raises(KeyboardInterrupt):
+        start(small, name)
+    assert not is_alive(found[0].process)
+    assert not found[0].folder.exists()
+
+
+def test_a_lab_that_comes_up_while_its_traces_are_to_be_removed_keeps_its_files(
+    small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labs_of_test = tmp_path / "isochrone" / "labs"
+    keep_labs_in(labs_of_test, monkeypatch)
+    with starting._making(small, "small") as folder:
+        lock = labs_of_test / ".small.lock"
+        held = lock.stat().st_ino
+
+    up: list[str] = []
+
+    @contextlib.contextmanager
+    def comes_up_first(path: Path) -> Iterator[None]:
+        assert path == lock
+        up.append("small")
+        yield
+
+    with monkeypatch.context() as patched:
+        patched.setattr(starting, "locked", comes_up_first)
+        patched.setattr(starting, "find_lab", lambda name: name if name in up else None)
+        assert not starting.remove_traces("small")
+    assert (folder / "description.json").is_file()
+    assert starting.remove_traces("small")
+    assert not folder.exists()
+    # Who waits for the lock and who comes later hold one file.
+    assert lock.stat().st_ino == held
+
+
+def test_values_of_variables_reach_a_task_of_slurm_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "it's \\n $HOME `id`"
+    monkeypatch.setattr(slurm, "network_variables", lambda _: {"FOLDER": value})
+    mpich = MpiLibrary("m", "MPICH", "4.0.2", "libmpi.so.12", "/l", "/mpicc", None, "added")
+    prolog = slurm._prolog(mpich, idle_wait=False)
+    done = subprocess.run(["sh", "-c", prolog], capture_output=True, text=True, check=True)
+    assert f"export FOLDER={value}" in done.stdout.splitlines()

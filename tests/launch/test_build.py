@@ -231,3 +231,9 @@ def test_a_program_that_fails_is_one_line_with_its_own_words(
 def test_a_target_refuses_a_launch_line_with_a_program(vendor: str) -> None:
     with pytest.raises(UsageError, match=r"\./app"):
         LocalTarget([f"mpiexec.{DEBIAN[vendor]}", "-n", "2", "./app"])
+
+
+@pytest.mark.parametrize("name", ["my cache", "a:b", "a\tb"])
+def test_a_path_that_cannot_be_preloaded_is_refused(name: str) -> None:
+    with pytest.raises(IsochroneError, match=r"blanks or ':'.*XDG_CACHE_HOME"):
+        build.behind("libm.so.6", Path("/home") / name / "libisochrone_idle.so")

@@ -15,7 +15,7 @@ from isochrone.launch.launcher import (
     read_launch_line,
     require_program,
 )
-from isochrone.launch.options import Family
+from isochrone.launch.options import Family, option_length
 
 MakeLauncher = Callable[[str, str], Path]
 
@@ -125,3 +125,20 @@ def test_what_the_user_set_for_open_mpi_stays(
     monkeypatch.setenv("OMPI_MCA_rmaps_base_oversubscribe", "0")
     environment = launch_environment(read_launch_line(["mpiexec", "-n", "99999"]))
     assert "OMPI_MCA_rmaps_base_oversubscribe" not in environment
+
+
+@pytest.mark.parametrize(
+    ("family", "option"),
+    [
+        (Family.OPENMPI, "--forward-signals"),
+        (Family.OPENMPI, "--pset"),
+        (Family.OPENMPI, "--gpu-support"),
+        (Family.HYDRA, "-hosts-group"),
+        (Family.SLURM, "--accel-bind"),
+        (Family.SLURM, "--bcast-exclude"),
+        (Family.SLURM, "--het-group"),
+        (Family.SLURM, "--mcs-label"),
+    ],
+)
+def test_the_value_of_a_rare_option_is_not_taken_for_the_program(family: Family, option: str) -> None:
+    assert option_length(family, [option, "value", "program"]) == 2

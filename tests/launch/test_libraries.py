@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from isochrone.errors import IsochroneError, UsageError
+from isochrone.launch import discover as discovery
+from isochrone.launch import registry, wheels
 from isochrone.launch.launcher import read_launch_line
 from isochrone.launch.library import MpiLibrary, identify, normal_abi, parse_version
 from isochrone.launch.registry import (
@@ -217,3 +221,89 @@ def test_intel_mpi_opens_its_own_libfabric_before_that_of_the_system(
     assert library.environment["LD_LIBRARY_PATH"] == f"{folder}{os.pathsep}/of/the/user"
     monkeypatch.setenv("LD_LIBRARY_PATH", f"/of/the/user{os.pathsep}{folder}")
     assert "LD_LIBRARY_PATH" not in library.environment
+
+
+def _library(folder: Path, name: str) -> MpiLibrary:
+    mpicc = folder / name
+    mpicc.write_text("#!/bin/sh\n", encoding="utf-8")
+    mpicc.chmod(0o755)
+    return MpiLibrary(name, "MPICH", "4.0.2", "libmpi.so.12", str(folder / "lib"), str(mpicc), None, "added")
+
+
+def test_of_two_that_add_a_library_at_once_neither_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {library.mpicc: library for library in (_library(tmp_path, "one"), _library(tmp_path, "two"))}
+    monkeypatch.setattr(registry, "identify", lambda mpicc, *_: made[str(mpicc)])
+    monkeypatch.setattr(registry, "launcher_beside", lambda _: None)
+    # Both have read the list before either writes it, unless one waits for the other.
+    both = threading.Barrier(2)
+    read = registry.added_libraries
+
+    def read_together() -> list[MpiLibrary]:
+        libraries = read()
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.3)
+        return libraries
+
+    monkeypatch.setattr(registry, "added_libraries", read_together)
+    threads = [threading.Thread(target=add_library, args=(Path(mpicc),)) for mpicc in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {library.name for library in read()} == {"one", "two"}
+
+
+def test_a_list_that_is_nested_too_deeply_is_damaged() -> None:
+    registry_file().parent.mkdir(parents=True)
+    registry_file().write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(IsochroneError, match="cannot be read"):
+        added_libraries()
+
+
+def test_an_entry_of_the_path_that_cannot_be_looked_into_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mpicc").write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    (tmp_path / "mpicc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / ('x' * 300)}:{tmp_path}")
+    assert (tmp_path / "mpicc", "PATH") in list(discovery._all_wrappers())
+
+
+def test_a_launcher_of_simulated_programs_says_how_to_simulate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    smpirun = tmp_path / "smpirun"
+    smpirun.write_text("#!/bin/sh\necho SimGrid version 3.32\n", encoding="utf-8")
+    smpirun.chmod(0o755)
+    with pytest.raises(UsageError, match=r"simulated programs.*--sim"):
+        library_of(read_launch_line([str(smpirun), "-np", "4"]))
+
+
+def test_of_two_that_install_a_library_at_once_one_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[Path] = []
+    # What one that was killed has left.
+    (tmp_path / "cache" / "isochrone" / "mpi" / "mpich.abcdefgh").mkdir(parents=True)
+    both = threading.Barrier(2)
+
+    def installed(name: str, folder: Path, prefix: Path) -> None:
+        calls.append(prefix)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.3)
+        (prefix / "bin").mkdir()
+        (prefix / "bin" / "mpicc").write_text(f"{len(calls)}", encoding="utf-8")
+
+    monkeypatch.setattr(wheels, "_install", installed)
+    threads = [threading.Thread(target=wheels.install, args=("mpich",)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert {path.name for path in (tmp_path / "cache" / "isochrone" / "mpi").iterdir()} == {
+        "mpich",
+        "mpich.lock",
+    }

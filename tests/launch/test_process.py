@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.launch.process import run_program
+from isochrone.launch.process import end_group, exit_code_of, run_program
 
 
 def _shell(script: str) -> list[str]:
@@ -107,3 +107,23 @@ def test_the_input_of_a_program_stays_open_until_it_has_ended() -> None:
     # Hydra's mpiexec fails if the end of its input comes while its ranks are ending.
     script = "read word; if timeout 0.5 cat >/dev/null; then exit 3; fi; test $word = end"
     run_program(_shell(script), "isochrone-probe", {}, lambda channel: channel.send("end"))
+
+
+def test_a_signal_without_a_name_is_told_by_its_number() -> None:
+    number = signal.SIGRTMIN + 2
+    with pytest.raises(IsochroneError, match=f"was ended by signal {number:d}"):
+        run_program(_shell(f"kill -{number:d} $$"), "isochrone-probe", {})
+
+
+def test_an_exit_code_is_that_of_a_shell() -> None:
+    assert [exit_code_of(each) for each in (0, 3, -signal.SIGSEGV)] == [0, 3, 139]
+
+
+def test_what_outlives_the_leader_of_a_group_is_ended_too(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    deaf = f'trap "" TERM; echo $$ > {pid_file}; while :; do sleep 0.1; done'
+    leader = subprocess.Popen(_shell(f"sh -c '{deaf}' & exec sleep 60"), start_new_session=True, text=True)
+    _wait_until(lambda: pid_file.is_file() and pid_file.read_text(encoding="ascii").endswith("\n"))
+    end_group(leader)
+    child = int(pid_file.read_text(encoding="ascii"))
+    _wait_until(lambda: not _runs(child))

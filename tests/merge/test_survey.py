@@ -162,6 +162,9 @@ def test_plans_for_a_run_are_merged_once(tmp_path: Path, monkeypatch: pytest.Mon
     assert merged_plan(files)[0] == path
     assert path.stat().st_mtime_ns == stamp
     assert merged_plan(files[::-1])[0] != path
+    with monkeypatch.context() as later:
+        later.setattr("isochrone.__version__", "99.0")
+        assert merged_plan(files)[0] != path
     assert [each.name for each in path.parent.parent.iterdir() if each.name.startswith(".")] == []
     recipe, _ = chosen(path.parent, CLASSES["overlapping"][0].ranks, "bcast", 4096)
     assert recipe.startswith("hierarchical")

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from timed import SIZES, messages
 
 from isochrone import _core
+from isochrone.models import logp
+from isochrone.models.fitting import fit_groups, fit_positive
 from isochrone.models.hockney import fit_hockney
 from isochrone.models.loggp import fit_loggp
 from isochrone.models.logp import fit_logp
-from isochrone.models.messages import FittedMessages, Parameter, TooLittleError, messages_of
+from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError, messages_of
 from isochrone.models.observation import Cost
 from isochrone.models.plogp import fit_plogp
 from isochrone.models.table import MESSAGE_MODELS
@@ -137,3 +139,39 @@ def test_the_core_is_told_of_links_that_cost_one_message_what_the_model_says(
 def test_one_size_is_too_little(model: object) -> None:
     with pytest.raises(TooLittleError):
         model.fit(messages_of(messages(hockney_s, 0.1, 1, pairs=5, sizes=(8,)), ()))  # type: ignore[attr-defined]
+
+
+def test_of_very_many_sizes_some_are_tried_as_packets(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float] = []
+    fit = logp.fit_line
+
+    def counted(steps: np.ndarray, found: Messages) -> object:
+        tried.append(float(steps.max()))
+        return fit(steps, found)
+
+    monkeypatch.setattr(logp, "fit_line", counted)
+    many = [replace(messages(hockney_s, 0.01, 1)[0], size_bytes=size) for size in range(1, 1001)]
+    fit_logp(messages_of(many, ()))
+    # With the least size and the last but one.
+    assert len(tried) == 32
+    assert (max(tried), min(tried)) == (999, 1)
+
+
+@pytest.mark.parametrize(("clusters", "members"), [(3, 4), (20, 4), (40, 1)])
+def test_one_parameter_for_each_size_is_the_fit_by_least_squares(clusters: int, members: int) -> None:
+    generator = np.random.default_rng(5)
+    which = np.repeat(np.arange(3), clusters * members)
+    which[:2] = 2
+    cluster = np.tile(np.repeat(np.arange(clusters), members), 3)
+    times_s = np.exp(generator.normal(size=len(which)) + 0.3 * cluster % 1)
+    found, ends = fit_groups(which, times_s, cluster)
+    start = found * np.array([1.1, 0.9, 1.0])
+    wanted, wanted_ends = fit_positive(lambda each: each[which], start, times_s, cluster)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(ends, wanted_ends, rtol=1e-5)
+
+
+def test_very_many_sizes_need_no_room_for_each_pair_of_them() -> None:
+    one = messages(hockney_s, 0.01, 1)[0]
+    many = [replace(one, size_bytes=size) for size in range(1, 50_001)]
+    assert fit_plogp(messages_of(many, ())).fitted == 50_000

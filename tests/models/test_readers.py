@@ -282,3 +282,22 @@ def test_labels_are_told_from_names(tmp_path: Path) -> None:
 def test_bad_labels_are_refused(label: str) -> None:
     with pytest.raises(UsageError):
         parse_argument(f"b.txt:{label}")
+
+
+def test_the_whole_vector_of_reduce_scatter_becomes_a_block(tmp_path: Path) -> None:
+    for name, block in (("Reduce_scatter", 256), ("Reduce_scatter_block", 1024)):
+        imb = IMB.replace("Benchmarking Bcast", f"Benchmarking {name}").replace(
+            "            8         1000         1.10", "         1024         1000         1.10"
+        )
+        assert (name.lower(), block, 4, 1.5) in rows(read(tmp_path, imb))
+        osu = BCAST_FULL.replace("Broadcast", name)
+        found = read(tmp_path, osu, Labels(ranks=4))
+        assert rows(found)[-1] == (name.lower(), block, 4, 5.5)
+    # One byte is no block for each of four.
+    assert len(rows(read(tmp_path, BCAST_FULL.replace("Broadcast", "Reduce_scatter"), Labels(ranks=4)))) == 1
+
+
+@pytest.mark.parametrize("text", [COLUMNS, BCAST_FULL.lstrip()])
+def test_the_mark_that_spreadsheets_begin_with_is_no_part_of_a_name(text: str, tmp_path: Path) -> None:
+    labels = Labels(ranks=4, collective="bcast")
+    assert rows(read(tmp_path, "\ufeff" + text, labels)) == rows(read(tmp_path, text, labels))

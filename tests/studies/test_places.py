@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from isochrone.errors import UsageError
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
+from isochrone.studies import speedup
 from isochrone.studies.places import (
     ALIKE,
     CORE,
@@ -24,6 +25,7 @@ from isochrone.studies.places import (
     Machine,
     simulated_machine,
 )
+from isochrone.studies.study import Asked
 
 
 def _machine(placement: str = "block", nodes: int = 2) -> Machine:
@@ -106,3 +108,10 @@ def test_the_topology_and_the_target_have_the_ranks_at_the_same_places(
     assert len(set(zip(said, known, strict=True))) == len(set(said)) == len(set(known))
     hosts = [topology.places[place].host for place in topology.ranks]
     assert len(set(zip(said, hosts, strict=True))) == len(set(hosts))
+
+
+def test_numbers_of_ranks_that_no_arrangement_has_are_refused_with_those_that_there_are() -> None:
+    machine = _machine(nodes=4)
+    with pytest.raises(UsageError, match=r"no arrangement of this study has 5 ranks here.*some of 4, 32"):
+        speedup.wanted(machine, Asked(None, (4, 5)))
+    assert {each.arrangement.ranks for each in speedup.wanted(machine, Asked((1024,), (4,)))} == {4}

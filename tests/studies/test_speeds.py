@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import socket
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -60,3 +61,19 @@ def test_cables_differ_where_one_is_slower(tmp_path: Path) -> None:
     assert differ(_system(tmp_path, SYSTEM + FAULTS))
     assert not differ(_system(tmp_path, SYSTEM))
     assert not differ(_system(tmp_path, SYSTEM + "faults:\n  - {cable: 1, latency: 2}\n"))
+
+
+def test_who_is_connected_and_asks_nothing_does_not_hold_up_the_end(tmp_path: Path) -> None:
+    def serve_one_that_is_silent() -> None:
+        with serving_speeds(_system(tmp_path, SYSTEM)) as address:
+            port = int(address.rpartition(":")[2])
+            silent.append(socket.create_connection(("127.0.0.1", port), timeout=10))
+            # When this one is answered, the silent one has a thread already.
+            _ask(address, b"nothing\n")
+
+    silent: list[socket.socket] = []
+    thread = threading.Thread(target=serve_one_that_is_silent, daemon=True)
+    thread.start()
+    thread.join(20)
+    silent[0].close()
+    assert not thread.is_alive()

@@ -140,6 +140,9 @@ def _find_lines(file: str, node: yaml.Node, steps: Steps, lines: dict[Steps, int
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 raise IsochroneError("a key that is not a word", where=f"{file}:{line}")
+            if key.tag == "tag:yaml.org,2002:merge":
+                # What it brings would have no lines of its own.
+                raise IsochroneError("merge keys (<<) are not supported", where=f"{file}:{line}")
             inner = (*steps, key.value)
             if inner in lines:
                 raise IsochroneError(f"{spell(inner)} is there twice", where=f"{file}:{line}")

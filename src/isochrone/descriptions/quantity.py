@@ -52,7 +52,10 @@ def parse_quantity(value: float | str, kind: Kind) -> float:
         ValueError: it is no number from 0 to the kind's largest, or the unit is unknown; the message names
             the units.
     """
-    number = float(value) if not isinstance(value, str) else _parse_text(value, kind)
+    try:
+        number = float(value) if not isinstance(value, str) else _parse_text(value, kind)
+    except OverflowError:
+        number = math.inf  # a whole number with more digits than a float has room for
     if not (math.isfinite(number) and 0 <= number <= kind.largest):
         unit = next(iter(kind.units))
         raise ValueError(f"{str(value)[:40]!r} is not a number from 0 to {kind.largest:g} {unit}")

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -78,6 +79,7 @@ class _Reader:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._nodes = [Node("core", "core", None, None)]
+        self._counts: Counter[str] = Counter()
         self._defaults = {
             kind: self._link((kind,)) for kind in ("host", "rack", "site") if kind in document.data
         }
@@ -85,10 +87,7 @@ class _Reader:
     def network(self) -> Network:
         data = self._document.data
         self._fill((), data, 0, self._defaults["host"])
-        network = Network(data["name"], data.get("description", ""), tuple(self._nodes))
-        if len(network.hosts) > _MOST_HOSTS:
-            raise self._document.error(f"{len(network.hosts)} hosts", todo=f"use at most {_MOST_HOSTS}")
-        return network
+        return Network(data["name"], data.get("description", ""), tuple(self._nodes))
 
     def _fill(self, steps: Steps, data: Mapping[str, Any], parent: int, host: Link) -> None:
         """Adds what stands under one switch."""
@@ -98,9 +97,14 @@ class _Reader:
             raise self._document.error(what, steps, "give one of hosts, racks and sites")
         key = inside[0]
         if key == "hosts":
-            for _ in range(int(data["hosts"])):
-                number = sum(node.kind == "host" for node in self._nodes)
+            count = self._counts["host"] + int(data["hosts"])
+            if count > _MOST_HOSTS:
+                raise self._document.error(
+                    f"{count} hosts, with those before", (*steps, key), f"use at most {_MOST_HOSTS}"
+                )
+            for number in range(self._counts["host"], count):
                 self._nodes.append(Node(f"h{number}", "host", parent, host))
+            self._counts["host"] = count
             return
         self._switches((*steps, key), data[key], key.removesuffix("s"), parent, host)
 
@@ -116,8 +120,8 @@ class _Reader:
             else:
                 raise self._document.error("its uplink is not described", here, f"give uplink, or {kind}")
             own = self._link((*here, "host")) if "host" in entry else host
-            number = sum(node.kind == kind for node in self._nodes)
-            self._nodes.append(Node(f"{kind}{number}", kind, parent, link))
+            self._nodes.append(Node(f"{kind}{self._counts[kind]}", kind, parent, link))
+            self._counts[kind] += 1
             self._fill(here, entry, len(self._nodes) - 1, own)
 
     def _link(self, steps: Steps) -> Link:

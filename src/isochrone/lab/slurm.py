@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 import shutil
 import subprocess
 import time
@@ -21,7 +22,7 @@ from isochrone.export.slurm import host_list, switches_of, topology_conf
 from isochrone.files.topology import Topology
 from isochrone.lab.labs import Lab
 from isochrone.lab.launch import network_variables
-from isochrone.launch.build import build_for
+from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
 
@@ -199,12 +200,13 @@ def _prolog(library: MpiLibrary, idle_wait: bool) -> str:
         variables["I_MPI_PMI_LIBRARY"] = str(_pmi_library())
     if library.vendor == "Open MPI":
         variables |= OPEN_MPI_AS_ROOT
-    lines = [f"echo 'export {name}={value}'" for name, value in variables.items()]
+    # Not echo, which reads backslashes in some shells.
+    lines = [f"printf '%s\\n' {shlex.quote(f'export {name}={value}')}" for name, value in variables.items()]
     if idle_wait:
-        idle = build_for(library).idle
+        idle = shlex.quote(behind("", build_for(library).idle))
         # Steps of a batch job have it from the job.
         lines.append(f'case ":$LD_PRELOAD:" in *:{idle}:*) ;; *)')
-        lines.append(f'echo "export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}{idle}" ;; esac')
+        lines.append(f"printf '%s\\n' \"export LD_PRELOAD=${{LD_PRELOAD:+$LD_PRELOAD:}}\"{idle} ;; esac")
     return "\n".join(["#!/bin/sh", *lines, ""])
 
 

@@ -63,7 +63,7 @@ def up(network: Network, name: str | None = None) -> Lab:
         IsochroneError: one of that name is up, or the system does not let it.
     """
     name = name or network.name
-    with _making(network, name) as folder, _starter(folder, []) as starter:
+    with _making(network, name) as folder, _starter(folder, []) as starter, _ended_on_error(starter):
         if starter.wait(_TIMEOUT_S) != 0:
             raise _start_error(starter)
     return _just_started(name)
@@ -82,18 +82,23 @@ def temporary_lab(network: Network) -> Iterator[Lab]:
             (folder / TEMPORARY).touch()
             starter = stack.enter_context(_starter(folder, ["--stay"]))
             stack.callback(remove_traces, name)
-            stack.callback(starter.kill)
-            if starter.stdout is None or not starter.stdout.readline():
-                raise _start_error(starter)
+            stack.callback(_end_starter, starter)
+            with _ended_on_error(starter):
+                _wait_until_up(starter)
         yield _just_started(name)
 
 
 def down(lab: Lab) -> None:
-    """Ends a lab and everything that runs in it, and leaves nothing behind.
+    """Ends a lab and everything that runs in it, and leaves nothing of it behind.
 
     Raises:
         IsochroneError: it does not end.
     """
+    _end(lab)
+    remove_traces(lab.name)
+
+
+def _end(lab: Lab) -> None:
     try:
         handle = os.pidfd_open(lab.process)
     except ProcessLookupError:
@@ -109,18 +114,30 @@ def down(lab: Lab) -> None:
             pass
         finally:
             os.close(handle)
-    remove_traces(lab.name)
 
 
 def remove_traces(name: str) -> bool:
-    """Removes the folder of a lab that is not up; says whether there was one."""
+    """Removes the folder of a lab that is not up; says whether there was one. A lab that is being made is
+    waited for, and stays.
+    """
     if not NAME.fullmatch(name) or not is_ours(labs_folder()):
         return False
     folder = labs_folder() / name
-    existed = folder.is_dir()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.with_name(f".{name}.lock").unlink(missing_ok=True)
+    if not folder.is_dir():
+        return False
+    with locked(_lock_file(folder)):
+        if find_lab(name) is not None:
+            return False
+        existed = folder.is_dir()
+        shutil.rmtree(folder, ignore_errors=True)
     return existed
+
+
+def _lock_file(folder: Path) -> Path:
+    """What whoever makes or removes the folder of a lab holds. It stays: who waits for one that was removed
+    would hold another file than who comes later.
+    """
+    return folder.with_name(f".{folder.name}.lock")
 
 
 def _write_files(network: Network, folder: Path) -> None:
@@ -148,7 +165,7 @@ def _making(network: Network, name: str) -> Iterator[Path]:
             raise IsochroneError(
                 "is not ours alone", str(folder.parent), "set XDG_RUNTIME_DIR to a folder of your own"
             )
-        with locked(folder.with_name(f".{name}.lock")):
+        with locked(_lock_file(folder)):
             if find_lab(name) is not None:
                 raise IsochroneError(f"the lab {name!r} is up already", todo=f"isochrone lab down {name}")
             shutil.rmtree(folder, ignore_errors=True)
@@ -157,6 +174,10 @@ def _making(network: Network, name: str) -> Iterator[Path]:
                 _write_files(network, folder)
                 yield folder
             except BaseException:
+                # One that came up at the last moment could not be found any more without its socket.
+                lab = find_lab(name)
+                if lab is not None:
+                    _end(lab)
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
     except OSError as error:
@@ -176,6 +197,34 @@ def _starter(folder: Path, options: Sequence[str]) -> subprocess.Popen[str]:
         errors="replace",
         preexec_fn=end_with_parent,  # noqa: PLW1509 - we start no threads before it
     )
+
+
+@contextlib.contextmanager
+def _ended_on_error(starter: subprocess.Popen[str]) -> Iterator[None]:
+    """Popen's own context waits for the starter's end without limit, and so for a lab to come up."""
+    try:
+        yield
+    except BaseException:
+        _end_starter(starter)
+        raise
+
+
+def _end_starter(starter: subprocess.Popen[str]) -> None:
+    """With it ends a lab that is not up yet, or that is to stay with it."""
+    starter.kill()
+    starter.wait()
+
+
+def _wait_until_up(starter: subprocess.Popen[str]) -> None:
+    """Until a starter that stays says so."""
+    if starter.stdout is None:
+        raise TypeError("the starter was started without pipes")
+    waiter = select.poll()
+    waiter.register(starter.stdout, select.POLLIN)
+    if not waiter.poll(_TIMEOUT_S * 1000):
+        raise subprocess.TimeoutExpired(starter.args, _TIMEOUT_S)
+    if not starter.stdout.readline():
+        raise _start_error(starter)
 
 
 def _start_error(starter: subprocess.Popen[str]) -> IsochroneError:

@@ -22,7 +22,7 @@ from isochrone.lab.start import temporary_lab
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
-from isochrone.launch.process import Talk, run_program
+from isochrone.launch.process import Talk, exit_code_of, run_program
 from isochrone.launch.target import EVERYTHING_TOLD
 
 _RANKS_ON_A_HOST = 2
@@ -197,17 +197,18 @@ class LabTarget:
         self, program: Sequence[str], variables: Mapping[str, str] | None = None, quiet: bool = False
     ) -> int:
         """Runs any MPI program with our own standard streams, and `variables` for its ranks; returns its exit
-        code. If `quiet`, its standard output goes to standard error.
+        code, 128 + N if signal N ended it. If `quiet`, its standard output goes to standard error.
 
         Raises:
             IsochroneError: it cannot be started.
         """
         with self.launching(variables) as launch:
             try:
-                return subprocess.run(
+                done = subprocess.run(
                     self.command(launch.line(program)),
                     env=self.environment(),
                     stdout=sys.stderr if quiet else None,
-                ).returncode
+                )
+                return exit_code_of(done.returncode)
             except OSError as error:
                 raise IsochroneError(f"cannot be started: {error.strerror}", "nsenter") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,7 +63,19 @@ class NativeBuild:
 
 
 def behind(others: str, *preloads: Path) -> str:
-    """LD_PRELOAD with more libraries, behind those that it has."""
+    """LD_PRELOAD with more libraries, behind those that it has.
+
+    Raises:
+        IsochroneError: a path cannot be in LD_PRELOAD.
+    """
+    for path in preloads:
+        # The dynamic loader parts the list at both, knows no quotes, and passes over what it does not find.
+        if re.search(r"[\s:]", str(path)):
+            raise IsochroneError(
+                "a library cannot be preloaded from a path with blanks or ':'",
+                str(path),
+                "set XDG_CACHE_HOME to a folder whose path has neither",
+            )
     return ":".join([*([others] if others else []), *map(str, preloads)])
 
 

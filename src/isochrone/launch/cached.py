@@ -21,6 +21,8 @@ from isochrone.launch.lock import locked
 from isochrone.launch.process import end_group, end_with_parent
 from isochrone.progress import Advance, part
 
+Make = Callable[[Path], None]
+"""Makes what belongs into a folder, which is there and empty."""
 Commands = Callable[[Path, Path], list[list[str]]]
 """The command lines that build something, from a folder to work in, which may hold what earlier builds left
 there, and the folder for what is built.
@@ -52,25 +54,50 @@ def built_once(
     Raises:
         IsochroneError: a command fails; the message has the first error and where the log is.
     """
-    if folder.is_dir():
-        return folder
+
+    def build(stage: Path) -> None:
+        _log.info("building %s, once, into %s", title, folder)
+        with part("building", _SHARE) as advance:
+            _build(folder, stage, title, commands, environment, work, advance)
+
     name = folder.name[: -DIGEST_LENGTH - 1]
+    waiting = f"waiting for another isochrone that builds {title}"
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with locked(folder.with_name(f"{name}.lock"), f"waiting for another isochrone that builds {title}"):
-            if not folder.is_dir():
-                _remove_leftovers(folder.parent, name)
-                _log.info("building %s, once, into %s", title, folder)
-                with part("building", _SHARE) as advance:
-                    _build(folder, title, commands, environment, work, advance)
+        return made_once(folder, name, folder.is_dir, build, waiting)
     except OSError as error:
         raise IsochroneError(f"{title} cannot be built: {error}", str(folder)) from None
+
+
+def made_once(folder: Path, name: str, is_whole: Callable[[], bool], make: Make, waiting: str) -> Path:
+    """The folder, after making it if it is not whole yet.
+
+    Args:
+        name: of what is made by turns: the folder's own, without its digest if it has one.
+        is_whole: whether the folder is there, and has what belongs into it.
+        waiting: what is said on the log by whoever waits for another process.
+
+    Raises:
+        OSError: the folder cannot be made. What `make` raises leaves nothing behind.
+    """
+    if is_whole():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with locked(folder.with_name(f"{name}.lock"), waiting):
+        if not is_whole():
+            _remove_leftovers(folder.parent, name)
+            with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
+                stage = Path(temporary) / "stage"
+                stage.mkdir()
+                make(stage)
+                # Only what is whole gets the name that others look for.
+                shutil.rmtree(folder, ignore_errors=True)
+                stage.rename(folder)
     return folder
 
 
 def _remove_leftovers(parent: Path, name: str) -> None:
-    """Temporary folders of builds that were killed: whoever holds the lock has none yet."""
-    temporary = re.compile(rf"{re.escape(name)}-[0-9a-f]{{{DIGEST_LENGTH}}}\.\w{{8}}")
+    """Temporary folders of those that were killed: whoever holds the lock has none yet."""
+    temporary = re.compile(rf"{re.escape(name)}(?:-[0-9a-f]{{{DIGEST_LENGTH}}})?\.\w{{8}}")
     for path in parent.iterdir():
         if temporary.fullmatch(path.name) and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -78,6 +105,7 @@ def _remove_leftovers(parent: Path, name: str) -> None:
 
 def _build(
     folder: Path,
+    stage: Path,
     title: str,
     commands: Commands,
     environment: Mapping[str, str],
@@ -85,22 +113,17 @@ def _build(
     advance: Advance,
 ) -> None:
     log = folder.with_name(f"{folder.name}.log")
-    with tempfile.TemporaryDirectory(prefix=f"{folder.name}.", dir=folder.parent) as temporary:
-        stage = Path(temporary) / "stage"
-        stage.mkdir()
-        work = work or Path(temporary) / "work"
-        work.mkdir(exist_ok=True)
-        with log.open("w", encoding="utf-8") as output:
-            for command in commands(work, stage):
-                if _run(command, {**environment, "NINJA_STATUS": _NINJA_STATUS}, output, advance) != 0:
-                    output.flush()
-                    todo = f"see {log}"
-                    reason = _reason(log)
-                    if "CMAKE_CXX_COMPILER" in reason:
-                        reason, todo = "no C++ compiler was found", f"install one, such as g++, or {todo}"
-                    raise IsochroneError(f"building {title} failed: {reason}", todo=todo)
-        # Only a whole build gets the name that others look for.
-        stage.rename(folder)
+    work = work or stage.with_name("work")
+    work.mkdir(exist_ok=True)
+    with log.open("w", encoding="utf-8") as output:
+        for command in commands(work, stage):
+            if _run(command, {**environment, "NINJA_STATUS": _NINJA_STATUS}, output, advance) != 0:
+                output.flush()
+                todo = f"see {log}"
+                reason = _reason(log)
+                if "CMAKE_CXX_COMPILER" in reason:
+                    reason, todo = "no C++ compiler was found", f"install one, such as g++, or {todo}"
+                raise IsochroneError(f"building {title} failed: {reason}", todo=todo)
     log.unlink(missing_ok=True)
 
 

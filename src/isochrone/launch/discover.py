@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sys
@@ -31,7 +32,14 @@ def library_beside(line: LaunchLine) -> MpiLibrary:
 
     Raises:
         IsochroneError: when there is none, or none that compiles.
+        UsageError: the launcher is SimGrid's.
     """
+    if line.family is Family.SIMGRID:
+        raise UsageError(
+            "a launcher of simulated programs, which belongs to no MPI library",
+            str(line.executable),
+            "leave it away, and name a simulated cluster with --sim",
+        )
     vendors = _VENDORS[line.family]
     failures = []
     fallback = None
@@ -112,12 +120,13 @@ def _all_wrappers() -> Iterator[tuple[Path, str]]:
     folders = {python: "python"}
     for entry in os.environ.get("PATH", "").split(os.pathsep):
         # /bin and /usr/bin are one folder on many systems.
-        folders.setdefault(Path(entry).resolve(), "PATH")
+        with contextlib.suppress(OSError, RuntimeError):
+            folders.setdefault(Path(entry).resolve(), "PATH")
     for folder, source in folders.items():
-        wrappers = [folder / "mpicc", *sorted(folder.glob("mpicc.*"))]
-        for mpicc in wrappers:
-            if mpicc.is_file() and os.access(mpicc, os.X_OK):
-                yield mpicc, source
+        # As shells do, it passes over folders that cannot be looked into.
+        with contextlib.suppress(OSError):
+            wrappers = [folder / "mpicc", *sorted(folder.glob("mpicc.*"))]
+            yield from [(each, source) for each in wrappers if each.is_file() and os.access(each, os.X_OK)]
 
 
 def launcher_beside(library: MpiLibrary) -> Path | None:

@@ -258,7 +258,7 @@ def _recall(mpicc: Path) -> Identity | None:
         if kept["stamps"] != [_stamp(str(mpicc)), _stamp(identity[3])]:
             return None
         vendor, version, abi, library_path = (str(text) for text in identity)
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
     return vendor, version, abi, library_path
 

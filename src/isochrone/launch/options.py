@@ -35,13 +35,13 @@ _OPENMPI_ONE = (
     "timeout stdin output-filename output xterm xml-file personality launch-agent max-restarts max-vm-size "
     "ompi-server hnp report-events report-pid report-uri cf cartofile debugger display runtime-options dvm "
     "dvm-hostfile add-host add-hostfile stream-buffering with-ft initial-errhandler mem-alloc-kind "
-    "num-connect-retries"
+    "num-connect-retries forward-signals pset gpu-support"
 )
 _HYDRA_ONE = (
     "n np ppn perhost grr f machine hosts host hostfile machinefile wdir path umask configfile genvlist "
     "envlist launcher launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind binding "
     "demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost usize "
-    "gpus-per-proc gpath gwdir gumask tmpdir"
+    "gpus-per-proc gpath gwdir gumask tmpdir hosts-group"
 )
 _SLURM_LONG = (
     "ntasks nodes account acctg-freq bb bbf bcast begin chdir clusters comment constraint container "
@@ -52,7 +52,7 @@ _SLURM_LONG = (
     "nodelist ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition "
     "power prefer priority profile prolog propagate qos relative reservation signal slurmd-debug "
     "sockets-per-node switches task-epilog task-prolog thread-spec threads threads-per-core time time-min "
-    "tmp uid wait wckey"
+    "tmp uid wait wckey accel-bind bcast-exclude het-group mcs-label"
 )
 # Slurm's long options with an optional value take it only after "=".
 _SLURM_OPTIONAL = frozenset({"bcast", "immediate", "kill-on-bad-exit", "nice", "propagate"})

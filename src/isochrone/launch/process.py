@@ -202,16 +202,25 @@ def end_group(process: subprocess.Popen[str]) -> None:
     """Ends a process that was started in a session of its own, and all that it has started there: politely
     first, because a launcher alone knows the ranks on other hosts.
     """
+    # The second also where the first has ended the leader: others of the group may not heed it.
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal_number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PATIENCE_S)
-            return
+
+
+def exit_code_of(returncode: int) -> int:
+    """The exit code that a shell gives for what `subprocess` gives: 128 + N where signal N ended it."""
+    return returncode if returncode >= 0 else 128 - returncode
 
 
 def _ending(code: int) -> str:
-    return f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    if code >= 0:
+        return f"ended with exit code {code}"
+    # Most real-time signals have no name.
+    names = {each.value: each.name for each in signal.Signals}
+    return f"was ended by signal {names.get(-code, -code)}"
 
 
 def _reason(tail: Sequence[str], program: str) -> str:

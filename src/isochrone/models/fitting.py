@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import least_squares
+from scipy.stats import t
 
 from isochrone.detect.distance import Floats, Ints
 from isochrone.models.messages import Messages, TooLittleError
@@ -50,6 +51,41 @@ def fit_positive(
         return np.exp(found.x), np.exp(found.x[:, None] + np.stack([-half, half], axis=1))
 
 
+def fit_groups(which: Ints, times_s: Floats, clusters: Ints) -> tuple[Floats, Floats]:
+    """What `fit_positive` comes to where each time is to be one of the parameters, without a matrix of all
+    times and parameters: each is the mean of its own logarithms, and tells nothing of another.
+
+    Args:
+        which: [time], the group, from 0 on; none is empty.
+        times_s: [time], measured.
+        clusters: as in `fit_positive`.
+
+    Returns:
+        Parameters, [group], and their intervals, [group, 2].
+    """
+    logs = np.log(times_s)
+    members = np.bincount(which)
+    means = np.bincount(which, logs) / members
+    residuals = logs - means[which]
+    count, parameters = len(logs), len(means)
+    different, cluster = np.unique(clusters, return_inverse=True)
+    if count <= parameters:
+        half = np.full(parameters, np.nan)
+    elif _is_robust(len(different), parameters):
+        # Of the residuals' sums in each group and cluster; allowing for few clusters, as statsmodels does.
+        pairs, at = np.unique(np.stack([which, cluster]), axis=1, return_inverse=True)
+        sums = np.bincount(at.ravel(), residuals)
+        clustered = len(different)
+        allowance = clustered / (clustered - 1) * (count - 1) / (count - parameters)
+        variances = allowance * np.bincount(pairs[0], sums**2) / members**2
+        half = t.ppf(0.5 + CONFIDENCE / 2, clustered - 1) * np.sqrt(variances)
+    else:
+        variance = np.sum(residuals**2) / (count - parameters)
+        half = t.ppf(0.5 + CONFIDENCE / 2, count - parameters) * np.sqrt(variance / members)
+    with np.errstate(over="ignore"):
+        return np.exp(means), np.exp(means[:, None] + np.stack([-half, half], axis=1))
+
+
 def fit_line(steps: Floats, messages: Messages) -> tuple[Floats, Floats]:
     """The parameters of T = a + b x, a in seconds and b in seconds a step, [2], and their intervals, [2, 2].
 
@@ -73,7 +109,7 @@ def intervals(residuals: Floats, jacobian: Floats, clusters: Ints) -> Floats:
     if count <= parameters:
         return np.full(parameters, np.nan)
     groups = len(np.unique(clusters))
-    robust = groups >= max(_ENOUGH_CLUSTERS, parameters + 2)
+    robust = _is_robust(groups, parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parameters that the data cannot tell apart
         result = OLS(residuals, jacobian).fit(
@@ -82,3 +118,8 @@ def intervals(residuals: Floats, jacobian: Floats, clusters: Ints) -> Floats:
         ends = np.asarray(result.conf_int(1 - CONFIDENCE))
     half: Floats = (ends[:, 1] - ends[:, 0]) / 2
     return half
+
+
+def _is_robust(clusters: int, parameters: int) -> bool:
+    """Whether there are enough clusters for intervals that allow for them."""
+    return clusters >= max(_ENOUGH_CLUSTERS, parameters + 2)

@@ -3,7 +3,8 @@
 ceil(m / w) packets of w bytes, one every g: T(m) = L + 2 o + (ceil(m / w) - 1) g, as Alexandrov et al. state
 it (SPAA '95).
 
-L and o are told apart where overheads were measured. Of the measured sizes, w is the one that fits best.
+L and o are told apart where overheads were measured. Of the measured sizes, or of some of very many, w is the
+one that fits best.
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ from isochrone.files import Links
 from isochrone.models.fitting import fit_line
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 
+_MOST_PACKETS = 32
+"""Sizes of packets that are tried."""
+
 
 def fit_logp(messages: Messages) -> FittedMessages:
     """Raises TooLittleError for fewer than two sizes above 0: w is one of them, but not the largest."""
     sizes, times_s = messages.sizes_bytes, messages.times_s
-    packets = [float(size) for size in np.unique(sizes[sizes > 0])[:-1]]
-    if not packets:
+    known = np.unique(sizes[sizes > 0])[:-1]
+    if len(known) == 0:
         raise TooLittleError("needs two message sizes above 0")
+    # Each is a fit, and each model is fitted once more for each size that is left out.
+    some = np.linspace(0, len(known) - 1, min(len(known), _MOST_PACKETS)).round().astype(int)
+    packets = [float(size) for size in known[some]]
 
     def fitted(packet: float) -> tuple[float, Floats, Floats]:
         """The squared error, parameters, and intervals."""

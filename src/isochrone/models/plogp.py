@@ -12,7 +12,7 @@ import numpy as np
 
 from isochrone.detect.distance import Floats
 from isochrone.files import Links
-from isochrone.models.fitting import fit_positive
+from isochrone.models.fitting import fit_groups
 from isochrone.models.messages import FittedMessages, Messages, Parameter, TooLittleError
 from isochrone.models.observation import CostKind
 from isochrone.units import approximate_bytes
@@ -23,9 +23,7 @@ def fit_plogp(messages: Messages) -> FittedMessages:
     knots, which = np.unique(messages.sizes_bytes, return_inverse=True)
     if len(knots) < 2:
         raise TooLittleError("needs two message sizes")
-    logs = np.log(messages.times_s)
-    start = np.exp(np.bincount(which, logs) / np.bincount(which))
-    found, ends = fit_positive(lambda each: each[which], start, messages.times_s, messages.pairs)
+    found, ends = fit_groups(which, messages.times_s, messages.pairs)
     return FittedMessages(
         tuple(
             Parameter(f"L+g({approximate_bytes(int(size))})", "s", float(value), *end.tolist())

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import isochrone
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     LibraryReference,
@@ -163,7 +164,8 @@ def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     """
     given = [_read(path) for path in plan_files]
     _, addition = _merged(given, ())
-    digest = hashlib.sha256()
+    # Another version may merge them otherwise.
+    digest = hashlib.sha256(f"{isochrone.__version__}\n".encode())
     for each, path in zip(given, plan_files, strict=True):
         for file in (path, path.with_name(each.plan.topology.file)):
             digest.update(hashlib.sha256(file.read_bytes()).digest())

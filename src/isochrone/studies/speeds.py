@@ -17,6 +17,7 @@ from isochrone.sim.faults import SlowLink, path_with
 from isochrone.sim.system import System, node_name
 from isochrone.statistics import FloatArray
 
+_PATIENCE_S = 60
 _ASKED = "matrix speed "
 _LONGEST_LINE = _core.FABRIC_LONGEST_LINE + 1
 
@@ -47,6 +48,8 @@ def serving_speeds(system: System) -> Iterator[str]:
     number = {node_name(system, node): node for node in range(system.nodes)}
 
     class Answer(socketserver.StreamRequestHandler):
+        timeout = _PATIENCE_S
+
         def handle(self) -> None:
             line = self.rfile.readline(_LONGEST_LINE).decode("utf-8", "replace").rstrip("\n")
             names = line.removeprefix(_ASKED).split(",")
@@ -57,7 +60,11 @@ def serving_speeds(system: System) -> Iterator[str]:
             asked = known[np.ix_(hosts, hosts)].astype("<f4").tobytes()
             self.wfile.write(f"matrix speed {len(hosts)} float32 {len(asked)}\n".encode() + asked)
 
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answer) as server:
+    class Server(socketserver.ThreadingTCPServer):
+        # The end does not wait for who is connected and asks nothing.
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), Answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         thread.start()
         try:

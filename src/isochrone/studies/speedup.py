@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from isochrone.errors import UsageError
 from isochrone.files import BCAST
 from isochrone.statistics import FloatArray, Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
@@ -49,9 +50,23 @@ LEVELS, BEST = "going level by level", "the best of ours"
 
 
 def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
-    """The library's own, one algorithm level by level, and all flat ones."""
+    """The library's own, one algorithm level by level, and all flat ones.
+
+    Raises:
+        UsageError: a number of ranks is asked for that no arrangement has.
+    """
     found = []
-    for here in arrangements(machine):
+    every_place = arrangements(machine)
+    counts = sorted({here.ranks for here in every_place})
+    missing = sorted(set(asked.ranks or ()) - set(counts))
+    if missing:
+        there = ", ".join(map(str, counts))
+        raise UsageError(
+            f"no arrangement of this study has {missing[0]} ranks here",
+            "--ranks",
+            f"there are some of {there}",
+        )
+    for here in every_place:
         if asked.ranks and here.ranks not in asked.ranks:
             continue
         layout = machine.layout_of(here)

@@ -13,7 +13,7 @@ from isochrone.errors import IsochroneError
 from isochrone.models.observation import MESSAGE, Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.lines import numbered_lines, time_s, whole, words_of
-from isochrone.models.readers.printed import NOTHING, printed, says_nothing
+from isochrone.models.readers.printed import NOTHING, block_bytes, printed, says_nothing
 
 HEAD = re.compile(rb"(?s:.*?)^[ \t]*#+[ \t]*(?:Intel\(R\) MPI Benchmarks|Benchmarking \w)", re.MULTILINE)
 
@@ -98,7 +98,8 @@ def _row(table: _Table, line: str, where: str) -> tuple[int, float] | None:
     at = table.columns.index(wanted)
     if len(words) < len(table.columns):
         raise IsochroneError("the line is cut off", where, "copy the output again, whole")
-    return whole(words[0], where, "size") if sized else 0, time_s(words[at], where)
+    size = whole(words[0], where, "size") if sized else 0
+    return block_bytes(table.operation or MESSAGE, size, table.ranks or 1), time_s(words[at], where)
 
 
 def _observed(table: _Table, size_bytes: int, value_s: float, labels: Labels, where: str) -> Observation:

@@ -17,7 +17,7 @@ from isochrone.errors import IsochroneError
 from isochrone.models.observation import MESSAGE, Cost, Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.lines import numbered_lines, real, time_s, whole, words_of
-from isochrone.models.readers.printed import NOTHING, printed, says_nothing
+from isochrone.models.readers.printed import NOTHING, block_bytes, printed, says_nothing
 
 HEAD = re.compile(rb"(?s:.*?)^# OSU \S+ .* Test\b", re.MULTILINE)
 
@@ -87,6 +87,7 @@ def read_osu(path: Path, data: bytes, labels: Labels) -> Found:
                     costs.append(Cost("gap", size, size / rate, labels.region or ""))
                 continue
             value_s = time_s(word, where)
+            size = block_bytes(table.operation, size, labels.ranks or 1)
             if says_nothing(table.operation, size, value_s):
                 left_out.append(f"{path}: {table.operation}: {NOTHING}")
                 continue

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ def read_foreign_times(path: Path, labels: Labels) -> Found:
     Raises:
         IsochroneError: the file cannot be read or is damaged, its format cannot be told, or it has no times.
     """
-    data = read_content(path, _MOST_BYTES)
+    # Spreadsheets begin what they write with the mark of UTF-8.
+    data = read_content(path, _MOST_BYTES).removeprefix(codecs.BOM_UTF8)
     form = next((each for each in FORMATS if each.head.match(data[:_HEAD_BYTES])), None)
     if form is None:
         known = "; ".join(each.words for each in FORMATS)
