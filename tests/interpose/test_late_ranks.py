@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from planned import Bench, said
 
 _RANKS = 3
 _CORRECT = "0 wrong, open 0\n"
+_NATIVE = "the MPI library's own collectives run"
 
 
 @pytest.fixture(scope="module")
@@ -26,51 +29,60 @@ def late_start(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled(bench, library, "-shared", "-fPIC", PROGRAMS / "late_start.c")
 
 
-@pytest.mark.parametrize(("rank", "seconds"), [(0, 16), (1, 6)])
-def test_a_collective_opening_waits_for_every_rank(
-    bench: Bench, late: Path, tmp_path: Path, rank: int, seconds: int
+_OPEN_CASES = {
+    (rank, seconds): f"rank {rank} of {_RANKS} has not called isochrone_open, which is collective: waiting"
+    for rank, seconds in ((0, 16), (1, 6))
+}
+"""[rank, that is so many seconds late], what is said."""
+_START_CASES = {
+    (0, 16): f"ranks 1, 2 of {_RANKS} have given up waiting for rank 0: {_NATIVE}",
+    (1, 6): f"rank 1 of {_RANKS} has not loaded this preload, or turned it off: {_NATIVE}",
+}
+
+
+def test_late_ranks_are_waited_for_or_left_out_by_all_and_no_message_is_left(
+    bench: Bench, late: Path, late_start: Path, tmp_path: Path
 ) -> None:
     plan = full_plan(bench, tmp_path)
-    settings = {n: v for n, v in by_hand(bench, plan, late).items() if n != "ISOCHRONE_PLAN"}
-    words = [late, plan, plan.with_name("topology.json"), str(rank), str(seconds)]
-    done = launched(bench, ("-n", str(_RANKS), *words), **settings, ISOCHRONE_EXPLAIN="1")
-    assert (done.returncode, done.stdout) == (0, _CORRECT), done.stderr
-    assert by_recipes(done) == 20
-    waits = f"isochrone: rank {rank} of {_RANKS} has not called isochrone_open, which is collective: waiting"
-    assert waits in said(done)
+    settings = by_hand(bench, plan, late) | {"ISOCHRONE_EXPLAIN": "1"}
+    without = {name: value for name, value in settings.items() if name != "ISOCHRONE_PLAN"}
+
+    def opened(rank: int, seconds: int) -> subprocess.CompletedProcess[str]:
+        words = [late, plan, plan.with_name("topology.json"), str(rank), str(seconds)]
+        return launched(bench, ("-n", str(_RANKS), *words), **without)
+
+    def started(rank: int, seconds: int) -> subprocess.CompletedProcess[str]:
+        behind = {
+            "LD_PRELOAD": f"{settings['LD_PRELOAD']}:{late_start}",
+            "LATE_RANK": str(rank),
+            "LATE_S": str(seconds),
+        }
+        return launched(bench, ("-n", str(_RANKS), late), **(settings | behind))
+
+    # Nearly all of it is waiting.
+    with ThreadPoolExecutor() as pool:
+        open_runs = {case: pool.submit(opened, *case) for case in _OPEN_CASES}
+        start_runs = {case: pool.submit(started, *case) for case in _START_CASES}
+    for case, line in _OPEN_CASES.items():
+        done = open_runs[case].result()
+        assert (done.returncode, done.stdout) == (0, _CORRECT), done.stderr
+        assert by_recipes(done) == 20
+        assert f"isochrone: {line}" in said(done)
+    for case, line in _START_CASES.items():
+        done = start_runs[case].result()
+        assert (done.returncode, done.stdout) == (0, _CORRECT), done.stderr
+        assert f"isochrone: {line}" in said(done)
 
 
-def test_a_collective_opening_of_a_rank_that_is_turned_off_does_not_hang(
+def test_a_collective_opening_ends_where_a_rank_is_turned_off(
     bench: Bench, late: Path, tmp_path: Path
 ) -> None:
     plan = full_plan(bench, tmp_path)
     settings = {n: v for n, v in by_hand(bench, plan, late).items() if n != "ISOCHRONE_PLAN"}
     words = [late, plan, plan.with_name("topology.json"), "0", "0"]
     contexts = [
-        ("-n", "1", "env", *(["ISOCHRONE=off"] if rank == 1 else ["ISOCHRONE=on"]), *words)
-        for rank in range(_RANKS)
+        ("-n", "1", "env", f"ISOCHRONE={'off' if rank == 1 else 'on'}", *words) for rank in range(_RANKS)
     ]
     done = launched(bench, *contexts, **settings)
     assert (done.returncode, done.stdout) == (0, "0 wrong, open 1\n"), done.stderr
-    assert said(done) == [
-        f"isochrone: rank 1 of {_RANKS} has turned this library off: the MPI library's own collectives run"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("rank", "seconds", "line"),
-    [
-        (0, 16, f"isochrone: ranks 1, 2 of {_RANKS} have given up waiting for rank 0"),
-        (1, 6, f"isochrone: rank 1 of {_RANKS} has not loaded this preload, or turned it off"),
-    ],
-)
-def test_a_rank_that_starts_late_is_left_out_by_all_and_leaves_no_message(
-    bench: Bench, late: Path, late_start: Path, tmp_path: Path, rank: int, seconds: int, line: str
-) -> None:
-    settings = by_hand(bench, full_plan(bench, tmp_path), late)
-    settings["LD_PRELOAD"] = f"{settings['LD_PRELOAD']}:{late_start}"
-    done = launched(
-        bench, ("-n", str(_RANKS), late), **settings, LATE_RANK=str(rank), LATE_S=str(seconds)
-    )
-    assert (done.returncode, done.stdout) == (0, _CORRECT), done.stderr
-    assert f"{line}: the MPI library's own collectives run" in said(done)
+    assert said(done) == [f"isochrone: rank 1 of {_RANKS} has turned this library off: {_NATIVE}"]
