@@ -331,6 +331,16 @@ def test_a_temporary_lab_ends_with_whoever_started_it(small: Network, tmp_path: 
     starting.remove_traces(name)
 
 
+def test_a_temporary_lab_leaves_nothing_behind(
+    small: Network, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labs_of_test = tmp_path / "isochrone" / "labs"
+    keep_labs_in(labs_of_test, monkeypatch)
+    with starting.temporary_lab(small):
+        assert list(labs_of_test.iterdir())
+    assert list(labs_of_test.iterdir()) == []
+
+
 def test_a_command_in_a_lab_ends_with_whoever_started_it(lab: Lab) -> None:
     before = set(processes_of(lab))
     starter = subprocess.Popen(lab.command("h0", ["sleep", "1000"]))

@@ -199,6 +199,17 @@ def test_tables_with_commas_are_read(tmp_path: Path) -> None:
         read(tmp_path, COLUMNS)
 
 
+@pytest.mark.parametrize("name", ["bcast", "Bcast", "MPI_Bcast"])
+def test_collectives_of_tables_have_one_name(tmp_path: Path, name: str) -> None:
+    found = read(tmp_path, COLUMNS, Labels(collective=name))
+    assert {each.operation for each in found.observations} == {"bcast"}
+
+
+def test_messages_are_no_collective_of_a_table(tmp_path: Path) -> None:
+    with pytest.raises(IsochroneError, match=r"times\.txt:3: 'message' is no collective"):
+        read(tmp_path, COLUMNS, Labels(collective="message"))
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

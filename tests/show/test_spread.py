@@ -64,3 +64,11 @@ def test_the_tree_in_letters_has_a_line_for_each_rank_below_its_parent() -> None
     beginnings = ["0", "├─ 2  ", "│  └─ 3  ", "└─ 1  "]
     assert [line[: len(wanted)] for line, wanted in zip(lines, beginnings, strict=True)] == beginnings
     assert all(line.endswith(", node") for line in lines[1:])
+
+
+def test_the_tree_of_a_very_long_chain_is_cut_and_says_so() -> None:
+    ranks = 3000
+    call = Call.checked("bcast", "chain", unsurveyed_layout(ranks), 0, 0)
+    lines = tree_lines(call, spread_of(timeline_of(call)))
+    assert sum(map(len, lines)) < 2 << 20
+    assert lines[-1] == f"and {ranks - len(lines) + 1:,} ranks more: --json has all"

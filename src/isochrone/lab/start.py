@@ -79,6 +79,8 @@ def temporary_lab(network: Network) -> Iterator[Lab]:
     name = f"{network.name}-{os.getpid()}"
     with contextlib.ExitStack() as stack:
         with _making(network, name) as folder:
+            # Its name is nobody else's, so that nobody waits for its lock.
+            stack.callback(_lock_file(folder).unlink, missing_ok=True)
             (folder / TEMPORARY).touch()
             starter = stack.enter_context(_starter(folder, ["--stay"]))
             stack.callback(remove_traces, name)

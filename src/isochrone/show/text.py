@@ -14,6 +14,8 @@ from isochrone.words import describe_recipe, describe_shape, join_words
 
 _MOST_ROWS = 128
 """Of a table on a terminal."""
+_MOST_TEXT = 1 << 20
+"""Characters of a tree: each rank of a chain stands further to the right than the one before."""
 _WORK = {"reduce": ("reduction", "reductions"), "copy": ("copy", "copies")}
 
 
@@ -70,17 +72,24 @@ def time_table(timeline: Timeline) -> tuple[list[list[str]], int]:
 
 
 def tree_lines(call: Call, spread: Spread) -> list[str]:
-    """A line for each rank, below the one that it hangs on, with the level that is crossed and the time."""
+    """A line for each rank, below the one that it hangs on, with the level that is crossed and the time. Of
+    very much text the rest is left out, which the last line says.
+    """
     children = spread.children()
     lines = [str(spread.root)]
     open_: list[tuple[int, str, bool]] = _below(children, spread.root, "")
-    while open_:
+    written = 0
+    while open_ and written < _MOST_TEXT:
         rank, indent, is_last = open_.pop()
         branch = spread.branches[rank]
         if branch is None:
             continue
         lines.append(f"{indent}{'└─' if is_last else '├─'} {_leaf(call, rank, branch)}")
+        written += len(lines[-1])
         open_ += _below(children, rank, indent + ("   " if is_last else "│  "))
+    if open_:
+        ranks = sum(branch is not None for branch in spread.branches) - (len(lines) - 1)
+        lines.append(f"and {number_of(ranks, 'rank')} more: --json has all")
     return lines
 
 

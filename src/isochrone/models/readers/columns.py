@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.models.observation import NATIVE, Found, Observation
+from isochrone.models.observation import MESSAGE, NATIVE, Found, Observation
 from isochrone.models.readers.labels import Labels
 from isochrone.models.readers.lines import numbered_lines, time_s, whole
 
@@ -75,7 +75,7 @@ def read_columns(path: Path, data: bytes, labels: Labels) -> Found:
             continue
         observations.append(
             Observation(
-                operation=told.get("collective") or labels.collective or "",
+                operation=_operation(told.get("collective") or labels.collective or "", where),
                 size_bytes=whole(told["size"], where, "size") if "size" in told else 0,
                 ranks=ranks,
                 time_s=value_s,
@@ -86,6 +86,18 @@ def read_columns(path: Path, data: bytes, labels: Labels) -> Found:
             )
         )
     return Found(tuple(observations), (), tuple(dict.fromkeys(left_out)))
+
+
+def _operation(name: str, where: str) -> str:
+    """A collective as an Observation names it, for ``Bcast``, ``MPI_Bcast`` and the like."""
+    operation = name.lower().removeprefix("mpi_")
+    if operation == MESSAGE:
+        raise IsochroneError(
+            f"{name!r} is no collective",
+            where,
+            "times of messages are read from osu_latency or IMB's PingPong",
+        )
+    return operation
 
 
 def _split(line: str, where: str) -> list[str]:
