@@ -34,35 +34,26 @@ constexpr Seconds without_limit{std::numeric_limits<double>::infinity()};
 /// "Stay", and "I stay".
 constexpr char word = 's';
 
-/// Ranks may share a core, so the wait leaves it to others.
-class Wait {
-  public:
-    explicit Wait(Seconds longest) : longest_(longest) {}
-
-    /// After a look that found nothing; false if that was the last.
-    bool goes_on() const {
-        const Seconds waited = steady_clock::now() - begin_;
-        if (waited > longest_) return false;
+/// Looks until `look` says that it has found what it looks for, or that long; says whether it has. Ranks may
+/// share a core, so the wait leaves it to others.
+template <class Look>
+bool until(const Look& look, Seconds longest) {
+    const auto begin = steady_clock::now();
+    while (!look()) {
+        const Seconds waited = steady_clock::now() - begin;
+        if (waited > longest) return false;
         if (waited < std::chrono::milliseconds(50)) {
             sched_yield();
         } else {
             usleep(500);
         }
-        return true;
     }
+    return true;
+}
 
-  private:
-    Seconds longest_;
-    steady_clock::time_point begin_ = steady_clock::now();
-};
-
-/// Until the request is done, or that long; says whether it is.
-bool wait(MPI_Request& request, Seconds longest) {
-    const Wait wait(longest);
+bool is_done(MPI_Request& request) {
     int done = 0;
-    do {
-        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    } while (done == 0 && wait.goes_on());
+    check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     return done != 0;
 }
 
@@ -113,7 +104,7 @@ class Chair {
         for (int rank = 1; rank < size; ++rank) under_way_->receive(rank, sizeof word, tag);
     }
 
-    Roll hear(Occasion occasion, std::string_view about) {
+    const Roll& hear(Occasion occasion, std::string_view about) {
         roll_.said.resize(static_cast<std::size_t>(size_));
         roll_.said.front() = about;
         if (!until([this] { return welcome(); }, patience) && occasion == Occasion::opening) {
@@ -142,15 +133,6 @@ class Chair {
     }
 
   private:
-    template <class Look>
-    static bool until(const Look& look, Seconds longest) {
-        const Wait wait(longest);
-        do {
-            if (look()) return true;
-        } while (wait.goes_on());
-        return false;
-    }
-
     /// Tells who has come since to stay; says whether all have come.
     bool welcome() {
         std::vector<int> which(static_cast<std::size_t>(size_ - 1));
@@ -176,13 +158,11 @@ class Chair {
 
     /// Says whether all that have come have said that they stay.
     bool all_stay() {
-        int done = 1;
+        bool all = true;
         for (int rank = 1; rank < size_; ++rank) {
-            int one = 1;
-            if (has_come(rank)) check(PMPI_Test(&staying(rank), &one, MPI_STATUS_IGNORE), "MPI_Test");
-            done = std::min(done, one);
+            if (has_come(rank)) all = is_done(staying(rank)) && all;
         }
-        return done != 0;
+        return all;
     }
 
     [[nodiscard]] bool has_come(int rank) const {
@@ -209,7 +189,7 @@ class Chair {
 
 std::int64_t preside(Occasion occasion, std::string_view about, int size, int tag, const Decide& decide) {
     Chair chair(size, tag);
-    const Roll roll = chair.hear(occasion, about);
+    const Roll& roll = chair.hear(occasion, about);
     std::int64_t decision = 0;
     try {
         decision = decide(roll);
@@ -233,17 +213,18 @@ std::optional<std::int64_t> ask_rank_0(Occasion occasion, std::string_view about
     MPI_Request send = MPI_REQUEST_NULL;
     check(PMPI_Isend(said.data(), static_cast<int>(said.size()), MPI_CHAR, 0, tag, MPI_COMM_WORLD, &send),
           "MPI_Isend");
-    if (!wait(stay, patience_with_rank_0)) {
+    const auto is_to_stay = [&] { return is_done(stay); };
+    if (!until(is_to_stay, patience_with_rank_0)) {
         if (occasion != Occasion::opening) {
             check(PMPI_Request_free(&send), "MPI_Request_free");
             leave(std::move(under_way));
             return std::nullopt;
         }
         if (rank == 1) say_who_is_waited_for({0}, size);
-        wait(stay, without_limit);
+        until(is_to_stay, without_limit);
     }
     check(PMPI_Send(&word, sizeof word, MPI_CHAR, 0, tag, MPI_COMM_WORLD), "MPI_Send");
-    wait(decided, without_limit);
+    until([&] { return is_done(decided); }, without_limit);
     check(PMPI_Wait(&send, MPI_STATUS_IGNORE), "MPI_Wait");
     std::int64_t decision = 0;
     std::copy_n(under_way->buffers[1].data(), sizeof decision, reinterpret_cast<char*>(&decision));

@@ -97,17 +97,20 @@ async def _serve(
         loop.add_signal_handler(number, stopped.set)
     counts = Counts()
     door = Door(lines, lambda: Connection(watched, limits, counts))
-    tasks = [asyncio.create_task(watched.follow()), asyncio.create_task(sweep(counts))]
+    # What goes on until it is cancelled, and what ends by itself when it is told to.
+    endless = [asyncio.create_task(watched.follow()), asyncio.create_task(sweep(counts))]
+    serving = []
     web = None
     if http is not None:
         web = made_web(watched, counts, _HTTP_AT_ONCE)
         http.listen(_HTTP_AT_ONCE)  # before its address is told: that task begins later
         slow = Slow(web.server_state.connections, limits.line_s)
-        tasks += [asyncio.create_task(slow.follow()), asyncio.create_task(web.serve([http]))]
+        endless.append(asyncio.create_task(slow.follow()))
+        serving.append(asyncio.create_task(web.serve([http])))
     ready(_address(lines), _address(http) if http is not None else None)
     stop = asyncio.create_task(stopped.wait())
     # A task that ends by itself has failed.
-    ended, _ = await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    ended, _ = await asyncio.wait([stop, *endless, *serving], return_when=asyncio.FIRST_COMPLETED)
     door.close()
     for connection in list(counts.open):
         connection.finish()
@@ -116,9 +119,9 @@ async def _serve(
     end = loop.time() + _STOPS_WITHIN_S
     while counts.open and loop.time() < end:
         await asyncio.sleep(0.02)
-    for task in tasks[: 2 if web is None else 3]:
+    for task in endless:
         task.cancel()
-    results = await asyncio.gather(*tasks, return_exceptions=True)
+    results = await asyncio.gather(*endless, *serving, return_exceptions=True)
     if stop not in ended:
         stop.cancel()
         failed = [each for each in results if isinstance(each, Exception)]
