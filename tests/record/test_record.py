@@ -185,6 +185,14 @@ def test_a_job_that_dies_leaves_no_half_file(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_rank_that_ends_at_once_does_not_hide_that_mpi_began(library: Library, tmp_path: Path) -> None:
+    slow = library.compiled(tmp_path / "slow", PROGRAMS / "slow.c", "-rdynamic", "-ldl")
+    done = library.record(tmp_path / "graph.json", slow)
+    assert done.returncode != 0
+    assert "the program ended without MPI_Finalize" in done.stderr
+    assert list(tmp_path.iterdir()) == [slow]
+
+
 def test_a_program_that_never_starts_mpi_is_told_of(library: Library, tmp_path: Path) -> None:
     done = library.record(tmp_path / "graph.json", "/bin/true")
     assert done.returncode == 1

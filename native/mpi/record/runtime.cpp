@@ -87,16 +87,22 @@ void untimed(Untimed kind) noexcept {
     if (Profiler* const here = profiler.load(std::memory_order_acquire); here != nullptr) here->untimed(kind);
 }
 
-/// Makes it the one that calls act on.
-template <class Object>
-void begin(std::atomic<Object*>& object, const std::string& file) {
-    auto made = std::make_unique<Object>();
-    // Its being there tells whoever waits for the file that MPI has been started.
-    if (made->rank() == 0) {
+/// Whether all ranks record, the same on each. Then the unfinished file is there, which tells whoever waits
+/// for the file that MPI has been started: before any rank goes on, as one alone can end the job.
+bool all_record(const std::string& file) {
+    const auto decide = [&](const preload::Roll& roll) {
+        if (!roll.absent.empty() || !roll.gone.empty()) return 0;
         if (std::FILE* const empty = std::fopen(unfinished(file).c_str(), "w"); empty != nullptr)
             std::fclose(empty);
-    }
-    object.store(made.release(), std::memory_order_release);
+        return 1;
+    };
+    return preload::call_the_roll(preload::Occasion::recording, "here", decide).value_or(0) != 0;
+}
+
+/// Makes it the one that calls act on.
+template <class Object>
+void begin(std::atomic<Object*>& object) {
+    object.store(std::make_unique<Object>().release(), std::memory_order_release);
     recording = true;
 }
 
@@ -130,7 +136,7 @@ void started() noexcept {
         // What a recorded program has started is a world of its own.
         MPI_Comm parent = MPI_COMM_NULL;
         if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL) return;
-        if (!preload::everyone_is_here(preload::Occasion::recording)) {
+        if (!all_record(file.empty() ? profile : file)) {
             if (preload::is_rank_0_of_launcher()) {
                 std::fprintf(stderr,
                              "isochrone: nothing is recorded: not all ranks have loaded this preload\n");
@@ -139,9 +145,9 @@ void started() noexcept {
         }
         find_library();
         if (!file.empty()) {
-            begin(recorder, file);
+            begin(recorder);
         } else {
-            begin(profiler, profile);
+            begin(profiler);
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "isochrone: nothing is recorded: %s\n", error.what());
