@@ -13,7 +13,7 @@ import pytest
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
-from isochrone.files import Case, read_plan
+from isochrone.files import Case, Loop, read_plan
 from isochrone.launch.target import LocalTarget
 from isochrone.steps.bench import Limits, run_bench, work_for
 from isochrone.steps.detect import detect
@@ -97,6 +97,17 @@ def test_what_is_far_slower_than_the_best_is_called_once(tmp_path: Path, library
     assert case.key.key(slow) not in bench.slowest_s
     # The budget is gone by then: one block, of 64 calls at most, has the least repetitions and is the last.
     assert 2 <= len(bench.slowest_s[case.key.key("native")]) <= 64
+
+
+def test_what_is_short_has_all_its_repetitions_when_the_time_is_over(tmp_path: Path, library: str) -> None:
+    target = LocalTarget([f"mpiexec.{library}", "-n", "2"])
+    # Each call of a loop takes a quarter of the time, and each other one far less than an even share of it.
+    long = [Case(8, 0, ("native",), loop=Loop(f"long_{at}", 1, 1, 1.0)) for at in range(3)]
+    short = [Case(8 + at, 0, ("native",)) for at in range(6)]
+    work = work_for(target, [*long, *short], 8, limits=Limits(budget_s=4.0, least_repetitions=2))
+    bench = run_bench(target, work, tmp_path / "bench.jsonl")
+    turns = {key.case: len(times) for key, times in bench.slowest_s.items()}
+    assert turns == {case.key: 2 for case in long} | {case.key: 8 for case in short}
 
 
 def test_allreduce_and_barrier_are_tuned_by_one_command(tmp_path: Path, library: str) -> None:

@@ -54,6 +54,34 @@ def test_what_is_the_best_of_several_by_the_same_times_needs_more_of_a_proof() -
     assert confirmed(found, False, {"rule": 4}) == set()
 
 
+def test_a_rule_that_gains_from_two_roots_is_proven_by_the_turns_of_both() -> None:
+    # 13 of 15 turns: by chance 37 times in 10,000; 26 of 30: 3 times in 100,000.
+    once = Verified(
+        [np.array([2e-6] * faster + [0.9e-6] * (5 - faster)) for faster in (4, 4, 5)], [np.full(5, 1e-6)] * 3
+    )
+    idle = {at: [_verified(1e-6, 1e-6, 100 * at)] for at in range(40)}
+    assert confirmed(idle | {"one root": [once]}, False) == set()
+    assert confirmed(idle | {"two roots": [once, once]}, False) == {"two roots"}
+
+
+def test_of_many_rules_that_gain_from_none_of_their_roots_none_is_proven() -> None:
+    wrong = 0
+    for seed in range(20):
+        found = {
+            at: [_verified(1e-6, 1e-6, 10_000 * seed + 100 * at + 50 * root) for root in range(2)]
+            for at in range(60)
+        }
+        wrong += bool(confirmed(found, False))
+    assert wrong <= 4
+
+
+def test_turns_of_which_one_has_fewer_are_compared_within_their_launch() -> None:
+    # Calls of the second launch took four times as long, and the rule had fewer of them.
+    launches = [1e-6, 4e-6, 2e-6]
+    native, plan = Verified([np.full(9, s) for s in launches], [np.full(7, s / 1.5) for s in launches]).turns
+    assert (native / plan).tolist() == pytest.approx([1.5] * 21)
+
+
 def test_a_rule_that_is_slower_in_one_of_its_launches_is_not_proven() -> None:
     good = _verified(2e-6, 1e-6, 1)
     bad = Verified(good.native, [*good.plan[:2], good.native[2] * 1.2])

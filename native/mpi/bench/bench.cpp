@@ -120,7 +120,7 @@ class Bench {
             for (Running* const one : left) {
                 if (one->candidates.empty()) calls_ += open(*one, work_, *memories_, timer_, ++checks_);
                 add_turns(*one, random, block);
-                const bool is_long = one->spent_s > work_.patience_s || is_late();
+                const bool is_long = one->spent_s > patience_s();
                 one->is_done = one->repetitions >= work_.repetitions ||
                                (is_long && one->repetitions >= work_.least_repetitions);
                 if (is_whole(block)) time_block();
@@ -239,8 +239,13 @@ class Bench {
         return missed;
     }
 
-    /// Whether the time for all cases is over; equal on all ranks.
-    [[nodiscard]] bool is_late() const { return timer_.last_start_s() > deadline_s_; }
+    /// What the calls of one case may take; equal on all ranks. When the time for all is over those that take
+    /// less than an even share of it go on: they cost little, and what is proven by few calls is nothing.
+    [[nodiscard]] double patience_s() const {
+        const bool is_late = timer_.last_start_s() > deadline_s_;
+        const double even_s = work_.budget_s / static_cast<double>(work_.cases.size());
+        return is_late ? std::min(even_s, work_.patience_s) : work_.patience_s;
+    }
 
     /// How many repetitions of a case come after each other: so many that agreeing on them takes a fifth of
     /// the time at most, and so few that they are not done before what disturbs has passed.
@@ -252,7 +257,7 @@ class Bench {
         double once = 1e-9;
         for (const double expected : running.expected_s) once += expected;
         const double wanted = timer_.agreement_s() / share / once;
-        const double patient = is_late() ? 0 : (work_.patience_s - running.spent_s) / once;
+        const double patient = (patience_s() - running.spent_s) / once;
         const auto whole = [](double many) { return static_cast<int>(std::clamp(many, 0.0, 1e6)); };
         const int allowed = std::max(work_.least_repetitions - running.repetitions, whole(patient));
         return std::max(1, std::min({left, most, whole(wanted) + 1, allowed}));

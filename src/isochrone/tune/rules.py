@@ -51,22 +51,41 @@ class Verified:
         pairs = zip(self.native, self.plan, strict=True)
         return tuple(float(np.median(native) / np.median(plan)) for native, plan in pairs)
 
+    @property
+    def turns(self) -> tuple[FloatArray, FloatArray]:
+        """Those that both have, of all launches: times of the library's own, and of the rule."""
+        pairs = list(zip(self.native, self.plan, strict=True))
+        return (
+            np.concatenate([native[: len(plan)] for native, plan in pairs]),
+            np.concatenate([plan[: len(native)] for native, plan in pairs]),
+        )
 
-def p_no_faster(native: FloatArray, other: FloatArray, least: float) -> float:
-    """The chance that so many turns show more than a gain of ``least``, if half of all do: the sign test
+
+def _p_no_faster(turns: Sequence[tuple[FloatArray, FloatArray]]) -> float:
+    """The chance that so many turns show more than a gain of `MARGIN`, if half of all do: the sign test
     (Conover, "Practical Nonparametric Statistics", section 3.4).
     """
-    turns = min(len(native), len(other))
-    faster = int(np.count_nonzero(native[:turns] > least * other[:turns]))
-    return float(bdtrc(faster - 1, turns, 0.5)) if faster else 1.0
+    count = sum(len(native) for native, _ in turns)
+    faster = sum(int(np.count_nonzero(native > MARGIN * plan)) for native, plan in turns)
+    return float(bdtrc(faster - 1, count, 0.5)) if faster else 1.0
+
+
+def _p_no_gain(cases: Sequence[Verified]) -> float:
+    """The chance of such times, at the most, if a rule gains at none of its sizes and roots: by each of them,
+    and by all, as turns of one are then like those of another (Bonferroni). What gains a little at each is
+    proven by fewer turns.
+    """
+    of_cases = [case.turns for case in cases]
+    tests = [[each] for each in of_cases] + ([of_cases] if len(cases) > 1 else [])
+    return len(tests) * min(map(_p_no_faster, tests))
 
 
 def confirmed(
     found: Mapping[Key, Sequence[Verified]], exact: bool, choices: Mapping[Key, int] | None = None
 ) -> set[Key]:
     """The rules that are proven together to be faster than the library's own, with an error of 5 % that any
-    of them is not (Holm): each at one of the sizes and roots that it was measured at, and slower at none of
-    them and in no launch.
+    of them is not (Holm): each at one of the sizes and roots that it was measured at or at all of them taken
+    together, and slower at none of them and in no launch.
 
     Args:
         found: for each rule, what was measured of it at each size and root.
@@ -81,15 +100,7 @@ def confirmed(
             if any(np.median(case.native[0]) > MARGIN * np.median(case.plan[0]) for case in cases)
         }
     else:
-        p_values = {
-            key: min(
-                (choices[key] if choices else 1)
-                * len(cases)
-                * p_no_faster(np.concatenate(case.native), np.concatenate(case.plan), MARGIN)
-                for case in cases
-            )
-            for key, cases in found.items()
-        }
+        p_values = {key: (choices[key] if choices else 1) * _p_no_gain(cases) for key, cases in found.items()}
         proven = holm(p_values, ERROR)
     return {key for key in proven if never_slower(found[key])}
 
