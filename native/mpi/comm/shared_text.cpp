@@ -8,6 +8,7 @@
 
 #include "comm/check.hpp"
 #include "comm/program.hpp"
+#include "comm/wait.hpp"
 
 namespace isochrone::mpi::comm {
 namespace {
@@ -38,6 +39,7 @@ std::optional<std::string> shared_text(MPI_Comm comm,
                                        const std::function<std::optional<std::string>()>& read) {
     Found found;
     if (rank_in(comm) == 0) found = found_by(read);
+    wait_for_rank_0(comm);
     std::array<int, 2> head{found.code, found.text ? static_cast<int>(found.text->size()) : no_text};
     check(PMPI_Bcast(head.data(), static_cast<int>(head.size()), MPI_INT, 0, comm), "MPI_Bcast");
     const auto [code, length] = head;

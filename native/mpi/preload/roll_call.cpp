@@ -2,11 +2,8 @@
 #include "preload/roll_call.hpp"
 
 #include <mpi.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <limits>
@@ -14,42 +11,23 @@
 #include <utility>
 
 #include "comm/check.hpp"
+#include "comm/wait.hpp"
 #include "executor/tags.hpp"
 
 namespace isochrone::mpi::preload {
 
 using comm::check;
-using std::chrono::steady_clock;
 
 namespace {
 
-using Seconds = std::chrono::duration<double>;
-
 /// How long rank 0 waits for the others.
-constexpr Seconds patience{5};
+constexpr double patience_s = 5;
 /// How long the others wait for its first word: longer than it may wait itself.
-constexpr Seconds patience_with_rank_0{15};
-constexpr Seconds without_limit{std::numeric_limits<double>::infinity()};
+constexpr double patience_with_rank_0_s = 15;
+constexpr double without_limit_s = std::numeric_limits<double>::infinity();
 
 /// "Stay", and "I stay".
 constexpr char word = 's';
-
-/// Looks until `look` says that it has found what it looks for, or that long; says whether it has. Ranks may
-/// share a core, so the wait leaves it to others.
-template <class Look>
-bool until(const Look& look, Seconds longest) {
-    const auto begin = steady_clock::now();
-    while (!look()) {
-        const Seconds waited = steady_clock::now() - begin;
-        if (waited > longest) return false;
-        if (waited < std::chrono::milliseconds(50)) {
-            sched_yield();
-        } else {
-            usleep(500);
-        }
-    }
-    return true;
-}
 
 bool is_done(MPI_Request& request) {
     int done = 0;
@@ -107,12 +85,13 @@ class Chair {
     const Roll& hear(Occasion occasion, std::string_view about) {
         roll_.said.resize(static_cast<std::size_t>(size_));
         roll_.said.front() = about;
-        if (!until([this] { return welcome(); }, patience) && occasion == Occasion::opening) {
+        if (!comm::look_until([this] { return welcome(); }, patience_s) && occasion == Occasion::opening) {
             say_who_is_waited_for(absent(), size_);
-            until([this] { return welcome(); }, without_limit);
+            comm::look_until([this] { return welcome(); }, without_limit_s);
         }
         roll_.absent = absent();
-        until([this] { return all_stay(); }, occasion == Occasion::opening ? without_limit : patience);
+        comm::look_until([this] { return all_stay(); },
+                         occasion == Occasion::opening ? without_limit_s : patience_s);
         for (int rank = 1; rank < size_; ++rank) {
             if (has_come(rank) && staying(rank) != MPI_REQUEST_NULL) roll_.gone.push_back(rank);
         }
@@ -214,17 +193,17 @@ std::optional<std::int64_t> ask_rank_0(Occasion occasion, std::string_view about
     check(PMPI_Isend(said.data(), static_cast<int>(said.size()), MPI_CHAR, 0, tag, MPI_COMM_WORLD, &send),
           "MPI_Isend");
     const auto is_to_stay = [&] { return is_done(stay); };
-    if (!until(is_to_stay, patience_with_rank_0)) {
+    if (!comm::look_until(is_to_stay, patience_with_rank_0_s)) {
         if (occasion != Occasion::opening) {
             check(PMPI_Request_free(&send), "MPI_Request_free");
             leave(std::move(under_way));
             return std::nullopt;
         }
         if (rank == 1) say_who_is_waited_for({0}, size);
-        until(is_to_stay, without_limit);
+        comm::look_until(is_to_stay, without_limit_s);
     }
     check(PMPI_Send(&word, sizeof word, MPI_CHAR, 0, tag, MPI_COMM_WORLD), "MPI_Send");
-    until([&] { return is_done(decided); }, without_limit);
+    comm::look_until([&] { return is_done(decided); }, without_limit_s);
     check(PMPI_Wait(&send, MPI_STATUS_IGNORE), "MPI_Wait");
     std::int64_t decision = 0;
     std::copy_n(under_way->buffers[1].data(), sizeof decision, reinterpret_cast<char*>(&decision));

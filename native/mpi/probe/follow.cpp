@@ -17,6 +17,7 @@
 #include "comm/check.hpp"
 #include "comm/program.hpp"
 #include "comm/requests.hpp"
+#include "comm/wait.hpp"
 
 namespace isochrone::mpi::probe {
 
@@ -101,6 +102,7 @@ Request read_request(int ranks, bool plogp) {
 
 /// Rank 0's request on all ranks.
 void share(MPI_Comm comm, Request& request) {
+    comm::wait_for_rank_0(comm);
     std::array<std::int64_t, 8> fields{request.code,
                                        request.more ? 1 : 0,
                                        request.way.parameters ? 1 : 0,
