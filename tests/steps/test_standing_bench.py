@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,26 @@ def test_each_work_gets_its_own_file(tmp_path: Path, library: str) -> None:
     assert {key.recipe for key in found[1].slowest_s} >= {"native", "chain"}
     assert [len(next(iter(bench.slowest_s.values()))) for bench in found] == [2, 3, 1]
     assert found[0].mpi == alone.mpi
+
+
+def test_ranks_that_wait_for_the_next_work_leave_their_cores_to_others(tmp_path: Path, library: str) -> None:
+    target = LocalTarget([f"mpiexec.{library}", "-n", "2"])
+
+    def taken_s(idle_s: float) -> float:
+        """On all cores."""
+
+        def body(bench: StandingBench) -> None:
+            bench.time(work_for(target, _cases(8), 1), tmp_path / f"{idle_s}.jsonl")
+            time.sleep(idle_s)
+
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with_standing_bench(target, body)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    run_bench(target, work_for(target, _cases(8), 1), tmp_path / "built.jsonl")
+    # A rank that spins takes all of it, or what others on its core leave.
+    assert taken_s(3) < taken_s(0) + 1
 
 
 def test_rounds_of_one_launch_are_kept_as_others_are(tmp_path: Path, library: str) -> None:
