@@ -196,6 +196,7 @@ def test_sizes_that_are_none_are_refused_before_anything_runs(
     [
         (["--both"], "--both", "--plogp"),
         (["--method", "thesis"], "--method", "--plogp"),
+        (["--max-size", "64"], "--max-size", "--plogp"),
         (["--blind", "--mode", "all"], "--blind", "--mode adaptive"),
         (["--share", "0.5"], "--share", "--mode fast"),
     ],
@@ -206,6 +207,33 @@ def test_an_option_that_would_do_nothing_is_refused(
     assert main(["probe", "--sim", "demo", *words]) == 2
     message = f"isochrone: {option}: is of {of} only; give {of} too, or leave it away\n"
     assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "bench --lab two-racks --collectives allreduce",
+            "--collectives: is nothing for the survey of a lab",
+        ),
+        ("bench --lab two-racks --repetitions 5", "--repetitions: is nothing for the survey of a lab"),
+        ("bench --lab two-racks --root 3", "--root: is nothing for the survey of a lab"),
+        ("tune --sim-baseline mpich -- mpiexec -n 2", "--sim-baseline is for another place to run"),
+        ("probe --sim demo --pairs=", "--pairs: '' is no pair of ranks"),
+        ("detect none.csv --size 4096", "--size: is of a message whose time is predicted"),
+        ("library export -o file.txt", "FORM: of no form is given for file.txt"),
+        ("run --learn --trials off -- mpiexec -n 2 true", "--learn: nothing is learned without trials"),
+    ],
+)
+def test_an_option_that_cannot_work_here_is_refused(
+    words: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_info_tells_what_is_at_hand_in_words_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:

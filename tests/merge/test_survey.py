@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from jobs import CLASSES, RACKS, chosen, written
 from msgspec import structs
-from surveyed import measurements, topology
+from surveyed import measurements, places, topology
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
@@ -22,9 +25,11 @@ from isochrone.files import (
     read_topology,
 )
 from isochrone.files.library import LibraryTuning, write_library
+from isochrone.files.parameters import PairParameters
 from isochrone.files.references import TopologyFileReference
+from isochrone.merge import merged_measurements
 from isochrone.steps.explain import explain
-from isochrone.steps.merge import merge, merged_plan
+from isochrone.steps.merge import merge, merged_plan, one_plan
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -49,6 +54,25 @@ def test_what_was_measured_of_each_pair_is_there_again(tmp_path: Path, name: str
     firsts = [tuple(rank_at[place.host, place.cpus] for place in job.ranks[:2]) for job in jobs]
     assert [stream.pairs for stream in found.streams] == [(pair,) for pair in firsts]
     assert found.ended
+
+
+@pytest.mark.parametrize("plogp", [{"max_size_bytes": 64}, None])
+def test_of_a_pair_that_was_measured_again_nothing_older_counts(plogp: dict[str, object] | None) -> None:
+    ranks = places([f"h{host}" for host in range(4)], 1)
+    found = measurements(topology(ranks, {}))
+    alone = {pair: np.full((2, len(found.sizes_bytes)), 1e-6) for pair in ((0, 1), (2, 3))}
+    none_s = np.zeros(1)
+    parameters = {
+        pair: PairParameters(*pair, (0,), np.full((1, 4), 1e-6), none_s, none_s, none_s)
+        for pair in ((0, 1), (1, 0), (2, 3))
+    }
+    older = replace(found, alone=alone, parameters=parameters, plogp={"max_size_bytes": 64})
+    others = [pair for pair in found.pairs if pair != (2, 3)]
+    newer = replace(found.only_pairs(others), plogp=plogp)
+    merged = merged_measurements([older, newer], [range(4), range(4)], ranks)
+    assert list(merged.alone) == [(2, 3)]
+    # A later survey without parameters says nothing of them.
+    assert list(merged.parameters) == ([(2, 3)] if plogp else list(parameters))
 
 
 @pytest.mark.parametrize("name", ["more ranks", "overlapping", "disjoint"])
@@ -150,6 +174,29 @@ def test_a_merge_that_was_stopped_is_replaced(tmp_path: Path, monkeypatch: pytes
     assert read_plan(tmp_path / "all" / "plan.json").rules
 
 
+def test_a_survey_is_not_merged_with_itself(tmp_path: Path) -> None:
+    first, _ = written(tmp_path, CLASSES["overlapping"])
+    with pytest.raises(UsageError, match="given twice"):
+        merge([first, first.parent / "." / first.name], tmp_path / "all")
+
+
+def test_plans_that_cannot_be_kept_cost_a_line_and_the_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    files = [folder / "plan.json" for folder in written(tmp_path, CLASSES["overlapping"])]
+
+    def full(*arguments: object, **settings: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.TemporaryDirectory", full)
+    path, refusal = one_plan(files)
+    assert path is None
+    assert refusal is not None
+    assert "No space left on device" in refusal
+
+
 def test_plans_for_a_run_are_merged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folders = written(tmp_path, CLASSES["overlapping"])
@@ -157,9 +204,12 @@ def test_plans_for_a_run_are_merged_once(tmp_path: Path, monkeypatch: pytest.Mon
     for folder in folders:
         # What a run does without.
         (folder / "measurements.jsonl").unlink()
-    path, _ = merged_plan(files)
+    path, notes = merged_plan(files)
     stamp = path.stat().st_mtime_ns
-    assert merged_plan(files)[0] == path
+    with monkeypatch.context() as later:
+        # Merging may take seconds.
+        later.setattr("isochrone.steps.merge.merged_topology", None)
+        assert merged_plan(files) == (path, notes)
     assert path.stat().st_mtime_ns == stamp
     assert merged_plan(files[::-1])[0] != path
     with monkeypatch.context() as later:

@@ -12,13 +12,14 @@ import sys
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_bench import MadeBench
 from report_page import Reader
 
 from isochrone.cli.main import main
-from isochrone.files import Bench, Work, read_study
+from isochrone.files import Bench, MpiLibrary, Work, read_study
 from isochrone.files.schema import KINDS
 from isochrone.launch.target import Target
 from isochrone.studies.table import STUDIES
@@ -257,6 +258,67 @@ def test_what_cannot_be_is_refused_in_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("quick_figures")
+def test_a_wrong_option_does_not_cost_what_was_found(
+    system: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(_words("decision", system, tmp_path / "none", "--ranks", "9")) == 2
+    assert not (tmp_path / "none").exists()
+    _made(monkeypatch, MadeBench())
+    file = tmp_path / "s" / "study.json"
+    assert main(_words("decision", system, tmp_path / "s", "--ranks", "4")) == 0
+    found = file.read_bytes()
+    assert main(_words("decision", system, tmp_path / "s", "--ranks", "9")) == 2
+    assert file.read_bytes() == found
+    # Nor does a run that is stopped.
+    _made(monkeypatch, MadeBench(fails_after=0))
+    assert main(_words("decision", system, tmp_path / "s", "--ranks", "8")) == 1
+    assert file.read_bytes() == found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_rank_is_nothing_to_study(
+    name: str, system: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = (
+        SYSTEM.replace("nodes: 2", "nodes: 1")
+        .replace("sockets: 2", "sockets: 1")
+        .replace("cores: 2", "cores: 1")
+    )
+    system.write_text(one, encoding="utf-8")
+    assert main(_words(name, system, tmp_path / "s")) == 2
+    error = capsys.readouterr().err
+    assert "times nothing among 1 rank" in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.usefixtures("quick_figures")
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"mpi": MpiLibrary("another", "4.0", "none")}, "was begun with made up, and another answers now"),
+        ({"prefix": "b"}, "was begun on other hosts than answer now"),
+    ],
+)
+def test_one_that_goes_on_elsewhere_is_refused(
+    other: dict[str, Any],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ran(made: MadeBench) -> int:
+        for room in ("rounds", "study"):
+            monkeypatch.setattr(f"isochrone.steps.{room}.run_bench", made)
+        words = ["study", "decision", "--sizes", "8", "--ranks", "4,8", "-o", str(tmp_path / "s")]
+        return main([*words, "--", "mpiexec", "-n", "8"])
+
+    assert ran(MadeBench(fails_after=2)) == 1
+    assert ran(MadeBench(**other)) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_a_study_that_is_none_is_told_of_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,19 +8,30 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Bench, MpiLibrary, Work, read_topology, write_bench
+from isochrone.files import Bench, MpiLibrary, Place, Work, read_topology, write_bench
 from isochrone.launch.target import Target
 
+MADE_UP = MpiLibrary("made up", "3.1", "none")
 _PER_RANK = {"flat": 0.2e-6, "chain": 0.5e-6, "double_ring": 1e-6}
 
 
 class MadeBench:
     """Stands for ``steps.bench.run_bench``; counts how often it was called, and may fail after some."""
 
-    def __init__(self, fails_after: int | None = None, noise: float = 0.0) -> None:
+    def __init__(
+        self,
+        fails_after: int | None = None,
+        noise: float = 0.0,
+        mpi: MpiLibrary = MADE_UP,
+        prefix: str | None = None,
+    ) -> None:
+        """`prefix`: of other hosts than the topology has."""
         self.runs = 0
+        self._mpi = mpi
+        self._prefix = prefix
         self._fails_after = fails_after
         self._noise = noise
 
@@ -30,9 +41,13 @@ class MadeBench:
         if self._fails_after is not None and self.runs >= self._fails_after:
             raise IsochroneError("stopped")
         self.runs += 1
-        assert topology is not None
-        read = read_topology(topology)
-        places = tuple(read.places[place] for place in read.ranks)
+        if topology is None:
+            places = tuple(Place(f"a{rank // 2}", None, "") for rank in range(target.rank_count or 1))
+        else:
+            read = read_topology(topology)
+            places = tuple(read.places[place] for place in read.ranks)
+        if self._prefix is not None:
+            places = tuple(structs.replace(place, host=self._prefix + place.host) for place in places)
         times = {}
         for case in work.cases:
             ranks = len(places) if not case.members else 1 + int(case.members.rpartition("-")[2])
@@ -42,8 +57,7 @@ class MadeBench:
                 draw = np.random.default_rng(seed).lognormal(0, self._noise, work.repetitions)
                 computing_s = 0.0 if case.loop is None else case.loop.iterations * case.loop.compute_s
                 times[key] = (case.calls * self.time_s(recipe, ranks, case.size_bytes) + computing_s) * draw
-        mpi = MpiLibrary("made up", "3.1", "none")
-        bench = Bench(places, mpi, "clock", 0.0, False, target.simulated, times, 1.0, {}, len(times))
+        bench = Bench(places, self._mpi, "clock", 0.0, False, target.simulated, times, 1.0, {}, len(times))
         write_bench(output, bench)
         return bench
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from isochrone.lab.study import Outcome
     from isochrone.launch.target import Target
 
+_REPETITIONS = 20
 _log = logging.getLogger(__name__)
 
 
@@ -46,8 +47,11 @@ def bench(
         int, typer.Option("--root", min=0, max=2**20 - 1, help="Of collectives that have one.")
     ] = 0,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", min=1, max=10**9, help="Timed calls of each.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--repetitions", min=1, max=10**9, help=f"Timed calls of each (default: {_REPETITIONS})."
+        ),
+    ] = None,
     guidelines: Annotated[
         bool,
         typer.Option(
@@ -95,9 +99,20 @@ def bench(
         what = "are the MPI library's own, whatever the recipe and the plan"
         raise UsageError(what, "--patterns", "name --collectives for those")
     if options.lab is not None and not recipes and plan is None and not guidelines and patterns is None:
+        for option, given in (
+            ("--collectives", collectives is not None),
+            ("--repetitions", repetitions is not None),
+            ("--root", bool(root)),
+            ("--topology", topology is not None),
+            ("--fabric", fabric is not None),
+        ):
+            if given:
+                what = "is nothing for the survey of a lab, which times broadcasts"
+                raise UsageError(what, option, "add --recipe or --plan, or leave it away")
         _bench_lab(options, output or Path("isochrone-bench"), sizes, as_json)
         return
     output = output or Path("bench.jsonl")
+    repetitions = repetitions or _REPETITIONS
     from isochrone import _core
     from isochrone.files import BCAST, Case, read_plan
     from isochrone.files.text import refuse_to_replace
@@ -199,6 +214,8 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
             "ranks": len(placements[0].hosts),
             "cores": os.cpu_count(),
             "sizes_bytes": list(sizes_bytes),
+            "seed": options.seed,
+            "idle_wait": options.idle_wait,
             "surveys": [],
             "results": [],
             "provenance": provenance(),
@@ -224,7 +241,7 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
 
 def _gone_on_with(earlier: dict[str, Any], fresh: dict[str, Any], path: Path) -> dict[str, Any]:
     """The results of an earlier run of the same benchmark, which had not come to its end."""
-    for key in ("lab", "description", "ranks", "cores", "sizes_bytes"):
+    for key in ("lab", "description", "ranks", "cores", "sizes_bytes", "seed", "idle_wait"):
         if earlier.get(key) != fresh[key]:
             raise IsochroneError(
                 f"has results of another benchmark: {key} is {earlier.get(key)!r}, not {fresh[key]!r}",

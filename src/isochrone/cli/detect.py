@@ -41,8 +41,11 @@ def detect(
         ),
     ] = "rtt",
     size: Annotated[
-        int, typer.Option("--size", min=0, metavar="BYTES", help="m of --distance, if that is not rtt.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            "--size", min=0, metavar="BYTES", help="m of --distance, if that is not rtt (default: 0)."
+        ),
+    ] = None,
     clusters: Annotated[
         Path | None,
         typer.Option(
@@ -91,9 +94,12 @@ def detect(
     from isochrone.steps.folder import MEASUREMENTS, in_folder
 
     check_unit(unit)
-    predicted = next(((each, size) for each in DISTANCES if each == distance), None)
+    predicted = next(((each, size or 0) for each in DISTANCES if each == distance), None)
     if predicted is None and distance != "rtt":
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
+    if predicted is None and size is not None:
+        what = "is of a message whose time is predicted"
+        raise UsageError(what, "--size", f"give --distance {' or '.join(DISTANCES)} too, or leave it away")
     source = in_folder(measurements, MEASUREMENTS)
     path = output or topology_beside(source)
     switches = None if fabric is None else read_tree(fabric)

@@ -13,6 +13,7 @@ import typer
 
 from isochrone.cli.options import AsJson, Collectives, parse_sizes, print_json
 from isochrone.cli.target import on_target
+from isochrone.errors import UsageError
 from isochrone.launch.target import Target
 
 _log = logging.getLogger(__name__)
@@ -93,6 +94,9 @@ def export(
     from isochrone.files.text import write_text
     from isochrone.launch.registry import library_like
 
+    if form is None and output is not None:
+        what = f"of no form is given for {output}"
+        raise UsageError(what, "FORM", "name one of: isochrone library export")
     if form is None:
         if as_json:
             print_json({"forms": [{"form": f.name, "words": f.words, "for": list(f.vendors)} for f in FORMS]})

@@ -28,9 +28,13 @@ def merge(
     hosts. Where two have rules for the same, the newer counts. All must be of one MPI library.
     `isochrone report` shows the result, and `isochrone run --plan` runs on it.
     """
+    from isochrone.steps.folder import PLAN, in_folder
+    from isochrone.steps.learn import fold_learned
     from isochrone.steps.merge import merge as merged
     from isochrone.units import number_of
 
+    for folder in folders:
+        fold_learned(in_folder(folder, PLAN))
     found = merged(folders, output)
     hosts = len({place.host for place in found.topology.places})
     rules = found.plan.rules

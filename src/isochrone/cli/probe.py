@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SHARE = 0.25
 """Of the fast mode."""
+_MAX_SIZE_BYTES = 1 << 21
+"""Of PLogP parameters."""
 
 _PAIR = re.compile("([0-9]{1,9})-([0-9]{1,9})")
 
@@ -57,8 +59,9 @@ def probe(
         ),
     ] = False,
     max_size: Annotated[
-        int, typer.Option("--max-size", min=1, metavar="BYTES", help="Largest size of --plogp.")
-    ] = 1 << 21,
+        int | None,
+        typer.Option("--max-size", min=1, metavar="BYTES", help="Largest size of --plogp (default: 2 MiB)."),
+    ] = None,
     method: Annotated[
         str,
         typer.Option(
@@ -131,6 +134,7 @@ def probe(
         raise UsageError(f"{option} says itself which pairs are measured", "--mode", "leave one of them away")
     for option, given, of, holds in (
         ("--both", both, "--plogp", plogp),
+        ("--max-size", max_size is not None, "--plogp", plogp),
         ("--method", method != "default", "--plogp", plogp),
         ("--blind", blind, "--mode adaptive", mode in (None, "adaptive") and not (pairs or plogp)),
         ("--share", share != _SHARE, "--mode fast", mode == "fast"),
@@ -144,8 +148,8 @@ def probe(
         sizes_bytes=parse_sizes(sizes) if sizes is not None else SIZES_BYTES,
         repetitions=repetitions,
         together=_at_once(together),
-        plogp=Plogp(max_size, method == "thesis", both) if plogp else None,
-        pairs=_parse_pairs(pairs) if pairs else (),
+        plogp=Plogp(max_size or _MAX_SIZE_BYTES, method == "thesis", both) if plogp else None,
+        pairs=_parse_pairs(pairs) if pairs is not None else (),
         mode=next((each for each in MODES if each == mode), None),
         blind=blind,
         share=share,

@@ -97,6 +97,8 @@ def run(
         on_plans = []
     live = {} if trials is None else {"ISOCHRONE_TRIALS": trials}
     if learn:
+        if trials == "off":
+            raise UsageError("nothing is learned without trials", "--learn", "leave --trials off away")
         if len(on_plans) != 1:
             raise UsageError("there is no one plan to keep it with", "--learn", "name one, or survey first")
         live["ISOCHRONE_LEARN"] = str(learned_beside(on_plans[0]))

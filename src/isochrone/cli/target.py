@@ -24,6 +24,7 @@ _BELONGS = {
     "placement": ("sim", "lab"),
     "seed": ("sim", "lab"),
     "noise": ("sim",),
+    "sim_baseline": ("sim",),
     "mpi": ("lab",),
     "ranks": ("lab",),
     "per_host": ("lab",),
@@ -68,13 +69,13 @@ class TargetOptions:
         typer.Option("--noise", min=0.0, help="Noise of simulated messages: 0.1 is ten percent."),
     ] = None
     sim_baseline: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--sim-baseline",
             metavar="ompi|mpich|default",
-            help="Whose choice of algorithms stands for the library's own in a simulation.",
+            help="Whose choice of algorithms stands for the library's own in a simulation (default: ompi).",
         ),
-    ] = "ompi"
+    ] = None
     mpi: Annotated[
         str | None,
         typer.Option("--mpi", metavar="NAME", help="The lab's MPI library: a name of: isochrone mpi list"),
@@ -110,7 +111,12 @@ class TargetOptions:
                 todo="end the command with, for example: -- mpiexec -n 4, or try: --sim demo",
             )
         here = given[0]
-        spelled = {"ranks": "-n", "per_host": "--ppn", "idle_wait": "--idle-wait"}
+        spelled = {
+            "ranks": "-n",
+            "per_host": "--ppn",
+            "idle_wait": "--idle-wait",
+            "sim_baseline": "--sim-baseline",
+        }
         for name, places in _BELONGS.items():
             if getattr(self, name) is not None and here not in places:
                 option = spelled.get(name, f"--{name}")
@@ -132,7 +138,7 @@ def open_target(options: TargetOptions) -> Iterator[Target]:
         from isochrone.sim.target import SimTarget
 
         system = load_system(options.sim, options.placement, options.seed, options.noise)
-        yield SimTarget(system, options.sim_baseline)
+        yield SimTarget(system, options.sim_baseline or "ompi")
     elif options.lab is not None:
         with open_lab_target(options, options.lab) as target:
             yield target

@@ -42,6 +42,12 @@ def merged_measurements(
         columns = [each.sizes_bytes.index(size) for size in sizes]
         told = np.flatnonzero(~np.isnan(each.rtt_min_s[:, columns[0]]))
         ends.append(np.asarray(number)[np.stack([each.first[told], each.second[told]])])
+        # What was measured again: what an earlier survey knew of it beside its round trips is of that time.
+        for low, high in np.sort(ends[-1], axis=0).T.tolist():
+            alone.pop((low, high), None)
+            if each.plogp is not None:
+                parameters.pop((low, high), None)
+                parameters.pop((high, low), None)
         for name in VALUES:
             arrays[name].append(getattr(each, name)[told][:, columns])
         arrays["counts"].append(each.repetitions_of(told)[:, columns])

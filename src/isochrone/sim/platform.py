@@ -8,6 +8,8 @@ the system's latency.
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +21,14 @@ from isochrone.sim.system import System, cores_of_ranks, host_name, node_name
 _ENVELOPE_BYTES = 16
 # Far above what any link carries, where a link is not limited: SimGrid knows no infinity.
 _UNLIMITED_BYTES_PER_S = 1e18
+
+
+@functools.lru_cache(maxsize=4)
+def platform_text(system: System) -> str:
+    """The JSON text of `platform_description`. One benchmark is many launches, and a cluster of a thousand
+    nodes has a million paths.
+    """
+    return json.dumps(platform_description(system))
 
 
 def platform_description(system: System) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import BCAST
 from isochrone.launch.process import Talk, run_program
 from isochrone.sim.build import build_platform, build_programs, find_tools
-from isochrone.sim.platform import hostfile, platform_description, settings
+from isochrone.sim.platform import hostfile, platform_text, settings
 from isochrone.sim.system import System, truth
 
 Baseline = Literal["ompi", "mpich", "default"]
@@ -139,16 +138,18 @@ class SimTarget:
         """
         tools = find_tools()
         platform = build_platform(tools)
-        for word in (str(executable), *arguments):
-            # smpirun is a shell script that does not quote what it passes on.
-            if not word or any(c.isspace() or c in "*?[" for c in word):
-                raise IsochroneError(
-                    "smpirun cannot pass blanks, '*', '?' or '[' to a program", repr(word), "use another path"
-                )
         with tempfile.TemporaryDirectory(prefix="isochrone-sim.") as name:
+            for word, todo in (
+                *((word, "use another path") for word in (str(executable), *arguments)),
+                (name, "set TMPDIR to another folder"),
+            ):
+                # smpirun is a shell script that does not quote what it passes on.
+                if not word or any(c.isspace() or c in "*?[" for c in word):
+                    what = "smpirun cannot pass blanks, '*', '?' or '[' to a program"
+                    raise IsochroneError(what, repr(word), todo)
             folder = Path(name)
             described, hosts = folder / "platform.json", folder / "hosts"
-            described.write_text(json.dumps(platform_description(self.system)), encoding="utf-8")
+            described.write_text(platform_text(self.system), encoding="utf-8")
             hosts.write_text(hostfile(self.system, at), encoding="utf-8")
             argv = [
                 *(tools.smpirun, "-platform", str(platform), "-hostfile", str(hosts)),

@@ -132,6 +132,8 @@ def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[l
     wanted = nodes if nodes is not None else len(surveyed)
     found: list[Place] = []
     for node in range(wanted):
+        if per_node is not None and len(found) + per_node > MOST_RANKS:
+            raise UsageError(f"more than {MOST_RANKS} ranks", "--ppn", "give fewer")
         here = _first(surveyed[node % len(surveyed)], per_node)
         if node >= len(surveyed):
             here = [Place(f"like-{p.host}-{node}", p.cpus, p.signature) for p in here]

@@ -33,6 +33,7 @@ from isochrone.files import (
 )
 from isochrone.files.library import read_library
 from isochrone.files.survey import Part
+from isochrone.files.text import read_object, write_object
 from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import normal_abi, parse_version
 from isochrone.launch.preload import refusal_for
@@ -48,6 +49,8 @@ from isochrone.steps.folder import (
     open_folder,
 )
 
+_NOTES = "notes.json"
+"""What there was to say of a plan that is kept."""
 _log = logging.getLogger(__name__)
 
 
@@ -96,6 +99,8 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
             each other.
         UsageError: there are too few, or what is in the output folder would be lost.
     """
+    if len({folder.absolute().resolve() for folder in folders}) < len(folders):
+        raise UsageError("a survey is given twice", None, "give each folder once")
     if len(folders) < 2:
         raise UsageError("one survey alone is given", None, "give two or more folders of surveys")
     _check_output(folders, output)
@@ -163,32 +168,43 @@ def merged_plan(plan_files: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
         IsochroneError: as `merge`.
     """
     given = [_read(path) for path in plan_files]
-    _, addition = _merged(given, ())
     # Another version may merge them otherwise.
     digest = hashlib.sha256(f"{isochrone.__version__}\n".encode())
     for each, path in zip(given, plan_files, strict=True):
         for file in (path, path.with_name(each.plan.topology.file)):
             digest.update(hashlib.sha256(file.read_bytes()).digest())
     folder = cache_folder() / "plans" / digest.hexdigest()[:16]
-    if not (folder / PLAN).exists():
-        open_folder(folder.parent)
-        with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as unfinished:
-            whole = Path(unfinished) / "whole"
-            _write(open_folder(whole), addition)
-            try:
-                whole.rename(folder)
-            except OSError:
-                # Another process was quicker, or has left something that is none.
-                if not (folder / PLAN).exists():
-                    shutil.rmtree(folder, ignore_errors=True)
-                    whole.rename(folder)
+    try:
+        return folder / PLAN, tuple(map(str, read_object(folder / _NOTES)["notes"]))
+    except (IsochroneError, KeyError, TypeError):
+        pass  # nothing is kept, or nothing that is whole
+    _, addition = _merged(given, ())
+    try:
+        _keep(addition, folder)
+    except OSError as error:
+        raise IsochroneError(f"cannot be written: {error.strerror}", str(folder.parent)) from None
     return folder / PLAN, addition.notes
 
 
+def _keep(addition: Addition, folder: Path) -> None:
+    """Writes what was merged, whole or not at all. Raises OSError."""
+    open_folder(folder.parent)
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder.parent) as unfinished:
+        whole = open_folder(Path(unfinished) / "whole")
+        _write(whole, addition)
+        write_object(whole / _NOTES, {"notes": list(addition.notes)})
+        try:
+            whole.rename(folder)
+        except OSError:
+            # Another process was quicker, or has left something that is none.
+            if not (folder / _NOTES).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                whole.rename(folder)
+
+
 def one_plan(plan_files: Sequence[Path]) -> tuple[Path | None, str | None]:
-    """The plan that a program runs on where several are given, and why it runs on none; both None where
-    none is
-    given.
+    """The plan that a program runs on where several are given, and why it runs on none; both None where none
+    is given.
     """
     if len(plan_files) < 2:
         return (plan_files[0] if plan_files else None), None

@@ -69,12 +69,12 @@ def forget_rounds(folder: Path) -> None:
 
 
 def same_library(before: MpiLibrary | None, now: MpiLibrary, folder: Path) -> MpiLibrary:
-    """The library that answered. Raises IsochroneError where another one did before: a tuning was
-    interrupted, and goes on with what another library is.
+    """The library that answered. Raises IsochroneError where another one did before: what was interrupted
+    goes on with what another library is.
     """
     if before is not None and before != now:
         raise IsochroneError(
-            f"this tuning was begun with {before.library}, and {now.library} answers now",
+            f"this was begun with {before.library}, and {now.library} answers now",
             str(folder),
             "delete the folder, to begin again",
         )

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from msgspec import structs
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     Bench,
     Case,
+    MpiLibrary,
     StudyFile,
     provenance,
     read_bench,
@@ -32,7 +33,7 @@ from isochrone.progress import kept_when_stopped, part
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import LEAST_REPETITIONS, Limits, run_bench, work_for
 from isochrone.steps.folder import MEASURED, STUDY, arrangement_file, open_folder
-from isochrone.steps.rounds import Rounds
+from isochrone.steps.rounds import Rounds, same_library
 from isochrone.studies.cost import BUDGET_S, Cost, cost_of
 from isochrone.studies.page import Setting, write_study_page
 from isochrone.studies.places import Machine, machine_of, simulated_machine
@@ -57,21 +58,27 @@ def run_study(
     """
     begun = StudyFile(name=study.name, target=target.name, provenance=provenance(command))
     _check_folder(folder, begun)
-    measured = open_folder(folder / MEASURED)
-    write_study(folder / STUDY, begun)
+    measured = folder / MEASURED
     with kept_when_stopped(folder), part(f"studying {study.name}"):
-        machine = _machine(target, measured)
+        machine, mpi = _machine(target, measured)
         wanted = study.wanted(machine, asked)
+        if not any(each.cases for each in wanted):
+            what = f"{study.name} times nothing among {number_of(machine.size, 'rank')}"
+            raise UsageError(what, target.name, "take more ranks")
+        open_folder(measured)
+        # What an earlier run has found stays until this one has found all.
+        if not (folder / STUDY).exists():
+            write_study(folder / STUDY, begun)
         repetitions = 1 if target.exact else study.repetitions
         cost = cost_of(target, [*wanted, *_foreseen(study, machine, asked, wanted)], repetitions)
         _log.info("%s on %s takes %s", study.name, target.name, cost.words)
         begin = time.monotonic()
-        benches = _measure(machine, wanted, repetitions, cost, measured)
+        benches = _measure(machine, wanted, repetitions, cost, measured, mpi)
         timed = _timed(machine, wanted, benches)
         if study.then is not None:
             more = study.then(machine, asked, timed)
             rest = replace(cost, parts=cost.parts[len(wanted) :])
-            found = _measure(machine, more, repetitions, rest, measured)
+            found = _measure(machine, more, repetitions, rest, measured, mpi)
             timed += _timed(machine, more, found)
             wanted, benches = [*wanted, *more], [*benches, *found]
         _log.info("measured in %s", format_time(time.monotonic() - begin))
@@ -105,18 +112,19 @@ def _check_folder(folder: Path, begun: StudyFile) -> None:
         )
 
 
-def _machine(target: Target, measured: Path) -> Machine:
-    """The places of a target: ranks that are not simulated are started once, and say where they are."""
+def _machine(target: Target, measured: Path) -> tuple[Machine, MpiLibrary | None]:
+    """The places of a target, and its library: ranks that are not simulated are started once, and say."""
     if isinstance(target, SimTarget):
-        return simulated_machine(target)
+        return simulated_machine(target), None
     name = hashlib.sha256(target.name.encode()).hexdigest()[:16]
     path = measured / f"places-{name}.jsonl"
     found = _whole(path)
     if found is None:
         with part("asking where ranks are", 0.01):
+            open_folder(measured)
             work = work_for(target, [Case(0, 0, (NATIVE,), "barrier")], 1)
             found = run_bench(target, work, path)
-    return machine_of(target, found.places)
+    return machine_of(target, found.places), found.mpi
 
 
 def _whole(path: Path) -> Bench | None:
@@ -153,8 +161,16 @@ def _fabric_of(machine: Machine, each: Wanted) -> Iterator[str | None]:
 
 
 def _measure(
-    machine: Machine, wanted: Sequence[Wanted], repetitions: int, cost: Cost, measured: Path
+    machine: Machine,
+    wanted: Sequence[Wanted],
+    repetitions: int,
+    cost: Cost,
+    measured: Path,
+    mpi: MpiLibrary | None,
 ) -> list[Bench]:
+    """Raises IsochroneError where another library answers than `mpi`, or other hosts than are expected: a
+    study that was interrupted goes on elsewhere.
+    """
     benches = []
     cases = sum(len(each.cases) for each in wanted)
     for number, each in enumerate(wanted):
@@ -171,7 +187,16 @@ def _measure(
             rounds = Rounds(
                 machine.target_for(here), topology, file, measured, fabric, quiet=True, fabric_is=each.fabric
             )
-            benches.append(rounds.measure(title, each.cases, repetitions, 1, share, limits=limits))
+            bench = rounds.measure(title, each.cases, repetitions, 1, share, limits=limits)
+            mpi = same_library(mpi, bench.mpi, measured)
+            expected = [topology.places[place].host for place in topology.ranks]
+            if not machine.target.simulated and [place.host for place in bench.places] != expected:
+                raise IsochroneError(
+                    "this study was begun on other hosts than answer now",
+                    str(measured),
+                    "delete the folder, to begin again",
+                )
+            benches.append(bench)
     return benches
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from isochrone.errors import UsageError
 from isochrone.files import BCAST
 from isochrone.sim.target import SimTarget
 from isochrone.statistics import Interval, geometric_mean
@@ -64,6 +65,9 @@ _DRAWS = 3
 def wanted(machine: Machine, asked: Asked) -> list[Wanted]:
     """All trees in all orders, among nodes in random order where ranks can be put anywhere."""
     by_speed = _by_speed(machine)
+    if by_speed and asked.fabric is not None:
+        what = "is not asked in a simulation whose cables differ, which serves their speeds itself"
+        raise UsageError(what, "--fabric", "leave it away")
     fabric = SPEEDS if by_speed else asked.fabric
     draws = _DRAWS if machine.target.simulated else 1
     sizes = asked.sizes_bytes or SIZES_BYTES
