@@ -290,7 +290,7 @@ def test_one_rank_is_nothing_to_study(
     system.write_text(one, encoding="utf-8")
     assert main(_words(name, system, tmp_path / "s")) == 2
     error = capsys.readouterr().err
-    assert "times nothing among 1 rank" in error
+    assert "one rank has nobody to send to; take more ranks" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "s").exists()
 

@@ -61,10 +61,9 @@ def run_study(
     measured = folder / MEASURED
     with kept_when_stopped(folder), part(f"studying {study.name}"):
         machine, mpi = _machine(target, measured)
+        if machine.size < 2:
+            raise UsageError("one rank has nobody to send to", target.name, "take more ranks")
         wanted = study.wanted(machine, asked)
-        if not any(each.cases for each in wanted):
-            what = f"{study.name} times nothing among {number_of(machine.size, 'rank')}"
-            raise UsageError(what, target.name, "take more ranks")
         open_folder(measured)
         # What an earlier run has found stays until this one has found all.
         if not (folder / STUDY).exists():
