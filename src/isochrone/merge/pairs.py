@@ -11,8 +11,9 @@ import numpy as np
 from msgspec import structs
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Measurements, Place, provenance
+from isochrone.files import Measurements, PairParameters, Place, provenance
 from isochrone.files.measurements import VALUES, last_of_each
+from isochrone.statistics import FloatArray
 
 
 def merged_measurements(
@@ -35,9 +36,9 @@ def merged_measurements(
         )
     ends = []
     arrays: dict[str, Any] = {name: [] for name in (*VALUES, "counts")}
-    parameters = {}
+    parameters: dict[tuple[int, int], PairParameters] = {}
     streams = []
-    alone = {}
+    alone: dict[tuple[int, int], FloatArray] = {}
     for each, number in zip(found, rank_of, strict=True):
         columns = [each.sizes_bytes.index(size) for size in sizes]
         told = np.flatnonzero(~np.isnan(each.rtt_min_s[:, columns[0]]))

@@ -57,6 +57,8 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     paths = [folder / f"{stem}.{kind}" for kind in KINDS]
     for path in paths:
         save_as(figure, path)
+        # Where things are does not depend on the kind, and to find it takes as long as to draw.
+        figure.set_layout_engine("none")
     return paths
 
 
