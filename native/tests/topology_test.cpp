@@ -55,6 +55,15 @@ TEST(ATopology, IsReadAsItIsWritten) {
     EXPECT_DOUBLE_EQ(topology.levels[1].links.gap_s.at(131072), 14e-6);
 }
 
+TEST(ATopology, HasNamesThatRecipesCanHaveAndTimesThatAreFinite) {
+    for (const char* name : {"Node A", "NODE", "", "a\\nb"}) {
+        EXPECT_EQ(error_with(R"("name":"node")", R"("name":")" + std::string(name) + '"'),
+                  "levels[1]: the name of a level is not of small letters, digits, - and _");
+    }
+    EXPECT_EQ(error_with(R"("capacity_bytes_per_s":null)", R"("capacity_bytes_per_s":1e-310)"),
+              "levels[0]: capacity_bytes_per_s is too small");
+}
+
 TEST(ALatencyOfHalfARoundTrip, HasTheReceiversOverheadOfTheSmallestMessageInIt) {
     const auto links_with = [](const std::string& receive) {
         const std::string told =

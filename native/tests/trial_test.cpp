@@ -47,6 +47,31 @@ TEST_P(AChallenger, ThatIsFasterThanAWrongPlanIsFoundWithin200Calls) {
 
 INSTANTIATE_TEST_SUITE_P(Ratios, AChallenger, testing::Values(1.2, 1.5, 2, 3, 10, 100));
 
+/// Each step of a loop makes several calls of one kind, which take differently long with either way.
+TEST(ATrial, IsNotInStepWithTheLoopOfAProgram) {
+    int rounds = 0;
+    int swapped = 0;
+    for (std::size_t period = 2; period <= 9; ++period) {
+        for (std::size_t odd = 0; odd < period; ++odd) {
+            for (const double odd_s : {0.6, 1.3, 2.0}) {
+                Trial trial = Trial::seeking();
+                bool is_swapped = false;
+                for (std::size_t call = 0; call < 400; ++call) {
+                    if (!trial.record(call % period == odd ? odd_s : 1.0)) continue;
+                    const News news = trial.agreed(trial.recorded(), 1e-3);
+                    if (news == News::seeks) trial.challenge(1);
+                    if (news == News::holds) trial.none_is_left();
+                    is_swapped = is_swapped || news == News::lost;
+                }
+                ++rounds;
+                swapped += is_swapped ? 1 : 0;
+            }
+        }
+    }
+    // As among equals whose calls vary.
+    EXPECT_LE(swapped, rounds / 9);
+}
+
 TEST(ATrial, AmongEqualsKeepsTheIncumbentOrLosesNothing) {
     int swapped = 0;
     for (unsigned seed = 0; seed < 300; ++seed) {
@@ -348,6 +373,20 @@ TEST(ATrial, DoesNotTakeTheWaitForWhatTheOtherWayLeftBehindForTheWayItself) {
         }
     }
     EXPECT_TRUE(found);
+}
+
+TEST(AProof, IsNoneOfARoundThatWasGivenUpSoon) {
+    core::trial::Proof proof{
+        .native_s = 2, .own_s = 1, .speedup = 2, .least = 1.9, .largest = 2.1, .blocks = 6};
+    Trial::Round round;
+    round.incumbent_s = 1;
+    round.ratios = {2.1, 9};
+    proof.add(round, false, true, false);
+    EXPECT_EQ(proof.blocks, 6U);
+    EXPECT_EQ(proof.largest, 2.1);
+    round.ratios = {2.1, 2.2, 2.3, 2.4, 2.5, 9};
+    proof.add(round, false, true, false);
+    EXPECT_EQ(proof.largest, 9);
 }
 
 }  // namespace

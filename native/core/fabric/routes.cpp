@@ -52,7 +52,8 @@ std::size_t Routes::cell(int at_switch, int port) const {
 
 int Routes::lid_of(int vertex, int path) const {
     const int lid = wiring_.lid[at(vertex)];
-    return lid == 0 ? 0 : lid + path % (1 << wiring_.lmc[at(vertex)]);
+    const int paths = 1 << wiring_.lmc[at(vertex)];
+    return lid == 0 ? 0 : lid + (path % paths + paths) % paths;
 }
 
 /// The port that a switch's table has for a LID; none for one beyond all tables.

@@ -18,10 +18,11 @@ using topology::Topology;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// "0-2,5" as {0, 1, 2, 5}. What is not such a list is an empty set.
+/// "0-2,5" as {0, 1, 2, 5}. What is not such a list, or one of more CPUs than a machine has, is an empty set.
 std::set<int> cpu_set(const std::string& list) {
     constexpr int most = 65536;
     std::set<int> cpus;
+    int total = 0;
     std::size_t position = 0;
     const auto number = [&]() {
         int value = -1;
@@ -37,7 +38,7 @@ std::set<int> cpu_set(const std::string& list) {
             ++position;
             last = number();
         }
-        if (first < 0 || last < first || last > most) return {};
+        if (first < 0 || last < first || last > most || (total += last - first + 1) > most) return {};
         for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
         if (position < list.size() && list[position++] != ',') return {};
     }
@@ -94,11 +95,12 @@ class Matcher {
         for (const int place : places) {
             if (topology_.places[at(place)].cpus == cpus) return group_of[at(place)];
         }
-        const std::set<int> wanted = cpu_set(cpus);
+        const std::set<int>& wanted = cpus_of(cpus);
         if (wanted.empty()) return -1;
         std::map<int, std::set<int>> cpus_of_group;
         for (const int place : places) {
-            cpus_of_group[group_of[at(place)]].merge(cpu_set(topology_.places[at(place)].cpus));
+            const std::set<int>& held = cpus_of(topology_.places[at(place)].cpus);
+            cpus_of_group[group_of[at(place)]].insert(held.begin(), held.end());
         }
         for (const auto& [group, held] : cpus_of_group) {
             if (std::includes(held.begin(), held.end(), wanted.begin(), wanted.end())) return group;
@@ -106,7 +108,14 @@ class Matcher {
         return -1;
     }
 
+    /// It is asked for once for each level and rank.
+    const std::set<int>& cpus_of(const std::string& list) const {
+        const auto known = cpus_of_.find(list);
+        return known != cpus_of_.end() ? known->second : cpus_of_.emplace(list, cpu_set(list)).first->second;
+    }
+
     const Topology& topology_;
+    mutable std::map<std::string, std::set<int>> cpus_of_;
     std::vector<std::vector<int>> group_of_;  // [level][place]
     std::map<std::string, std::vector<int>> of_host_;
     std::map<std::string, std::string> host_of_signature_;

@@ -71,7 +71,7 @@ Plan parse_plan(std::string_view text) {
         plan.topology_fingerprint = topology.at("fingerprint").get<std::string>();
         if (const auto levels = topology.find("levels"); levels != topology.end()) {
             for (const Document& name : json::list(*levels, "levels")) {
-                plan.level_names.push_back(one_line(name, "a name of levels"));
+                plan.level_names.push_back(topology::level_name(name.get<std::string>()));
             }
         }
         plan.mpi_library = document.at("mpi").at("library").get<std::string>();

@@ -113,7 +113,7 @@ class Exchange {
             network_.step();
         } else {
             Event event;
-            agenda_.next(event);
+            if (!agenda_.next(event)) return false;
             now_s_ = agenda_.now_s();
             event.kind == Event::Kind::send ? send(event.subject) : deliver(event.subject);
         }

@@ -146,7 +146,7 @@ class World {
             network_.step();
         } else {
             Done done;
-            agenda_.next(done);
+            if (!agenda_.next(done)) return false;
             now_s_ = agenda_.now_s();
             complete(done.rank, done.instance);
         }

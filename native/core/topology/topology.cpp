@@ -24,6 +24,9 @@ plogp::Curve curve(const Document& links, const char* key) {
     return result;
 }
 
+/// As in the schema. The time of a byte is to be finite.
+constexpr double least_capacity_bytes_per_s = 1e-3;
+
 plogp::Parameters parameters(const Document& links) {
     plogp::Parameters result;
     result.latency_s = json::quantity(links.at("latency_s"), "latency_s");
@@ -33,6 +36,8 @@ plogp::Parameters parameters(const Document& links) {
     const auto capacity = links.find("capacity_bytes_per_s");
     if (capacity != links.end() && !capacity->is_null()) {
         result.capacity_bytes_per_s = json::quantity(*capacity, "capacity_bytes_per_s");
+        if (result.capacity_bytes_per_s < least_capacity_bytes_per_s)
+            throw std::invalid_argument("capacity_bytes_per_s is too small");
     }
     return plogp::of_round_trip(result);
 }
@@ -96,6 +101,15 @@ void check_levels(const Topology& topology) {
 
 }  // namespace
 
+std::string level_name(std::string name) {
+    const auto is_part = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    };
+    if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), is_part))
+        throw std::invalid_argument("the name of a level is not of small letters, digits, - and _");
+    return name;
+}
+
 Topology parse(std::string_view text) {
     std::string where;
     try {
@@ -118,7 +132,7 @@ Topology parse(std::string_view text) {
             where = "levels[" + std::to_string(topology.levels.size()) + "]: ";
             const Document& links = level.at("links");
             measured.push_back(!links.is_null());
-            topology.levels.push_back({level.at("name").get<std::string>(),
+            topology.levels.push_back({level_name(level.at("name").get<std::string>()),
                                        groups(level.at("groups"), topology.places.size()),
                                        links.is_null() ? plogp::Parameters{} : parameters(links)});
         }

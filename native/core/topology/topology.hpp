@@ -34,6 +34,9 @@ struct Topology {
     std::vector<Level> levels;  ///< outermost first; the first has one group; each refines the one before
 };
 
+/// The name, if recipes can have it for a level; else throws std::invalid_argument.
+[[nodiscard]] std::string level_name(std::string name);
+
 /// Reads the text of a topology.json. Throws std::invalid_argument with one line that says what is wrong with
 /// it.
 [[nodiscard]] Topology parse(std::string_view text);

@@ -13,6 +13,8 @@ void Proof::add(const Trial::Round& round, bool incumbent_is_native, bool challe
     if (is_lost ? challenger_is_native : incumbent_is_native) {
         *this = {.native_s = better_s, .own_s = better_s, .blocks = round.ratios.size()};
     } else if (challenger_is_native) {
+        // What was given up soon is a reason to stay, and no proof: calls may have been held up.
+        if (round.ratios.size() < blocks_of_a_round) return;
         *this = {.native_s = challenger_s,
                  .own_s = incumbent_s,
                  .speedup = round.ratio(),

@@ -13,7 +13,9 @@ constexpr std::size_t most_recorded = 8;
 /// For a challenger, in times of the calls so far: whoever looks for one may have guessed.
 constexpr std::int64_t longest_wait = 8;
 constexpr int calls_of_a_block = 2;  // the first follows one of the other way, and is not compared
+/// At the least, and how many more there may be.
 constexpr std::int64_t between_blocks = 3;
+constexpr std::int64_t more_between = 4;
 /// The first look at a plan's rule comes in its share of the time, but within these: a wrong one is to be
 /// noticed, and left, within 200 calls.
 constexpr double earliest_look = 32;
@@ -26,7 +28,7 @@ constexpr double hopeless = 2;    // twice, and the round is over
 /// A round is decided after so many blocks. While its challenger looks better, but too many blocks are
 /// against it, as where calls are held up now and then, it goes on by some more.
 constexpr std::size_t more_blocks = 3;
-constexpr std::size_t blocks_of_a_round = 2 * more_blocks;
+static_assert(blocks_of_a_round == 2 * more_blocks);
 constexpr std::size_t most_blocks = 6 * more_blocks;
 /// The least and the largest of six ratios hold their median between them with this probability, but for it.
 constexpr double beside = 1.0 / 32;
@@ -106,7 +108,7 @@ bool Trial::record(double seconds) {
         recorded_.push_back(seconds);
         if (calls_ < block_at_ + calls_of_a_block) return false;
         ends_.push_back(recorded_.size());
-        block_at_ = calls_ + (is_look_ ? between_looks : between_blocks);
+        block_at_ = calls_ + after(is_look_ ? between_looks : between_blocks);
         return ends_.size() == wanted_;
     }
     if (follows) {
@@ -152,7 +154,7 @@ News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
 News Trial::look(double fastest_ratio) {
     if (fastest_ratio < surprise) {
         is_look_ = false;
-        next_blocks(calls_ + between_blocks, to_a_decision(ratios_.size()), fastest_ratio);
+        next_blocks(calls_ + after(between_blocks), to_a_decision(ratios_.size()), fastest_ratio);
     } else {
         end_round(again * calls_, fastest_ratio);
     }
@@ -172,7 +174,7 @@ News Trial::decide(double fastest_ratio) {
     const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);
     const bool goes_on = blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks);
     if (goes_on && !is_hopeless) {
-        next_blocks(calls_ + between_blocks, to_a_decision(blocks), expected);
+        next_blocks(calls_ + after(between_blocks), to_a_decision(blocks), expected);
         return News::nothing;
     }
     std::sort(ratios_.begin(), ratios_.end());
@@ -193,6 +195,14 @@ void Trial::end_round(std::int64_t next_at, double expected_ratio) {
     is_check_ = true;
     is_look_ = true;
     next_blocks(next_at, 1, expected_ratio);
+}
+
+/// The calls until the next block: not always as many. Where a program makes different calls of one kind in
+/// turn, as in each step of a loop, blocks would compare the same two of them again and again. All ranks draw
+/// the same numbers (the generator of Press et al., "Numerical Recipes", section 7.1).
+std::int64_t Trial::after(std::int64_t least) {
+    draws_ = draws_ * 1664525U + 1013904223U;
+    return least + static_cast<std::int64_t>(draws_ >> 16U) % more_between;
 }
 
 /// `most`: of them, before the next agreement. Where one loses more than an agreement takes, it is one.
@@ -221,7 +231,7 @@ void Trial::ask_at(std::int64_t calls) { agree_at_ = std::max(calls, affordable_
 void Trial::challenge(double expected_s) {
     is_check_ = false;
     is_look_ = false;
-    next_blocks(calls_ + between_blocks, 1, expected_s / incumbent_s_);
+    next_blocks(calls_ + after(between_blocks), 1, expected_s / incumbent_s_);
 }
 
 void Trial::wait_until(std::int64_t calls) {

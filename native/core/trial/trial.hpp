@@ -43,6 +43,9 @@ inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, th
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
 inline constexpr double better = 0.95;         ///< of the incumbent's time, what a round is to show
 
+/// After as many blocks a round is decided, or after more; one that is hopeless ends before.
+inline constexpr std::size_t blocks_of_a_round = 6;
+
 enum class Way : std::uint8_t { incumbent, challenger };
 
 /// What an agreement has brought.
@@ -93,7 +96,8 @@ class Trial {
         std::vector<double> ratios;  ///< ascending; empty: none was decided
         [[nodiscard]] double ratio() const;
         /// Two of the ratios that hold the median of all such ratios between them with a probability of 97 %,
-        /// whatever their distribution (the interval of the sign test).
+        /// whatever their distribution (the interval of the sign test). Of fewer than a whole round's they
+        /// are the least and the largest, which hold it less surely.
         [[nodiscard]] double low() const { return ratios[spare()]; }
         [[nodiscard]] double high() const { return ratios[ratios.size() - 1 - spare()]; }
 
@@ -108,6 +112,7 @@ class Trial {
     News look(double fastest_ratio);
     News decide(double fastest_ratio);
     void end_round(std::int64_t next_at, double expected_ratio);
+    [[nodiscard]] std::int64_t after(std::int64_t least);
     void next_blocks(std::int64_t earliest, std::size_t most, double expected_ratio);
     [[nodiscard]] std::int64_t affordable_at(double loss_s) const;
     void ask_at(std::int64_t calls);
@@ -123,9 +128,10 @@ class Trial {
     std::vector<double> recorded_;   ///< of each block the incumbent's before it, then its own
     std::vector<std::size_t> ends_;  ///< of the blocks, in these
     double incumbent_s_ = 0;
-    double agreement_s_ = 0;  ///< what an agreement takes
-    double lost_s_ = 0;       ///< by challengers and agreements so far; what was gained counts against it
-    double sunk_s_ = 0;       ///< of these, in the first block of this round
+    double agreement_s_ = 0;   ///< what an agreement takes
+    double lost_s_ = 0;        ///< by challengers and agreements so far; what was gained counts against it
+    double sunk_s_ = 0;        ///< of these, in the first block of this round
+    std::uint32_t draws_ = 0;  ///< see after()
     std::vector<double> ratios_;
     Round round_;
 };

@@ -34,6 +34,8 @@ std::string compare(const Asked& mine, MPI_Comm comm, int size) {
     std::vector<Asked> all(static_cast<std::size_t>(size));
     comm::check(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm),
                 "MPI_Allgather");
+    const auto differs = [&](const Asked& asked) { return !(asked == all.front()); };
+    if (std::none_of(all.begin(), all.end(), differs)) return {};
     const auto ranks_like = [&](const Asked& asked) { return std::count(all.begin(), all.end(), asked); };
     // On a tie the lowest rank counts as right.
     const auto usual = std::max_element(all.begin(), all.end(), [&](const Asked& a, const Asked& b) {
@@ -41,7 +43,6 @@ std::string compare(const Asked& mine, MPI_Comm comm, int size) {
     });
     const auto odd =
         std::find_if(all.begin(), all.end(), [&](const Asked& asked) { return !(asked == *usual); });
-    if (odd == all.end()) return {};
     const auto rank = [&](auto position) { return static_cast<std::size_t>(position - all.begin()); };
     return name_of(mine) + ": " + in_words(*odd, *usual, rank(odd)) + ", " +
            in_words(*usual, *odd, rank(usual));

@@ -67,7 +67,13 @@ bool Operations::fit(MPI_Op op, MPI_Datatype type, bool is_basic, Self& self) {
 
 bool Operations::is_exact(MPI_Op op, MPI_Datatype type) {
     if (operation_number(op) == own_operation) return false;
-    if (op != MPI_SUM && op != MPI_PROD) return true;
+    if (op == MPI_MAXLOC || op == MPI_MINLOC) {
+        static const std::array pairs{MPI_2INT, MPI_SHORT_INT, MPI_LONG_INT, MPI_2INTEGER};
+        return std::find(pairs.begin(), pairs.end(), type) != pairs.end();
+    }
+    // Of a number that is none, or of two zeros, the greater is whichever comes first.
+    const bool is_of_numbers = op == MPI_SUM || op == MPI_PROD || op == MPI_MAX || op == MPI_MIN;
+    if (!is_of_numbers) return true;
     static const std::array whole{MPI_CHAR,
                                   MPI_SIGNED_CHAR,
                                   MPI_UNSIGNED_CHAR,

@@ -53,7 +53,7 @@ class Links(Form, frozen=True):
     receive_overhead_s: Points
     gap_s: Annotated[Points, Meta(min_length=1)]
     capacity_bytes_per_s: Annotated[
-        Annotated[float, Meta(gt=0, le=1e18)] | None,
+        Annotated[float, Meta(ge=1e-3, le=1e18)] | None,
         Meta(description="Of one group's way out of this level; null: not measured."),
     ] = written(None)
     pairs: Annotated[
