@@ -13,9 +13,10 @@ constexpr std::size_t most_recorded = 8;
 /// For a challenger, in times of the calls so far: whoever looks for one may have guessed.
 constexpr std::int64_t longest_wait = 8;
 constexpr int calls_of_a_block = 2;  // the first follows one of the other way, and is not compared
-/// At the least, and how many more there may be.
+/// At the least, and of how many numbers of calls one is drawn. More of them leave a wrong plan later: among
+/// ranks that share cores, blocks after more calls of a slow way tell less.
 constexpr std::int64_t between_blocks = 3;
-constexpr std::int64_t more_between = 4;
+constexpr std::int64_t more_between = 2;
 /// The first look at a plan's rule comes in its share of the time, but within these: a wrong one is to be
 /// noticed, and left, within 200 calls.
 constexpr double earliest_look = 32;
