@@ -44,11 +44,13 @@ def merged_measurements(
         told = np.flatnonzero(~np.isnan(each.rtt_min_s[:, columns[0]]))
         ends.append(np.asarray(number)[np.stack([each.first[told], each.second[told]])])
         # What was measured again: what an earlier survey knew of it beside its round trips is of that time.
-        for low, high in np.sort(ends[-1], axis=0).T.tolist():
-            alone.pop((low, high), None)
+        if alone or parameters:
+            again = set(zip(*np.sort(ends[-1], axis=0).tolist(), strict=True))
+            alone = {pair: times_s for pair, times_s in alone.items() if pair not in again}
             if each.plogp is not None:
-                parameters.pop((low, high), None)
-                parameters.pop((high, low), None)
+                parameters = {
+                    pair: one for pair, one in parameters.items() if (min(pair), max(pair)) not in again
+                }
         for name in VALUES:
             arrays[name].append(getattr(each, name)[told][:, columns])
         arrays["counts"].append(each.repetitions_of(told)[:, columns])
