@@ -176,7 +176,7 @@ std::int64_t preside(Occasion occasion, std::string_view about, int size, int ta
         chair.answer(0);
         throw;
     }
-    if (!roll.absent.empty() || !roll.gone.empty()) decision = 0;
+    if (!roll.is_complete()) decision = 0;
     chair.answer(decision);
     return decision;
 }

@@ -38,6 +38,8 @@ struct Roll {
     std::vector<std::string> said;  ///< by each rank of itself; empty: the rank did not come
     std::vector<int> absent;        ///< ranks that did not come, ascending
     std::vector<int> gone;          ///< ranks that came, and had given up when rank 0 answered
+
+    [[nodiscard]] bool is_complete() const { return absent.empty() && gone.empty(); }
 };
 
 /// How long what a rank says may be, in bytes.

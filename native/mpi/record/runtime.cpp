@@ -91,7 +91,7 @@ void untimed(Untimed kind) noexcept {
 /// for the file that MPI has been started: before any rank goes on, as one alone can end the job.
 bool all_record(const std::string& file) {
     const auto decide = [&](const preload::Roll& roll) {
-        if (!roll.absent.empty() || !roll.gone.empty()) return 0;
+        if (!roll.is_complete()) return 0;
         if (std::FILE* const empty = std::fopen(unfinished(file).c_str(), "w"); empty != nullptr)
             std::fclose(empty);
         return 1;
