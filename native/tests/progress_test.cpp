@@ -105,6 +105,25 @@ TEST(ASlotOfATemporary, IsFilledAgainOnlyWhenItsLastReaderIsDone) {
     EXPECT_EQ(take(progress), (Started{{0, 2}}));
 }
 
+TEST(ASlotOfATemporary, IsWaitedForOnceHoweverOftenItIsUsed) {
+    for (const int uses : {1, 50}) {
+        const auto schedule = segmented(
+            [&](Builder& builder) {
+                const int temporary = builder.scratch();
+                for (int i = 0; i < uses; ++i) {
+                    builder.recv(1, builder.whole(temporary));
+                    builder.reduce(builder.whole(temporary), builder.whole(output_buffer));
+                }
+            },
+            2);
+        int waits = 0;
+        for (const auto& op : schedule.ops) {
+            for (const auto& dependency : op.after) waits += dependency.lag > 0 ? 1 : 0;
+        }
+        EXPECT_EQ(waits, 1) << uses;
+    }
+}
+
 TEST(AStageWithoutSegments, WaitsForAllSegmentsBeforeIt) {
     Builder builder(4, 0);
     builder.stage(true);

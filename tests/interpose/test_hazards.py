@@ -143,6 +143,20 @@ def test_a_program_does_on_a_plan_what_it_does_without_it(
         assert by_recipes(planned) > 0, planned.stderr
 
 
+def test_what_a_failed_broadcast_left_behind_is_for_no_other_communicator(
+    hazards: Bench, plan_of: Callable[[str], Path]
+) -> None:
+    arguments = ("left behind", "any", "20")
+    plain = hazards.run(ranks=2, arguments=arguments, seconds=HANGS_SECONDS)
+    assert (plain.returncode, plain.stderr) == (0, "")
+    planned = hazards.run_on(plan_of("pipeline@1024"), 2, arguments, HANGS_SECONDS, ISOCHRONE_EXPLAIN="1")
+    assert planned.returncode == 0, planned.stderr
+    # At the end UCX tells of messages that nobody received, on stdout.
+    lines = [line for line in planned.stdout.splitlines() if "UCX  WARN" not in line]
+    assert lines == plain.stdout.splitlines()
+    assert by_recipes(planned) > 0, planned.stderr
+
+
 def test_a_program_whose_end_is_not_seen_ends_well(hazards: Bench, plan_of: Callable[[str], Path]) -> None:
     planned = _compare(hazards, plan_of(BINOMIAL), Case(("ending", "pmpi")))
     # How many there were need not be told at an end that is not seen.

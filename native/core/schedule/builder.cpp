@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -19,12 +20,11 @@ struct Access {
 /// as there were operations: schedules of large groups have thousands.
 class History {
   public:
-    /// Calls visit(access) for those before that must be waited for, some of them more than once. Blocks of
-    /// different partitions can always share bytes.
-    template <class Visit>
-    void conflicts(const Schedule& schedule, const Access& access, Visit&& visit) const {
+    /// Adds those before that must be waited for, some of them more than once. Blocks of different partitions
+    /// can always share bytes.
+    void conflicts(const Schedule& schedule, const Access& access, std::vector<Access>& result) const {
         const auto consider = [&](const Access& before) {
-            if (access.writes || before.writes) visit(before);
+            if (access.writes || before.writes) result.push_back(before);
         };
         for (const auto& [partition, uses] : by_partition_) {
             if (partition != access.slice->partition) {
@@ -53,13 +53,6 @@ class History {
         });
     }
 
-    template <class Visit>
-    void each(Visit&& visit) const {
-        for (const auto& [partition, uses] : by_partition_) {
-            for (const Access& access : uses.all) visit(access);
-        }
-    }
-
   private:
     struct Uses {
         [[nodiscard]] int last_of(int block) const {
@@ -81,6 +74,28 @@ class History {
     }
 
     std::map<int, Uses> by_partition_;
+};
+
+/// Which operations are the first to write to a temporary, and which the last to use it: all others come after
+/// one of the first and before one of the last.
+class Ends {
+  public:
+    /// `index`: an operation that uses the temporary, after all that it must wait for there: `before`.
+    void visit(int index, bool writes, const std::vector<Access>& before) {
+        bool is_first = writes;
+        for (const Access& access : before) {
+            if (access.writes) is_first = false;
+            last_.erase(access.op);
+        }
+        if (is_first) first_.push_back(index);
+        last_.insert(index);
+    }
+    [[nodiscard]] const std::vector<int>& first() const { return first_; }
+    [[nodiscard]] const std::set<int>& last() const { return last_; }
+
+  private:
+    std::vector<int> first_;
+    std::set<int> last_;
 };
 
 /// The data, or entries of counts tables, that one operation reads and writes.
@@ -238,31 +253,31 @@ void Builder::bound(int messages) { bound_ = messages; }
 Schedule Builder::finish() {
     Schedule& s = schedule_;
     std::vector<History> histories(s.buffers.size());
+    std::vector<Ends> ends(s.buffers.size());
     Tables tables(s);
     std::vector<Access> own;
+    std::vector<Access> before;
     for (int index = 0; index < static_cast<int>(s.ops.size()); ++index) {
         own.clear();
         accesses_of(s, index, own);
         auto& after = s.ops[static_cast<std::size_t>(index)].after;
         tables.visit(index, after);
         for (const Access& access : own) {
-            histories[static_cast<std::size_t>(access.slice->buffer)].conflicts(
-                s, access, [&](const Access& before) {
-                    after.push_back({before.op, 0});
-                });
+            const auto buffer = static_cast<std::size_t>(access.slice->buffer);
+            before.clear();
+            histories[buffer].conflicts(s, access, before);
+            for (const Access& earlier : before) after.push_back({earlier.op, 0});
+            if (s.buffers[buffer].slots > 0) ends[buffer].visit(index, access.writes, before);
         }
         for (const Access& access : own)
             histories[static_cast<std::size_t>(access.slice->buffer)].add(s, access);
     }
     // A slot is used again `slots` segments later: whoever writes it then waits for all who used it before.
     for (std::size_t b = 0; b < s.buffers.size(); ++b) {
-        if (s.buffers[b].slots == 0) continue;
-        histories[b].each([&](const Access& access) {
-            if (!access.writes) return;
-            histories[b].each([&](const Access& before) {
-                s.ops[static_cast<std::size_t>(access.op)].after.push_back({before.op, s.buffers[b].slots});
-            });
-        });
+        for (const int first : ends[b].first()) {
+            auto& after = s.ops[static_cast<std::size_t>(first)].after;
+            for (const int last : ends[b].last()) after.push_back({last, s.buffers[b].slots});
+        }
     }
     for (Op& op : s.ops) {
         // A dependency without lag implies the same one with a lag.

@@ -73,6 +73,9 @@ class Dispatcher {
     /// ... where all ranks have one message, of `units`.
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
+    /// On this rank.
+    [[nodiscard]] bool has_failed() const { return has_failed_; }
+
   private:
     Decision make_decision(const Question& question, std::int64_t bytes);
     [[nodiscard]] bool has_too_many_segments(const Question& question, const core::compose::Recipe& recipe,

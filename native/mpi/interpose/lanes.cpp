@@ -24,14 +24,10 @@ constexpr int rounds = 8;
 
 }  // namespace
 
-Lanes::Lanes(bool threads) : threads_(threads) {
+Lanes::Lanes() {
     const int tags = executor::largest_tag();
-    if (threads) {
-        taken_.resize(static_cast<std::size_t>(std::min(most_lanes, tags / tags_of_a_lane)));
-        tags_ = tags / static_cast<int>(taken_.size());
-    } else {
-        tags_ = tags;
-    }
+    taken_.resize(static_cast<std::size_t>(std::min(most_lanes, tags / tags_of_a_lane)));
+    tags_ = tags / static_cast<int>(taken_.size());
 }
 
 std::vector<int> Lanes::propose() {
@@ -62,16 +58,11 @@ unsigned Lanes::reserve(const std::vector<int>& lanes) {
 }
 
 int Lanes::take(MPI_Comm comm, bool usable) {
-    unsigned bits = usable ? usable_bit : 0;
-    if (!threads_) {
-        check(PMPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_UNSIGNED, MPI_BAND, comm), "MPI_Allreduce");
-        return bits != 0 ? 0 : none;
-    }
     for (int round = 0; round < rounds; ++round) {
         std::vector<int> lanes = propose();
         check(PMPI_Bcast(lanes.data(), proposals, MPI_INT, 0, comm), "MPI_Bcast");
         const unsigned mine = reserve(lanes);
-        bits = mine | (usable ? usable_bit : 0);
+        unsigned bits = mine | (usable ? usable_bit : 0);
         check(PMPI_Allreduce(MPI_IN_PLACE, &bits, 1, MPI_UNSIGNED, MPI_BAND, comm), "MPI_Allreduce");
         const unsigned free = (bits & usable_bit) != 0 ? bits & ~usable_bit : 0;
         const int taken = free != 0 ? lanes[static_cast<std::size_t>(std::countr_zero(free))] : none;
@@ -84,7 +75,7 @@ int Lanes::take(MPI_Comm comm, bool usable) {
 }
 
 void Lanes::give_back(int lane) {
-    if (!threads_ || lane == none) return;
+    if (lane == none) return;
     const std::lock_guard lock(mutex_);
     taken_[static_cast<std::size_t>(lane)] = false;
 }

@@ -2,9 +2,8 @@
 //
 // Tags for the communicators whose messages share one.
 //
-// Where one thread at a time is in a collective, the communicators that two ranks have in common have their
-// collectives in one order on both, or the program could not end; so their messages may have the same tags.
-// Where several threads may be, each communicator needs tags that no other one of any of its ranks has.
+// Each has tags that no other one of any of its ranks has: several threads may be in collectives at once, and
+// what a call that failed left behind must meet no call on another communicator.
 #pragma once
 
 #include <mpi.h>
@@ -19,8 +18,7 @@ class Lanes {
   public:
     static constexpr int none = -1;
 
-    /// `threads`: whether several threads of any rank may be in collectives at once.
-    explicit Lanes(bool threads);
+    Lanes();
 
     /// Collective over `comm`: a lane for it, or `none`, on all its ranks alike: where `usable` is false on
     /// any of them, or no lane is free on all. Throws comm::Error.
@@ -36,7 +34,6 @@ class Lanes {
     std::vector<int> propose();
     unsigned reserve(const std::vector<int>& lanes);
 
-    bool threads_;
     int tags_ = 1;
     std::mutex mutex_;  // guards what follows
     std::vector<bool> taken_;

@@ -82,7 +82,7 @@ void Session::make_communicators() {
     comm_ = comm::own_world();
     check(PMPI_Comm_group(MPI_COMM_WORLD, &world_group_), "MPI_Comm_group");
     requests_ = std::make_unique<Requests>(plan_.reproducible);
-    lanes_ = std::make_unique<Lanes>(threads_);
+    lanes_ = std::make_unique<Lanes>();
     groups_ = std::make_unique<executor::Groups>(comm_, world_);
     for (const auto& rule : plan_.rules) {
         if (rule.recipe.parts.empty() ||
@@ -178,7 +178,8 @@ int Session::forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* extra) {
     auto* const session = static_cast<Session*>(extra);
     if (!is_open(session)) return MPI_SUCCESS;
     const std::unique_ptr<Handle> handle(static_cast<Handle*>(value));
-    session->lanes_->give_back(handle->lane);
+    // What a call that failed left on its way stays in its lane for good.
+    if (!handle->dispatcher || !handle->dispatcher->has_failed()) session->lanes_->give_back(handle->lane);
     const std::lock_guard lock(session->mutex_);
     session->handles_.erase(handle.get());
     return MPI_SUCCESS;

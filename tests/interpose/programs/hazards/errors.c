@@ -38,6 +38,29 @@ void truncated(const Job *job) {
     MPI_Comm_free(&comm);
 }
 
+/* What was sent and not received in a broadcast that failed is for no other communicator: none that there is
+ * by then, and none that is made when the failed one is gone. */
+void left_behind(const Job *job) {
+    unsigned char data[4000] = {0};
+    MPI_Comm failed, other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &failed);
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_set_errhandler(failed, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
+    const int is_truncated =
+        class_of(MPI_Bcast(data, job->rank == 1 ? 2000 : 4000, MPI_BYTE, 0, failed)) == MPI_ERR_TRUNCATE;
+    print_of_all(job, "is truncated", &is_truncated, 1);
+    broadcast_all(other, 1u);
+    MPI_Comm_free(&failed);
+    for (int i = 0; i < job->times; i++) {
+        MPI_Comm made;
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        broadcast_all(made, (unsigned)i);
+        MPI_Comm_free(&made);
+    }
+    MPI_Comm_free(&other);
+}
+
 void errors(const Job *job) {
     MPI_Comm comm;
     MPI_Errhandler handler = MPI_ERRORS_RETURN;

@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
         {"errors", errors},
         {"unequal", unequal},
         {"truncated", truncated},
+        {"left behind", left_behind},
         {"callbacks", callbacks},
     };
     Job job = {0, 1, argc > 2 ? argv[2] : "", argc > 3 ? atoi(argv[3]) : 0};
@@ -46,7 +47,7 @@ int main(int argc, char **argv) {
         ending(&job);
         return 0;
     }
-    /* Most programs have one thread; where there are more, communicators do not share their tags. */
+    /* Most programs have one thread. */
     int many = strcmp(name, "threads") == 0 || strcmp(job.variant, "threads") == 0;
     int wanted = many ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, provided;
     MPI_Init_thread(&argc, &argv, wanted, &provided);
