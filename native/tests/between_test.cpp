@@ -3,9 +3,11 @@
 // What runs on shapes, sizes and orders of ranks that were not measured.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "place/hardware.hpp"
@@ -33,7 +35,7 @@ TEST(AShape, IsReadAsItIsWritten) {
         ASSERT_TRUE(read) << place::shape(layout, 0);
         EXPECT_EQ(read->numbers.front(), layout.size);
         EXPECT_EQ(read->numbers.size(), 1 + 4 * read->levels.size());
-        EXPECT_EQ(select::width_around(*read, *read, *read), 0);
+        EXPECT_EQ(select::bearing(*read, *read)->distance, 0);
     }
 }
 
@@ -69,6 +71,57 @@ TEST(AShapeBetweenTwo, IsNativeWithoutATrialWhereBothAre) {
     const auto found = choice(plan, nodes(4, 4));
     EXPECT_EQ(found.recipe, compose::Recipe{});
     EXPECT_EQ(found.basis, Basis::interpolated);
+}
+
+/// The nearest two around, by looking at all pairs.
+std::pair<std::string, std::string> nearest_around(const std::string& here,
+                                                   const std::vector<std::string>& shapes) {
+    const auto from = *select::parse_shape(here);
+    std::pair<std::string, std::string> nearest;
+    std::int64_t least = -1;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        for (std::size_t j = i + 1; j < shapes.size(); ++j) {
+            const auto one = *select::parse_shape(shapes[i]);
+            const auto other = *select::parse_shape(shapes[j]);
+            if (one.levels != from.levels || other.levels != from.levels) continue;
+            std::int64_t width = 0;
+            bool is_around = true;
+            for (std::size_t k = 0; k < from.numbers.size(); ++k) {
+                const auto [low, high] = std::minmax(one.numbers[k], other.numbers[k]);
+                is_around = is_around && low <= from.numbers[k] && from.numbers[k] <= high;
+                width += high - low;
+            }
+            if (!is_around || (least >= 0 && width >= least)) continue;
+            least = width;
+            nearest = {shapes[i], shapes[j]};
+        }
+    }
+    return nearest;
+}
+
+TEST(AShapeBetweenTwo, LiesBetweenTheNearestOfManyInAnyDirection) {
+    std::mt19937_64 random(7);
+    int between = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+        const auto here = nodes(2 + static_cast<int>(random() % 8), 1 + static_cast<int>(random() % 6));
+        std::vector<std::string> shapes;
+        for (int i = 0; i < 6; ++i) {
+            auto other = shape(2 + static_cast<int>(random() % 8), 1 + static_cast<int>(random() % 6));
+            if (other == place::shape(here, 0) || std::count(shapes.begin(), shapes.end(), other) > 0) continue;
+            shapes.push_back(std::move(other));
+        }
+        std::sort(shapes.begin(), shapes.end());
+        std::vector<select::Rule> rules;
+        for (const auto& known : shapes) rules.push_back(rule(known, "binomial"));
+        const auto found = choice(plan_of(std::move(rules)), here);
+        const auto [one, other] = nearest_around(place::shape(here, 0), shapes);
+        ASSERT_EQ(found.basis == Basis::interpolated, !one.empty()) << place::shape(here, 0);
+        if (one.empty()) continue;
+        ++between;
+        EXPECT_NE(found.reason.find("for '" + one + "' and '" + other + "'"), std::string::npos)
+            << found.reason << "; nearest: " << one << " and " << other;
+    }
+    EXPECT_GT(between, 50);
 }
 
 TEST(AShapeBetweenTwo, IsPredictedWhereTheNearestDiffer) {

@@ -6,7 +6,10 @@
 #include <bit>
 #include <cstdio>
 #include <limits>
+#include <map>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,37 +58,44 @@ struct Around {
     const Rule* other = nullptr;
 };
 
-/// Those of the nearest two shapes around that were measured at this size.
+/// Those of the nearest two shapes around that were measured at this size; of equally near ones, the first.
 Around around(const Plan& plan, std::string_view collective, const std::string& shape,
               const std::string& order, std::int64_t size) {
-    struct Known {
-        Shape shape;
-        const Rule* rule;
-    };
+    using Known = std::pair<std::int64_t, const Rule*>;  // how far it is
     const auto here = parse_shape(shape);
     if (!here) return {};
-    std::vector<Known> all;
+    // On each side the nearest two: only of those with the same numbers as this one may both be wanted.
+    std::map<std::vector<signed char>, std::vector<Known>> on_side;
     const auto rules = rules_for(plan, collective);
     for (auto first = rules.begin(); first != rules.end();) {
         const auto last =
             std::find_if(first, rules.end(), [&](const Rule& rule) { return rule.shape != first->shape; });
         const Rule* rule = find_rule(for_order({first, last}, order), size);
-        if (rule != nullptr && !rule->left_out && rule->shape != shape) {
-            if (auto known = parse_shape(rule->shape)) all.push_back({std::move(*known), rule});
-        }
         first = last;
+        if (rule == nullptr || rule->left_out || rule->shape == shape) continue;
+        const auto known = parse_shape(rule->shape);
+        const auto found = known ? bearing(*here, *known) : std::nullopt;
+        if (!found) continue;
+        auto& nearest = on_side[found->sides];
+        nearest.emplace_back(found->distance, rule);
+        std::sort(nearest.begin(), nearest.end());
+        if (nearest.size() > 2) nearest.pop_back();
     }
-    Around nearest;
-    std::int64_t least = 0;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        for (std::size_t j = i + 1; j < all.size(); ++j) {
-            const auto width = width_around(*here, all[i].shape, all[j].shape);
-            if (!width || (nearest.one != nullptr && *width >= least)) continue;
-            nearest = {all[i].rule, all[j].rule};
-            least = *width;
+    // Two with this one between them are as far apart as both are from it.
+    std::tuple<std::int64_t, const Rule*, const Rule*> best;
+    const auto consider = [&best](const Known& one, const Known& other) {
+        const auto [first, last] = std::minmax(one.second, other.second);
+        const std::tuple pair{one.first + other.first, first, last};
+        if (std::get<1>(best) == nullptr || pair < best) best = pair;
+    };
+    for (auto one = on_side.begin(); one != on_side.end(); ++one) {
+        if (one->second.size() == 2 && is_between(one->first, one->first))
+            consider(one->second[0], one->second[1]);
+        for (auto other = std::next(one); other != on_side.end(); ++other) {
+            if (is_between(one->first, other->first)) consider(one->second[0], other->second[0]);
         }
     }
-    return nearest;
+    return {std::get<1>(best), std::get<2>(best)};
 }
 
 /// What holds where the plan has no rule for this shape, order and size.

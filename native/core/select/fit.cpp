@@ -2,6 +2,7 @@
 #include "select/fit.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -34,10 +35,11 @@ std::string misfit(const Plan& plan, const place::Layout& job, bool tried) {
     if (job.size == 1) return {};
     const std::string here = place::shape(job);
     std::vector<std::string_view> shapes;
+    std::set<std::string_view> seen;
     for (const Rule& rule : plan.rules) {
         const std::string_view shape = place::without_root(rule.shape);
         if (shape == here) return {};
-        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) shapes.push_back(shape);
+        if (seen.insert(shape).second) shapes.push_back(shape);
     }
     if (shapes.empty()) {
         return "the plan has no rule for any collective, so the MPI library's own run; survey again: "

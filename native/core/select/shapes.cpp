@@ -74,19 +74,21 @@ std::optional<Shape> parse_shape(std::string_view text) {
     return shape;
 }
 
-std::optional<std::int64_t> width_around(const Shape& shape, const Shape& one, const Shape& other) {
-    for (const Shape* end : {&one, &other}) {
-        if (end->whole != shape.whole || end->levels != shape.levels ||
-            end->numbers.size() != shape.numbers.size())
-            return {};
+std::optional<Bearing> bearing(const Shape& from, const Shape& to) {
+    if (to.whole != from.whole || to.levels != from.levels || to.numbers.size() != from.numbers.size())
+        return {};
+    Bearing result;
+    for (std::size_t i = 0; i < from.numbers.size(); ++i) {
+        const std::int64_t difference = to.numbers[i] - from.numbers[i];
+        result.sides.push_back(static_cast<signed char>((difference > 0) - (difference < 0)));
+        result.distance += std::abs(difference);
     }
-    std::int64_t width = 0;
-    for (std::size_t i = 0; i < shape.numbers.size(); ++i) {
-        const auto [least, largest] = std::minmax(one.numbers[i], other.numbers[i]);
-        if (shape.numbers[i] < least || shape.numbers[i] > largest) return {};
-        width += largest - least;
-    }
-    return width;
+    return result;
+}
+
+bool is_between(const std::vector<signed char>& one, const std::vector<signed char>& other) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(),
+                      [](signed char a, signed char b) { return a * b <= 0; });
 }
 
 }  // namespace isochrone::core::select

@@ -22,9 +22,16 @@ struct Shape {
 /// Nothing if the text is no shape.
 [[nodiscard]] std::optional<Shape> parse_shape(std::string_view text);
 
-/// How far two shapes are apart between which a third one lies: each of its numbers lies between theirs, and
-/// the levels are the same. Nothing if it does not.
-[[nodiscard]] std::optional<std::int64_t> width_around(const Shape& shape, const Shape& one,
-                                                       const Shape& other);
+/// Where another shape lies, seen from one: on which side in each of its numbers, and how far in all.
+struct Bearing {
+    std::vector<signed char> sides;  ///< -1: the other's number is less, 0: equal, 1: more
+    std::int64_t distance = 0;
+};
+
+/// Nothing if their levels differ.
+[[nodiscard]] std::optional<Bearing> bearing(const Shape& from, const Shape& to);
+
+/// Whether a shape lies between two others: each of its numbers lies between theirs.
+[[nodiscard]] bool is_between(const std::vector<signed char>& one, const std::vector<signed char>& other);
 
 }  // namespace isochrone::core::select
