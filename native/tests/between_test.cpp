@@ -107,7 +107,8 @@ TEST(AShapeBetweenTwo, LiesBetweenTheNearestOfManyInAnyDirection) {
         std::vector<std::string> shapes;
         for (int i = 0; i < 6; ++i) {
             auto other = shape(2 + static_cast<int>(random() % 8), 1 + static_cast<int>(random() % 6));
-            if (other == place::shape(here, 0) || std::count(shapes.begin(), shapes.end(), other) > 0) continue;
+            if (other == place::shape(here, 0) || std::count(shapes.begin(), shapes.end(), other) > 0)
+                continue;
             shapes.push_back(std::move(other));
         }
         std::sort(shapes.begin(), shapes.end());

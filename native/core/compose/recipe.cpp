@@ -5,6 +5,8 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "topology/topology.hpp"
+
 namespace isochrone::core::compose {
 namespace {
 
@@ -23,10 +25,7 @@ class Reader {
     }
     std::string name() {
         const std::size_t begin = position_;
-        const auto is_part = [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-        };
-        while (position_ < text_.size() && is_part(text_[position_])) ++position_;
+        while (position_ < text_.size() && topology::is_part_of_name(text_[position_])) ++position_;
         if (position_ == begin) fail("expected a name");
         return std::string(text_.substr(begin, position_ - begin));
     }

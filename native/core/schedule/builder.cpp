@@ -76,8 +76,8 @@ class History {
     std::map<int, Uses> by_partition_;
 };
 
-/// Which operations are the first to write to a temporary, and which the last to use it: all others come after
-/// one of the first and before one of the last.
+/// Which operations are the first to write to a temporary, and which the last to use it: all others come
+/// after one of the first and before one of the last.
 class Ends {
   public:
     /// `index`: an operation that uses the temporary, after all that it must wait for there: `before`.

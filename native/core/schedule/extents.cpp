@@ -8,6 +8,12 @@
 namespace isochrone::core::schedule {
 namespace {
 
+/// Where a block starts, of so many that are as even as can be: length * block / blocks, whose product may be
+/// more than 64 bits hold.
+std::int64_t even_start(std::int64_t length, std::int64_t block, std::int64_t blocks) {
+    return length / blocks * block + length % blocks * block / blocks;
+}
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 void append(std::vector<Range>& ranges, Range next) {
@@ -96,14 +102,14 @@ void Resolver::ranges(const Slice& slice, bool segmented, int segment, std::vect
     }
     const std::int64_t blocks = partition.blocks;
     if (slice.list < 0) {
-        const std::int64_t begin = length * slice.first / blocks;
-        const std::int64_t end = length * (slice.first + slice.count) / blocks;
+        const std::int64_t begin = even_start(length, slice.first, blocks);
+        const std::int64_t end = even_start(length, slice.first + slice.count, blocks);
         append(result, {base + begin, end - begin});
         return;
     }
     each_block([&](int b) {
-        const std::int64_t begin = length * b / blocks;
-        append(result, {base + begin, length * (b + 1) / blocks - begin});
+        const std::int64_t begin = even_start(length, b, blocks);
+        append(result, {base + begin, even_start(length, b + 1, blocks) - begin});
     });
 }
 

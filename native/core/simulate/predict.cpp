@@ -22,13 +22,13 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
         throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
                                     std::to_string(layout.size) + " ranks");
     }
-    if (size_bytes < 0 || size_bytes > most_bytes) {
+    const std::int64_t blocks = collective.has_blocks() ? layout.size : 1;
+    if (size_bytes < 0 || size_bytes > most_bytes / blocks) {
         throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
     }
     const auto resolved = compose::resolve(collective, recipe, layout);
     const std::int64_t segment = resolved.recipe.segment_bytes;
-    const std::int64_t message = collective.has_blocks() ? size_bytes * layout.size : size_bytes;
-    if (segment > 0 && message / segment >= most_messages / layout.size) {
+    if (segment > 0 && size_bytes * blocks / segment >= most_messages / layout.size) {
         throw std::invalid_argument("segments of " + std::to_string(segment) + " bytes are too many in " +
                                     std::to_string(size_bytes) + " bytes to simulate");
     }

@@ -102,10 +102,7 @@ void check_levels(const Topology& topology) {
 }  // namespace
 
 std::string level_name(std::string name) {
-    const auto is_part = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    };
-    if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), is_part))
+    if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), is_part_of_name))
         throw std::invalid_argument("the name of a level is not of small letters, digits, - and _");
     return name;
 }

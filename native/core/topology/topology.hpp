@@ -34,6 +34,11 @@ struct Topology {
     std::vector<Level> levels;  ///< outermost first; the first has one group; each refines the one before
 };
 
+/// Whether the name of a level may have it.
+[[nodiscard]] constexpr bool is_part_of_name(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
 /// The name, if recipes can have it for a level; else throws std::invalid_argument.
 [[nodiscard]] std::string level_name(std::string name);
 

@@ -47,7 +47,8 @@ bool Dispatcher::has_too_many_segments(const Question& question, const Recipe& r
                                        std::int64_t bytes) const {
     const std::int64_t segment = recipe.segment_bytes;
     const std::int64_t message = question.collective->has_blocks() ? bytes * layout_.size : bytes;
-    return segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count;
+    // A segment is rounded to whole elements, at worst to one that is just more than half as long.
+    return segment > 0 && (message - 1) / segment >= core::schedule::largest_segment_count / 2;
 }
 
 Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::int64_t bytes) {
