@@ -212,11 +212,12 @@ def simulated(wanted: argparse.Namespace, folder: Path) -> None:
         for name, size in KINDS:
             asked = (plan_text, name, layout, ROOT, size)
             runs, _ = _core.choose(*asked)
-            tried = _core.predicted(*asked) if _core.basis(*asked) == "predicted" else []
+            basis, _ = _core.basis(*asked)
+            tried = _core.predicted(*asked) if basis == "predicted" else []
             travelled = tuple(recipe for recipe, _ in tried) or (runs,)
             shape = own_layout.shape(ROOT if is_rooted(name) else None)
             best = plan.recipe(shape, size, name) or "native"
-            ways[name, size] = (travelled, best, _core.basis(*asked))
+            ways[name, size] = (travelled, best, basis)
             cases.append(Case(size, ROOT, tuple(dict.fromkeys(("native", *travelled, best))), name))
         bench = run_bench(target, work_for(target, cases, 1), folder / "travel.jsonl", own / "topology.json")
         (folder / "travel.jsonl").unlink()

@@ -224,12 +224,12 @@ std::pair<std::string, std::string> choose(std::string_view plan_json, std::stri
     return {compose::to_text(choice.recipe), choice.reason};
 }
 
-std::string basis(std::string_view plan_json, std::string_view collective, const place::Layout& layout,
-                  int root, std::int64_t size_bytes) {
+std::pair<std::string, double> basis(std::string_view plan_json, std::string_view collective,
+                                     const place::Layout& layout, int root, std::int64_t size_bytes) {
     static constexpr const char* names[] = {"none", "measured", "live", "interpolated", "predicted"};
     const auto choice = select::choose(select::parse_plan(plan_json), collectives::named(collective), layout,
                                        root, size_bytes);
-    return names[static_cast<std::size_t>(choice.basis)];
+    return {names[static_cast<std::size_t>(choice.basis)], choice.speedup};
 }
 
 /// What a program would try in its calls, in turn; nothing if pricing takes longer than `most_s`.
@@ -320,7 +320,7 @@ NB_MODULE(_core, m) {
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "How that is known: measured, live, interpolated, predicted or none.");
+          "How that is known (measured, live, interpolated, predicted or none.");
     m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
           "The recipes that a program would try where a plan has no rule, with the model's seconds; None: to "

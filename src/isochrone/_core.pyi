@@ -268,9 +268,10 @@ def exchange_s(
 def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
     """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""
 
-def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> str:
+def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, float]:
     """How it is known what `choose` says: ``measured``, ``live``, ``interpolated``, ``predicted`` (the
-    library's own runs until a trial in the program's calls shows what is faster), or ``none``.
+    library's own runs until a trial in the program's calls shows what is faster), or ``none``; and its
+    speedup over the library's own, 0 where that is not known.
     """
 
 def predicted(

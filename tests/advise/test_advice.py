@@ -66,6 +66,24 @@ def test_what_is_little_of_a_run_is_not_worth_a_plan(tmp_path: Path) -> None:
     assert verdict(found) == ["Collectives take 3 % of the run: nothing to gain here."]
 
 
+@pytest.mark.parametrize("recipe", ["native", "binomial"])
+def test_between_two_shapes_their_rules_say_what_is_saved(tmp_path: Path, recipe: str) -> None:
+    ranks = places([f"n{i}" for i in range(8)], 1)
+    of = topology(ranks, {})
+    gains = {4: (2.0, 2.5, 3.0), 8: (1.8, 2.0, 2.2)} if recipe != "native" else {4: (1, 1, 1), 8: (1, 1, 1)}
+    rules = [
+        rule(layout(of, ranks[:count]).shape(), recipe, 1, 1000, "allreduce", gain)
+        for count, gain in gains.items()
+    ]
+    plan = write(tmp_path / "plan", of, rules)
+    found = replace(profile(row(seconds=4.0)), places=ranks[:6], groups=(tuple(range(6)),), rank_s=(10.0,) * 6)
+    found = replace(found, collectives_s=(4.0,) * 6, waiting_s=(0.0,) * 6)
+    (kind,) = advice(found, read_plan(plan / "plan.json"), read_topology(plan / "topology.json")).kinds
+    assert (kind.gain.source, kind.gain.recipe) == ("interpolated", recipe)
+    # Of two rules the one that promises less; the model would find a recipe in any case.
+    assert kind.gain.factor == pytest.approx(1.0 if recipe == "native" else 2.0)
+
+
 def test_a_rule_saves_its_part_of_the_operation(tmp_path: Path) -> None:
     found = by_plan(profile(row(seconds=4.0)), tmp_path)
     (kind,) = found.kinds

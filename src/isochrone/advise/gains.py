@@ -30,8 +30,8 @@ class Gain:
     """What there is to gain for calls of one kind.
 
     Attributes:
-        source: ``measured``: the plan has a rule; ``predicted``: the model prices its best recipe;
-            ``unknown``: neither.
+        source: ``measured``: the plan has a rule; ``interpolated``: it has two around that agree;
+            ``predicted``: the model prices its best recipe; ``unknown``: none of these.
         recipe: that would run.
         factor: how many times as fast the operation would be; 1: nothing is to be gained.
         interval: of the factor, where it was measured.
@@ -44,6 +44,8 @@ class Gain:
 
 
 UNKNOWN = Gain("unknown")
+BY_RULES = ("measured", "interpolated")
+"""Sources of gains that a plan has without a trial."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Advice:
         waiting: of all the time in collectives, before the last rank had come; None where no call was
             sampled.
         saved_share: of a rank's time that would be saved: the median over ranks.
-        saved_measured_share: the same by measured rules alone.
+        saved_measured_share: the same by rules alone.
         open_share: the median over ranks of what is no waiting: more than that cannot be saved.
         kinds: those with most time first.
         untimed: calls that are not covered, by their kind.
@@ -160,7 +162,7 @@ def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Ad
         slowest_share=max(shares),
         waiting=sum(row.waiting_s for row in profile.rows) / sampled_s if sampled_s > 0 else None,
         saved_share=_median_saved(profile, rows, run_s),
-        saved_measured_share=_median_saved(profile, [r for r in rows if r.gain.source == "measured"], run_s),
+        saved_measured_share=_median_saved(profile, [r for r in rows if r.gain.source in BY_RULES], run_s),
         open_share=median(
             max(0.0, spent_s - waiting_s) / max(rank_s, 1e-12)
             for spent_s, waiting_s, rank_s in zip(
@@ -270,6 +272,10 @@ def _judges(
         rule = rule_for(plan, row.collective, shape, size_bytes, layout.order())
         if rule is not None:
             return _measured(rule, recipe)
+        basis, speedup = _core.basis(plan_text, row.collective, layout, row.root, size_bytes)
+        if basis == "interpolated":
+            # What is the library's own around is that here, without a trial.
+            return Gain(basis) if recipe == NATIVE else Gain(basis, recipe, max(1.0, speedup))
         if not row.sampled:
             return UNKNOWN
         key = row.collective, shape, size_bytes.bit_length()

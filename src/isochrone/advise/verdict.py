@@ -88,14 +88,16 @@ def _calls(kind: Kind) -> str:
     )
 
 
+_MAKES = {
+    "measured": "the plan makes it",
+    "interpolated": "the plan, by shapes around this one, makes it",
+    "predicted": "the model (not measured) has a recipe that makes it",
+}
+
+
 def _gain(kind: Kind) -> str:
-    by = (
-        "the plan makes it"
-        if kind.gain.source == "measured"
-        else "the model (not measured) has a recipe that makes it"
-    )
     return (
-        f"{_calls(kind)}; {by} {kind.gain.factor:.1f}x as fast: about "
+        f"{_calls(kind)}; {_MAKES[kind.gain.source]} {kind.gain.factor:.1f}x as fast: about "
         f"{format_percent(kind.saved_share or 0.0)} of the run."
     )
 
@@ -103,7 +105,7 @@ def _gain(kind: Kind) -> str:
 def _open_gain(kind: Kind) -> str:
     """Of calls of which none could be sampled, so that their waiting is not told from the operation."""
     return (
-        f"{_calls(kind)}; the plan makes it {kind.gain.factor:.1f}x as fast: at most "
+        f"{_calls(kind)}; {_MAKES[kind.gain.source]} {kind.gain.factor:.1f}x as fast: at most "
         f"{format_percent(kind.most_saved_share)} of the run. How much of the calls is waiting is not known: "
         "several threads of a rank made them, or ranks made different numbers of them."
     )

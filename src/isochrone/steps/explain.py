@@ -108,7 +108,7 @@ def explain(
         raise UsageError(f"rank {root} is not one of {layout.size}", "--root")
     question = (plan.text(), collective, layout, root, size_bytes)
     recipe, reason = _core.choose(*question)
-    basis = _core.basis(*question) if layout.size > 1 else "none"
+    basis = _core.basis(*question)[0] if layout.size > 1 else "none"
     shape = layout.shape(root if rooted else None)
     rule = rule_for(plan, collective, shape, size_bytes, layout.order())
     trials: Sequence[tuple[str, float]] | None = ()
