@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 from isochrone.errors import UsageError
 from isochrone.launch.launcher import (
     forbid_program,
+    forbid_streams,
     launch_environment,
     read_launch_line,
     require_program,
+    runs_here,
 )
 from isochrone.launch.options import Family, option_length
 
@@ -97,6 +100,55 @@ def test_steps_that_bring_their_own_program_refuse_another(launcher: MakeLaunche
     forbid_program(read_launch_line(["mpiexec", "-n", "4"]))
     with pytest.raises(UsageError, match=r"\./app"):
         forbid_program(read_launch_line(["mpiexec", "-n", "4", "./app"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "named"),
+    [
+        ("hydra", "-l -n 4", "-l"),
+        ("hydra", "-n 4 -prepend-rank", "-prepend-rank"),
+        ("openmpi4", "--tag-output -n 4", "--tag-output"),
+        ("openmpi5", "--output tag -n 4", "--output tag"),
+        ("slurm", "-n 4 -l", "-l"),
+        ("slurm", "-n 4 -oout.txt", "-oout.txt"),
+        ("slurm", "-n 4 --input=none", "--input=none"),
+    ],
+)
+def test_steps_that_talk_with_their_program_refuse_what_is_in_the_way(
+    launcher: MakeLauncher, kind: str, words: str, named: str
+) -> None:
+    launcher(kind, "launch")
+    with pytest.raises(UsageError, match=rf"^{re.escape(named)}: it labels or redirects"):
+        forbid_streams(read_launch_line(["launch", *words.split()]))
+
+
+@pytest.mark.parametrize(("kind", "words"), [("hydra", "-n 4 -env l 3"), ("slurm", "-n 4 --label-not"), ("openmpi4", "-n 4 -x l")])
+def test_other_options_leave_the_streams_of_ranks_alone(
+    launcher: MakeLauncher, kind: str, words: str
+) -> None:
+    launcher(kind, "launch")
+    forbid_streams(read_launch_line(["launch", *words.split()]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "here"),
+    [
+        ("hydra", "-n 4", True),
+        ("hydra", "-n 4 -f hosts", False),
+        ("hydra", "-hosts a,b -n 4", False),
+        ("openmpi5", "--host a:2,b:2 -n 4", False),
+        ("openmpi4", "-n 4 --bind-to core", True),
+        ("slurm", "-n 4", False),
+    ],
+)
+def test_whether_all_ranks_are_on_this_machine(
+    launcher: MakeLauncher, kind: str, words: str, here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher(kind, "launch")
+    line = read_launch_line(["launch", *words.split()])
+    assert runs_here(line) is here
+    monkeypatch.setenv("SLURM_JOB_ID", "3")
+    assert not runs_here(line)
 
 
 def test_running_a_program_needs_one_in_every_part(launcher: MakeLauncher) -> None:

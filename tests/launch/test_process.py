@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.launch.process import end_group, exit_code_of, run_program
+from isochrone.launch.answers import next_object
+from isochrone.launch.process import Channel, end_group, exit_code_of, run_program
 
 
 def _shell(script: str) -> list[str]:
@@ -107,6 +108,27 @@ def test_the_input_of_a_program_stays_open_until_it_has_ended() -> None:
     # Hydra's mpiexec fails if the end of its input comes while its ranks are ending.
     script = "read word; if timeout 0.5 cat >/dev/null; then exit 3; fi; test $word = end"
     run_program(_shell(script), "isochrone-probe", {}, lambda channel: channel.send("end"))
+
+
+def test_a_program_that_ends_well_before_it_was_told_all_has_failed() -> None:
+    # As where the launcher gives its ranks no standard input.
+    with pytest.raises(IsochroneError, match="before it was told all .*standard input"):
+        run_program(_shell("echo '{}'"), "isochrone-probe", {}, lambda channel: _answers(channel, 2))
+    run_program(_shell("echo '{}'; echo '{}'"), "isochrone-probe", {}, lambda channel: _answers(channel, 2))
+
+
+def test_a_launcher_that_labels_what_ranks_say_is_told_of() -> None:
+    # Else nothing that the program says would be heard, and it would wait for ever.
+    script = "echo 'a word of the launcher'; echo '[0] {\"a\":1}'; sleep 60"
+    begin = time.monotonic()
+    with pytest.raises(IsochroneError, match=r"puts '\[0\] ' before"):
+        run_program(_shell(script), "isochrone-probe", {}, lambda channel: _answers(channel, 1))
+    assert time.monotonic() < begin + 30
+
+
+def _answers(channel: Channel, count: int) -> None:
+    for _ in range(count):
+        next_object(channel)
 
 
 def test_a_signal_without_a_name_is_told_by_its_number() -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import sys
@@ -41,7 +42,7 @@ from isochrone.cli import (
 )
 from isochrone.cli import map as map_cli
 from isochrone.cli.options import WithProgram
-from isochrone.errors import IsochroneError
+from isochrone.errors import IsochroneError, UsageError
 
 app = typer.Typer(
     name="isochrone",
@@ -131,7 +132,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, stop)
     try:
         words = None if arguments is None else list(arguments)
-        result = app(args=words, prog_name="isochrone", standalone_mode=False)
+        command = typer.main.get_command(app)
+        _refuse_nan(command)
+        result = command(args=words, prog_name="isochrone", standalone_mode=False)
         sys.stdout.flush()
     except _Stopped as stopped:
         return _say_stopped(stopped, stopped)
@@ -158,6 +161,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         done = True
     return result if isinstance(result, int) else 0
+
+
+def _refuse_nan(command: Any) -> None:
+    """Has a command, and all commands in it, refuse options that are not a number: Typer takes one for a number
+    of any range.
+    """
+    for each in getattr(command, "commands", {}).values():
+        _refuse_nan(each)
+    invoke = command.invoke
+
+    def invoke_checked(context: typer.Context) -> Any:
+        for option in command.params:
+            value = context.params.get(option.name)
+            if isinstance(value, float) and math.isnan(value):
+                raise UsageError(f"{value} is no number", option.opts[0])
+        return invoke(context)
+
+    command.invoke = invoke_checked
 
 
 def process() -> NoReturn:

@@ -141,9 +141,6 @@ def probe(
     ):
         if given and not holds:
             raise UsageError(f"is of {of} only", option, f"give {of} too, or leave it away")
-    if precision is not None and not 0 <= precision <= 1:
-        # Typer takes what is not a number for one of every range.
-        raise UsageError(f"{precision} is no share", "--precision", "use a number from 0 to 1, such as 0.05")
     options = ProbeOptions(
         sizes_bytes=parse_sizes(sizes) if sizes is not None else SIZES_BYTES,
         repetitions=repetitions,

@@ -39,9 +39,10 @@ class Survey(Head, frozen=True, kw_only=True, tag="survey"):
     command: Annotated[tuple[_Text, ...], Meta(max_length=1 << 16, description="What the user typed.")] = (
         written(tuple)
     )
-    cores: Annotated[Positive | None, Meta(description="That the ranks shared; null: not known.")] = written(
-        None
-    )
+    cores: Annotated[
+        Positive | None,
+        Meta(description="Of the one machine that all ranks shared; null: there were several, or not known."),
+    ] = written(None)
     elapsed_s: Annotated[Seconds | None, Meta(description="What it took; null: not known.")] = written(None)
     merged: Annotated[
         tuple[Part, ...],

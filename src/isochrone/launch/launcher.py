@@ -190,13 +190,20 @@ def is_oversubscribed(line: LaunchLine) -> bool:
     """Whether a launch line starts more ranks on this machine than it has cores; False where other hosts may
     take some of them.
     """
-    schedulers = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "OAR_NODEFILE")
-    if line.ranks is None or any(name in os.environ for name in schedulers):
+    return line.ranks is not None and runs_here(line) and line.ranks > core_count()
+
+
+def runs_here(line: LaunchLine) -> bool:
+    """Whether all ranks are on this machine; False where other hosts may take some of them."""
+    lists = (
+        *("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_JOBID", "PE_HOSTFILE", "OAR_NODEFILE"),
+        *("HYDRA_HOST_FILE", "I_MPI_HYDRA_HOST_FILE"),
+        *("OMPI_MCA_orte_default_hostfile", "PRTE_MCA_prte_default_hostfile", "PRTE_MCA_default_hostfile"),
+    )
+    if line.family is Family.SLURM or any(name in os.environ for name in lists):
         return False
-    hosts = {"H", "host", "hostfile", "machinefile", "default-hostfile", "add-host", "add-hostfile", "dvm"}
-    if any(option[0].lstrip("-") in hosts for option in line.options()):
-        return False
-    return line.ranks > core_count()
+    hosts = {"f", "H", "host", "hosts", "hostfile", "machinefile", "default-hostfile", "add-host", "add-hostfile", "dvm"}
+    return not any(option[0].lstrip("-") in hosts for option in line.options())
 
 
 def core_count() -> int:
@@ -210,6 +217,35 @@ def core_count() -> int:
         except OSError:
             cores.add(str(cpu))
     return len(cores)
+
+
+_OF_STREAMS = {
+    Family.OPENMPI: "tag-output timestamp-output xml output-filename output stdin xterm",
+    Family.HYDRA: "l prepend-rank prepend-pattern outfile-pattern errfile-pattern s",
+    Family.SLURM: "l label o output i input e error pty",
+}
+"""Options that label, redirect or close the standard streams of ranks."""
+
+
+def forbid_streams(line: LaunchLine) -> None:
+    """Checks that a launch line leaves the ranks' standard streams as they are, for steps that talk with their
+    own programs.
+
+    Raises:
+        UsageError: when it does not.
+    """
+    names = _OF_STREAMS.get(line.family, "").split()
+    for option in line.options():
+        name = option[0].lstrip("-").partition("=")[0]
+        # Slurm's short options may have their value attached.
+        if line.family is Family.SLURM and not option[0].startswith("--"):
+            name = name[:1]
+        if name in names:
+            raise UsageError(
+                "it labels or redirects what ranks read or write, by which this step talks with its own program",
+                " ".join(option),
+                "leave it away",
+            )
 
 
 def forbid_program(line: LaunchLine) -> None:

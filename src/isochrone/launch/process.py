@@ -86,14 +86,15 @@ def run_program(
         talk: talks with the program over its standard input and output while it runs.
 
     Raises:
-        IsochroneError: when it cannot be started or does not exit with 0.
+        IsochroneError: when it cannot be started, does not exit with 0, or does so before it was told the end.
     """
     with part("") as progress, tempfile.TemporaryFile() as output:
         environment = {**os.environ, **environment}
         if talk is None:
             code, tail = _watch(argv, environment, output, progress)
+            is_cut_short = False
         else:
-            code, tail = _converse(argv, environment, progress, talk)
+            code, tail, is_cut_short = _converse(argv, environment, progress, talk)
         if code != 0:
             output.seek(0)
             tail = tail or output.read().decode(errors="replace").splitlines()
@@ -101,6 +102,11 @@ def run_program(
             refused = code == _USAGE and any(line.startswith(f"{program}:") for line in tail)
             ending = UsageError if refused else IsochroneError
             raise ending(f"{program} {_ending(code)}{_reason(tail, program)}")
+        if is_cut_short:
+            raise IsochroneError(
+                f"{program} ended before it was told all that it is to do",
+                todo="let the launcher pass standard input on to rank 0",
+            )
 
 
 def _watch(
@@ -119,7 +125,8 @@ def _watch(
 
 def _converse(
     argv: Sequence[str], environment: Mapping[str, str], progress: Advance, talk: Talk
-) -> tuple[int, list[str]]:
+) -> tuple[int, list[str], bool]:
+    """Also whether the talk was not at its end."""
     process = _start(argv, environment, subprocess.PIPE, subprocess.PIPE)
     if process.stdin is None or process.stdout is None:
         raise TypeError("the program was started without pipes")
@@ -131,9 +138,12 @@ def _converse(
 
     messages = threading.Thread(target=_read_messages, args=(process, tail, advance))
     messages.start()
+    is_cut_short = False
     try:
-        with contextlib.suppress(EndedError):
+        try:
             talk(channel)
+        except EndedError:
+            is_cut_short = True
         for _ in process.stdout:
             # What it still says must not fill the pipe.
             pass
@@ -146,7 +156,7 @@ def _converse(
         raise
     finally:
         messages.join()
-    return code, _pass_on(code, tail)
+    return code, _pass_on(code, tail), is_cut_short
 
 
 def _start(

@@ -11,7 +11,9 @@ from typing import Protocol
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import (
     forbid_program,
+    forbid_streams,
     is_oversubscribed,
+    runs_here,
     launch_environment,
     read_launch_line,
 )
@@ -33,7 +35,8 @@ class Target(Protocol):
         name: for people, such as ``mpiexec -n 4``.
         simulated: whether its clock is simulated.
         exact: whether times have no noise, so that one repetition tells all.
-        cores: that the ranks share; None where each rank has one of its own, or that is not known.
+        cores: of the one machine that all ranks share; None where there are several, or each rank has a core of
+            its own.
         truth: level name to group label of each rank, where it is known.
         rank_count: how many ranks it starts; None where it leaves that to its launcher.
         identity: what times depend on here beside the name; a text that is alike in each run.
@@ -80,13 +83,14 @@ class LocalTarget:
         """``variables`` are more of them for the library."""
         self._line = read_launch_line(argv)
         forbid_program(self._line)
+        forbid_streams(self._line)
         self.library: MpiLibrary = library_of(self._line)
         self._variables = dict(variables or {})
         self._argv = tuple(argv)
         self.name = " ".join(argv)
         self.simulated = False
         self.exact = False
-        self.cores = os.cpu_count()
+        self.cores = len(os.sched_getaffinity(0)) if runs_here(self._line) else None
         self.truth: dict[str, list[int]] | None = None
         self.rank_count = self._line.ranks
         heard = {name: value for name, value in os.environ.items() if name.startswith(_HEARD)}

@@ -157,11 +157,14 @@ class Facts:
 
     @property
     def oversubscribed(self) -> bool | None:
-        """Whether ranks had to share cores; None where the number of cores is not known."""
+        """Whether ranks had to share cores, on any host; None where that is not known."""
         if self.simulated:
             return False
         cores = self.survey.cores if self.survey else None
-        return None if cores is None else self.rank_count > cores
+        if cores is not None:  # of labs, whose hosts are one machine, the probe knows nothing else
+            return self.rank_count > cores
+        found = self.measurements.provenance.get("oversubscribed")
+        return None if found is None else bool(found)
 
     @cached_property
     def tree_order(self) -> npt.NDArray[np.int64]:

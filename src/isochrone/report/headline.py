@@ -227,11 +227,14 @@ def mapping_sentences(mapping: RankMap | None) -> list[str]:
 
 def oversubscription_sentence(facts: Facts) -> str | None:
     """A warning where ranks shared cores; None where they did not, or where that is not known."""
-    if not facts.oversubscribed or facts.survey is None:
+    if not facts.oversubscribed:
         return None
+    cores = facts.survey.cores if facts.survey else None
+    shared = (
+        "Ranks shared cores" if cores is None else f"{counted(facts.rank_count, 'rank')} shared {counted(cores, 'core')}"
+    )
     return (
-        f"{counted(facts.rank_count, 'rank')} shared {counted(facts.survey.cores or 0, 'core')}: "
-        "times include waiting for a core, and say little about runs with a core for each rank."
+        f"{shared}: times include waiting for a core, and say little about runs with a core for each rank."
     )
 
 

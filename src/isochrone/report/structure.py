@@ -86,8 +86,9 @@ def nesting_words(facts: Facts) -> str:
     words = []
     for index, level in enumerate(facts.levels):
         if index + 1 < len(facts.levels):
-            outer = [set(group) for group in level.groups]
-            inside = [sum(1 for g in facts.levels[index + 1].groups if g[0] in members) for members in outer]
+            outer = {place: number for number, group in enumerate(level.groups) for place in group}
+            inner = Counter(outer[group[0]] for group in facts.levels[index + 1].groups)
+            inside = [inner[number] for number in range(len(level.groups))]
             name = facts.levels[index + 1].name
         else:
             inside, name = list(group_sizes(facts, index)), "rank"

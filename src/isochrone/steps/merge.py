@@ -109,6 +109,9 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
     merged, addition = _merged(given, [each.simulated for each in measured])
     surveys = [read_survey(path) if (path := each.folder / SURVEY).exists() else None for each in given]
     cores = {survey.cores for survey in surveys if survey is not None}
+    # Surveys of one host each are of several machines; hosts of a lab are one.
+    on_hosts = [len({place.host for place in each.topology.places}) for each in given]
+    is_one = max(on_hosts) > 1 or len({place.host for place in merged.topology.places}) == 1
     parts = tuple(
         Part(
             each.folder.absolute().name,
@@ -133,7 +136,7 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
             topology=TopologyReference(addition.topology.fingerprint),
             target=" + ".join(targets) or "merged surveys",
             command=made_by["command"],
-            cores=cores.pop() if len(cores) == 1 else None,
+            cores=cores.pop() if is_one and len(cores) == 1 else None,
             merged=parts,
             provenance=made_by,
         ),

@@ -7,10 +7,13 @@ one answer are one step, so that nothing alternates that is the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import Exported, Material
+from isochrone.files import Topology
 from isochrone.files.library import DEFAULT, LibraryRule
 from isochrone.files.plan import Rule
 from isochrone.files.rules import rule_at
@@ -88,12 +91,29 @@ def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int) -> str
     return TOLD + own.algorithm if own is not None and own.algorithm != DEFAULT else NATIVE
 
 
+def _shapes(topology: Topology, layout: _core.Layout) -> list[str]:
+    """[root]: roots in groups of the same sizes have the same, which takes all ranks to tell."""
+    sizes: list[list[int]] = []
+    for level in topology.levels:
+        group_of = {place: number for number, places in enumerate(level.groups) for place in places}
+        groups = [group_of[place] for place in topology.ranks]
+        ranks_of = Counter(groups)
+        sizes.append([ranks_of[group] for group in groups])
+    known: dict[tuple[int, ...], str] = {}
+    shapes = []
+    for root, key in enumerate(zip(*sizes, strict=True)):
+        if key not in known:
+            known[key] = layout.shape(root)
+        shapes.append(known[key])
+    return shapes
+
+
 def _function(material: Material, name: str) -> str:
     topology = material.topology
     layout = layout_for(material.plan, topology, places_of(topology), str(material.topology_file))
-    roots: Sequence[int | None] = range(layout.size) if table_row(name)["rooted"] else (None,)
-    shapes = [layout.shape(root) for root in roots]
-    distinct = list(dict.fromkeys(shapes))
+    shapes = _shapes(topology, layout) if table_row(name)["rooted"] else [layout.shape()]
+    number_of = {shape: number for number, shape in enumerate(dict.fromkeys(shapes))}
+    distinct = list(number_of)
     chains = [steps_of(material, name, shape, layout.order()) for shape in distinct]
     lines = [
         f"/* {words(name)} */",
@@ -101,8 +121,8 @@ def _function(material: Material, name: str) -> str:
         "{",
     ]
     if len(distinct) > 1:
-        numbers = ", ".join(str(distinct.index(shape)) for shape in shapes)
-        lines.append(f"    static const unsigned char shape[{len(shapes)}] = {{{numbers}}};")
+        numbers = ", ".join(str(number_of[shape]) for shape in shapes)
+        lines.append(f"    static const unsigned {'char' if len(distinct) <= 256 else 'int'} shape[{len(shapes)}] = {{{numbers}}};")
     lines += [
         f"    if (ranks != {material.ranks} || root < 0 || root >= ranks)",
         f'        return "{NATIVE}";',

@@ -155,20 +155,20 @@ def write_coordinates(material: Material) -> Exported:
     """Where each rank is: group, switch, port. Port is the number of the host, the switch that of the
     innermost group of hosts, and its group the one that this is in.
     """
-    hosts = list(dict.fromkeys(material.hosts))
+    number_of = {host: number for number, host in enumerate(dict.fromkeys(material.hosts))}
     inward: list[dict[int, int]] = []
     for level in material.topology.levels:
         group_of = {place: i for i, places in enumerate(level.groups) for place in places}
         count = len(level.groups)
         of_host = {(material.topology.places[place].host, group) for place, group in group_of.items()}
-        holds_hosts = len(of_host) == len({host for host, _ in of_host}) and count < len(hosts)
+        holds_hosts = len(of_host) == len({host for host, _ in of_host}) and count < len(number_of)
         if holds_hosts and (not inward or count > len(set(inward[-1].values()))):
             inward.append(group_of)
     one = dict.fromkeys(range(len(material.topology.places)), 0)
     group, switch = ([one, one, *inward])[-2:]
     lines = ["# rank: group switch port"]
     for rank, (place, host) in enumerate(zip(material.topology.ranks, material.hosts, strict=True)):
-        lines.append(f"{rank}: {group[place]} {switch[place]} {hosts.index(host)}")
+        lines.append(f"{rank}: {group[place]} {switch[place]} {number_of[host]}")
     settings = {"MPIR_CVAR_COORDINATES_FILE": FILE}
     return Exported("".join(f"{line}\n" for line in lines), settings)
 
