@@ -67,7 +67,7 @@ static void open_file(struct events *events)
     }
 }
 
-/* One file of the past is kept. */
+/* One file of the past is kept; where there can be none, the events begin anew. */
 static void turn_over(struct events *events)
 {
     struct stat status;
@@ -75,10 +75,13 @@ static void turn_over(struct events *events)
     if (fstat(events->file, &status) != 0 || status.st_size < MOST_BYTES)
         return;
     snprintf(old, sizeof old, "%s.1", events->path);
-    close(events->file);
-    events->file = -1;
-    if (rename(events->path, old) == 0)
+    if (rename(events->path, old) != 0) {
+        if (ftruncate(events->file, 0) != 0)
+            return; /* and tried again with the next event */
+    } else {
+        close(events->file);
         open_file(events);
+    }
 }
 
 static void put(struct events *events, const char *format, ...)
@@ -96,6 +99,8 @@ static void put(struct events *events, const char *format, ...)
         return;
     line[begin + length] = '\n';
     pthread_mutex_lock(&events->lock);
+    if (events->file < 0)
+        open_file(events); /* what was in the way may be gone */
     if (events->file >= 0 && write(events->file, line, begin + length + 1) >= 0)
         turn_over(events);
     pthread_mutex_unlock(&events->lock);

@@ -20,7 +20,7 @@ from isochrone.fabric import model
 from isochrone.fabric.check import check
 from isochrone.fabric.delays import by_hops
 from isochrone.fabric.folder import read_fabric
-from isochrone.fabric.model import NO_PORT
+from isochrone.fabric.model import NO_PORT, Node
 from isochrone.fabric.rates import LANE_GBPS
 from isochrone.fabric.routes import Routes
 from isochrone.fabric.tree import tree
@@ -133,6 +133,17 @@ def test_hosts_with_several_adapters_and_ports(tmp_path: Path) -> None:
     second = net.guids()["node-000-001"]
     assert routes.vertex(f"0x{second:x}") != routes.vertex("node-000-000")
     assert routes.vertex(f"0x{second + 1:016x}") == routes.vertex(f"0x{second:x}")
+
+
+@pytest.mark.parametrize("device", ["mlx5_0", "HCA-1", "ibp59s0", "ibs2", "ibx0002c90300a1b2c3", "qib0", "opap1s0"])
+def test_hosts_stand_before_devices_whatever_names_them(device: str) -> None:
+    node = Node(1, "adapter", f"node-7 {device}", 1)
+    assert (node.host, node.device) == ("node-7", device)
+
+
+def test_what_does_not_end_in_a_device_names_no_host() -> None:
+    for name in ("node-7 of the lab", "", "node-7 ibex", "Quantum switch"):
+        assert Node(1, "adapter", name, 1).host is None, name
 
 
 def test_aggregation_nodes_are_no_hosts(tmp_path: Path) -> None:

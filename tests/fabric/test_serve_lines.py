@@ -19,6 +19,7 @@ from served import WAIT_S, Server, received
 
 from isochrone._core import FABRIC_LONGEST_LINE
 from isochrone.fabric.routes import Routes
+from isochrone.fabric.serve.lines import Connection, Counts, Limits
 
 
 def test_every_question_about_a_pair(server: Server, routes: Routes) -> None:
@@ -166,3 +167,74 @@ def test_a_client_that_asks_more_than_it_reads(server: Server, routes: Routes) -
 def resident_mb(server: Server) -> float:
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+class Unread:
+    """A transport to a client that does not read."""
+
+    def __init__(self) -> None:
+        self.sent = b""
+        self.is_closed = self.is_aborted = False
+
+    def write(self, data: bytes) -> None:
+        self.sent += data
+
+    def get_write_buffer_size(self) -> int:
+        return len(self.sent)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+    def is_closing(self) -> bool:
+        return self.is_closed
+
+    def abort(self) -> None:
+        self.is_aborted = True
+
+    def pause_reading(self) -> None:
+        pass
+
+
+def unread_by(counts: Counts, limits: Limits) -> tuple[Connection, Unread]:
+    connection, transport = Connection(None, limits, counts), Unread()  # type: ignore[arg-type]
+    connection.connection_made(transport)  # type: ignore[arg-type]
+    return connection, transport
+
+
+def test_a_client_that_does_not_read_loses_its_place_though_little_is_unread() -> None:
+    limits = Limits(idle_s=600, line_s=30)
+    connection, transport = unread_by(Counts(), limits)
+    begin = time.monotonic()
+    connection.sweep(begin + 599)
+    assert not transport.is_closed
+    connection.sweep(begin + 601)  # asyncio waits for what is unread before it really closes
+    assert (transport.is_closed, transport.is_aborted) == (True, False)
+    connection.sweep(begin + 602)
+    assert not transport.is_aborted
+    connection.sweep(time.monotonic() + 31)
+    assert transport.is_aborted
+
+
+def test_a_line_that_took_too_long_is_told_once() -> None:
+    counts = Counts()
+    connection, transport = unread_by(counts, Limits(line_s=30))
+    connection.data_received(b"query a")
+    begin = time.monotonic()
+    for later in (31, 32, 33):
+        connection.sweep(begin + later)
+    assert transport.sent == b"error the line took too long\n"
+    assert counts.errors == 1
+
+
+def test_no_more_matrices_are_made_than_clients_read() -> None:
+    counts = Counts()
+    assert counts.may_make_matrix()
+    for _ in range(8):
+        connection, transport = unread_by(counts, Limits())
+        transport.write(bytes(64 << 20))
+        connection.pause_writing()
+    assert not counts.may_make_matrix()
+    connection.connection_lost(None)
+    assert counts.may_make_matrix()
+    counts.matrices = 4
+    assert not counts.may_make_matrix()

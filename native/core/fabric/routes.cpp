@@ -78,13 +78,22 @@ void Routes::check(const std::vector<int>& vertices) const {
 Route Routes::route(int from, int to, int path) const {
     check({from, to});
     Route found;
+    walk(from, to, path, found);
+    return found;
+}
+
+/// Between vertices that there are; what `found` has room for is used again.
+void Routes::walk(int from, int to, int path, Route& found) const {
+    found.hops.clear();
+    found.ending = Route().ending;
+    found.rate = Route().rate;
     if (from == to) {
         found.ending = Ending::arrived;
-        return found;
+        return;
     }
     const auto& w = wiring_;
     const int lid = lid_of(to, path);
-    if (lid == 0) return found;
+    if (lid == 0) return;
     int in = 0;
     int here = from;
     found.rate = endless;
@@ -93,10 +102,10 @@ Route Routes::route(int from, int to, int path) const {
         here = w.above[end];
         in = w.above_port[end];
         found.rate = here == none ? 0 : w.above_rate[end];
-        if (here == none) return found;
+        if (here == none) return;
         if (!is_switch(here)) {  // two ends on one cable
             found.ending = here == to ? Ending::arrived : Ending::elsewhere;
-            return found;
+            return;
         }
     }
     for (;;) {
@@ -105,23 +114,23 @@ Route Routes::route(int from, int to, int path) const {
         if (out == 0 || here == to) {  // port 0 is the switch itself
             found.ending = here == to ? Ending::arrived : Ending::elsewhere;
             found.hops.back().out = 0;
-            return found;
+            return;
         }
         const int next = out < w.ports ? w.peer[cell(here, out)] : none;
         if (next == none) {
             found.ending = Ending::dead_end;
-            return found;
+            return;
         }
         found.rate = std::min(found.rate, w.rate[cell(here, out)]);
         in = w.peer_port[cell(here, out)];
         here = next;
         if (!is_switch(here)) {
             found.ending = here == to ? Ending::arrived : Ending::elsewhere;
-            return found;
+            return;
         }
         if (std::ranges::find(found.hops, here, &Hop::at) != found.hops.end()) {
             found.ending = Ending::loop;
-            return found;
+            return;
         }
     }
 }
@@ -247,10 +256,12 @@ Broken Routes::broken(const std::vector<int>& vertices, int examples) const {
 Routes::Asymmetric Routes::asymmetric(const std::vector<int>& vertices, int examples) const {
     check(vertices);
     Asymmetric result;
+    Route there;
+    Route back;
     for (std::size_t a = 0; a < vertices.size(); ++a) {
         for (std::size_t b = a + 1; b < vertices.size(); ++b) {
-            const auto there = route(vertices[a], vertices[b]);
-            const auto back = route(vertices[b], vertices[a]);
+            walk(vertices[a], vertices[b], 0, there);
+            walk(vertices[b], vertices[a], 0, back);
             if (there.ending != Ending::arrived || back.ending != Ending::arrived) continue;
             const bool is_same =
                 std::equal(there.hops.begin(), there.hops.end(), back.hops.rbegin(), back.hops.rend(),

@@ -126,6 +126,7 @@ class Routes {
         std::vector<int> way;
     };
     void towards(int to, int lid, Towards& found) const;
+    void walk(int from, int to, int path, Route& found) const;
     [[nodiscard]] std::size_t cell(int at, int port) const;
     [[nodiscard]] bool is_switch(int vertex) const { return vertex < wiring_.switches; }
     [[nodiscard]] int lid_of(int vertex, int path) const;

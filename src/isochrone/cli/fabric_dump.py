@@ -46,7 +46,7 @@ def dump(
     options = (*(("-C", adapter) if adapter else ()), *(("-P", str(port)) if port else ()))
     log = SubnetManagerLog(watch) if watch is not None else None
 
-    def once() -> None:
+    def once() -> bool:
         manifest, fabric = run_dump(folder, timeout, options, log.changed if log else None)
         for remark in fabric.remarks:
             LOG.warning("%s", remark)
@@ -67,14 +67,15 @@ def dump(
                 f"{folder}: generation {manifest.generation}, {counts['hosts']} hosts, "
                 f"{counts['switches']} switches"
             )
+        return manifest.settled
 
-    def again() -> None:
+    def again() -> bool:
         try:
-            once()
+            return once()
         except IsochroneError as error:
-            # The fabric may be half down; the next change comes when it is up.
-            LOG.error("%s", error)
+            LOG.error("%s", error)  # the fabric may be half down
+            return False
 
-    once()
+    settled = once()
     if log is not None:
-        run_watch(log, again, stopped_by_signal())
+        run_watch(log, again, stopped_by_signal(), settled)

@@ -7,12 +7,15 @@ changed meanwhile the tables may be half of before and half of after, so that al
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +38,7 @@ _MOST_BYTES = 1 << 30
 _MOST_READINGS = 3
 _SHOWN = 200
 _LOOK_EVERY_S = 0.05
+AGAIN_S = 10.0
 # Administrators' programs are not on everybody's path.
 _MORE_PATH = "/usr/sbin:/sbin:/usr/local/sbin:/opt/ibutils/bin"
 
@@ -57,6 +61,10 @@ TOOLS = (
 )
 
 
+_DUMP = re.compile(rf"(?:{'|'.join(tool.stem for tool in TOOLS)})-(\d{{1,15}})\.txt")
+"""The files of a generation."""
+
+
 def dump(
     folder: Path, timeout_s: float, adapter: Sequence[str] = (), changed: Callable[[], bool] | None = None
 ) -> tuple[Manifest, Fabric]:
@@ -73,7 +81,7 @@ def dump(
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        before = read_manifest(folder)
+        last, old = _before(folder)
         with tempfile.TemporaryDirectory(prefix=".dump-", dir=folder) as room, part("dumping") as advance:
             for reading in range(1, _MOST_READINGS + 1):
                 if changed is not None:
@@ -84,7 +92,7 @@ def dump(
                 if settled or reading == _MOST_READINGS:
                     break
                 LOG.warning("the fabric changed while it was read: reading it again")
-            generation = before.generation + 1 if before else 1
+            generation = last + 1
             files = {f"{tool.stem}-{generation}.txt": Path(room) / tool.stem for tool in TOOLS}
             digests = {name: hashlib.sha256(made.read_bytes()).hexdigest() for name, made in files.items()}
             for name, made in files.items():
@@ -101,11 +109,25 @@ def dump(
     )
     # This one step is the change from one generation to the next.
     write_manifest(folder, manifest)
-    for name in before.files if before else ():
+    for name in old:
         if name not in digests:
-            (folder / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it does no harm
+                (folder / name).unlink()
     fabric.generation = manifest.generation
     return manifest, fabric
+
+
+def _before(folder: Path) -> tuple[int, Sequence[str]]:
+    """The last generation that a folder may hold, 0 for none, and its files. A manifest that is damaged is to be
+    replaced: nobody else would.
+    """
+    try:
+        before = read_manifest(folder)
+    except IsochroneError as error:
+        LOG.warning("%s: it is replaced", error)
+        found = [_DUMP.fullmatch(file.name) for file in folder.iterdir()]
+        return max((int(match[1]) for match in found if match), default=0), ()
+    return (before.generation, tuple(before.files)) if before else (0, ())
 
 
 def _read_all(
@@ -223,8 +245,21 @@ class SubnetManagerLog:
             return False  # between two logs there may be none
 
 
-def watch(log: SubnetManagerLog, redump: Callable[[], None], stopped: Event) -> None:
-    """Dumps again after each change, until it is ``stopped``. Changes during a dump lead to one more."""
+def watch(
+    log: SubnetManagerLog, redump: Callable[[], bool], stopped: Event, settled: bool, again_s: float = AGAIN_S
+) -> None:
+    """Dumps again after each change, until it is ``stopped``.
+
+    Args:
+        log: tells of changes.
+        redump: returns whether it has dumped a fabric that stayed the same meanwhile.
+        stopped: ends it.
+        settled: whether the last dump is of such a fabric.
+        again_s: after which a dump is tried again that failed or did not settle: of its changes the log has
+            told, and may tell of no more.
+    """
+    last = time.monotonic()
     while not stopped.wait(_LOOK_EVERY_S):
-        if log.changed():
-            redump()
+        if log.changed() or (not settled and time.monotonic() >= last + again_s):
+            settled = redump()
+            last = time.monotonic()

@@ -89,6 +89,8 @@ def _read(path: Path, manifest: Manifest | None) -> Fabric:
         for file, data in found:
             kind.read(data, str(file), fabric)
     fabric.remarks += [*alike(fabric), *untold(fabric)]
+    if manifest is not None and not manifest.settled:
+        fabric.remarks.append(f"{path}: the fabric changed while it was dumped; tables may not fit the cables")
     return fabric
 
 

@@ -30,8 +30,11 @@ _MOST_ENTRIES = 1 << 29
 # Tables are kept dense, a byte for each LID of each switch. A subnet of switches with 36 ports that uses up
 # all its LIDs has about 7,000 of them.
 
-# "node-7 HCA-1", "node-7 mlx5_0", "node-7 hfi1_0": the host's name stands before the device's.
-_DEVICE = re.compile(r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+", re.IGNORECASE)
+# "node-7 HCA-1", "node-7 mlx5_0", "node-7 hfi1_0": the host's name stands before the device's. rdma-core also
+# names devices by their place on the bus, "ibp59s0", and some drivers number them: "qib0".
+_DEVICE = re.compile(
+    r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+|(?:qib|ipath)\d+|(?:ib|opa)[psox][0-9a-f][0-9a-z]*", re.IGNORECASE
+)
 # Switches with a unit that reduces (SHARP) show it as an adapter behind one of their ports.
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)
 

@@ -28,6 +28,11 @@ _TOO_SLOW = b"error the line took too long\n"
 # Matrices of more hosts than such a line holds are made outside of the loop.
 _LONG_LINE = 2048
 _SWEEP_EVERY_S = 1.0
+_MOST_MATRICES = 4
+"""That are made at the same time."""
+_MOST_UNREAD_BYTES = 1 << 29
+"""Of answers that clients do not read, by which no more matrices are made: each may be 64 MiB."""
+_LATER_S = 0.05
 
 
 @dataclass
@@ -57,6 +62,13 @@ class Counts:
     chunks: int = 0
     chunk_s: float = 0.0
     open: set[Connection] = field(default_factory=set)
+    unread: set[Connection] = field(default_factory=set)
+    matrices: int = 0
+
+    def may_make_matrix(self) -> bool:
+        """Whether there is room for another one now."""
+        unread_bytes = sum(connection.unread_bytes for connection in self.unread)
+        return self.matrices < _MOST_MATRICES and unread_bytes < _MOST_UNREAD_BYTES
 
 
 class Connection(asyncio.Protocol):
@@ -88,6 +100,12 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Forgets the client."""
         self._counts.open.discard(self)
+        self._counts.unread.discard(self)
+
+    @property
+    def unread_bytes(self) -> int:
+        """Of answers that the client has not read."""
+        return self._transport.get_write_buffer_size()
 
     def data_received(self, data: bytes) -> None:
         """Answers what is whole of it."""
@@ -106,12 +124,14 @@ class Connection(asyncio.Protocol):
     def pause_writing(self) -> None:
         """The client reads more slowly than it asks: no more is read from it."""
         self._is_blocked = True
+        self._counts.unread.add(self)
         self._since = time.monotonic()
         self._transport.pause_reading()
 
     def resume_writing(self) -> None:
         """It has read."""
         self._is_blocked = False
+        self._counts.unread.discard(self)
         self._since = time.monotonic()
         if not self._is_busy:
             self._answer()
@@ -119,7 +139,8 @@ class Connection(asyncio.Protocol):
     def sweep(self, now: float) -> None:
         """Ends what has lasted too long."""
         waited = now - self._since
-        if self._is_blocked:
+        if self._is_blocked or self._transport.is_closing():
+            # What is closed still waits for the client to read.
             if waited > self._limits.line_s:
                 self._transport.abort()
         elif self._asked and not self._is_busy:
@@ -127,12 +148,17 @@ class Connection(asyncio.Protocol):
                 self._end(_TOO_SLOW)
         elif waited > self._limits.idle_s:
             self._transport.close()
+            self._since = now
 
     def finish(self) -> None:
         """Answers what was asked, and closes."""
         self._is_ending = True
         if not self._is_busy and not self._is_blocked:
-            self._transport.close()
+            self._close()
+
+    def _close(self) -> None:
+        self._since = time.monotonic()
+        self._transport.close()
 
     def _answer(self) -> None:
         if self._is_busy:
@@ -145,22 +171,32 @@ class Connection(asyncio.Protocol):
             if len(self._asked) > FABRIC_LONGEST_LINE:
                 self._end(_TOO_LONG)
             elif self._is_ending:
-                self._transport.close()
+                self._close()
             else:
                 self._transport.resume_reading()
             return
         watched = self._watched
-        if len(self._asked) > _LONG_LINE and b"matrix" in self._asked:
-            self._hold()
+        if b"matrix" in self._asked:
             loop = asyncio.get_running_loop()
-            # In another thread; the core does not hold Python's lock.
-            done = loop.run_in_executor(None, watched.current.service.answer, self._asked, watched.health)
-            done.add_done_callback(lambda future: self._send(*future.result()))
-            return
+            if not self._counts.may_make_matrix():
+                self._hold()
+                loop.call_later(_LATER_S, self._answer)
+                return
+            if len(self._asked) > _LONG_LINE:
+                self._hold()
+                self._counts.matrices += 1
+                # In another thread; the core does not hold Python's lock.
+                done = loop.run_in_executor(None, watched.current.service.answer, self._asked, watched.health)
+                done.add_done_callback(self._made)
+                return
         begin = time.perf_counter()
         answers = watched.current.service.answer(self._asked, watched.health)
         self._counts.chunk_s += time.perf_counter() - begin
         self._send(*answers)
+
+    def _made(self, answers: asyncio.Future[tuple[bytes, int, int, int]]) -> None:
+        self._counts.matrices -= 1
+        self._send(*answers.result())
 
     def _send(self, text: bytes, used: int, lines: int, errors: int) -> None:
         self._counts.chunks += 1
@@ -184,7 +220,7 @@ class Connection(asyncio.Protocol):
     def _end(self, why: bytes) -> None:
         self._counts.errors += 1
         self._transport.write(why)
-        self._transport.close()
+        self._close()
 
 
 class Door:
