@@ -9,7 +9,7 @@ some members of each group that they could be in.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 
 import numpy as np
 
@@ -36,10 +36,15 @@ def check_tree(table: Table, random: np.random.Generator) -> Generator[Sequence[
     asked: set[int] = set()
     for _ in range(MOST_ROUNDS):
         levels = list(find_levels(table.distances))
-        doubtful = (_misfits(table, levels) | _of_odd_size(levels)) - asked
+        misfits, odd = _misfits(table, levels), _of_odd_size(levels)
+        doubtful = (misfits | odd.keys()) - asked
         asked |= doubtful
         missing = table.missing(
-            [pair for rank in sorted(doubtful) for pair in _candidates(levels, rank, random)]
+            [
+                pair
+                for rank in sorted(doubtful)
+                for pair in _candidates(levels, rank, {} if rank in misfits else odd[rank], random)
+            ]
         )
         if not missing:
             break
@@ -61,18 +66,22 @@ def _sample(levels: Sequence[Ints], table: Table, random: np.random.Generator) -
     return pairs
 
 
-def _of_odd_size(levels: Sequence[Ints]) -> set[int]:
+def _of_odd_size(levels: Sequence[Ints]) -> dict[int, dict[int, Ints]]:
     """Ranks in groups that differ in size from nearly all groups of their level, or, where sizes differ, are
-    at most half as large as is usual.
+    at most half as large as is usual. For each the levels where all groups but few have one size, by their
+    number, and these few: what one of them lacks another one has.
     """
-    found: set[int] = set()
-    for labels in levels[1:]:
+    found: dict[int, dict[int, Ints]] = {}
+    for level, labels in enumerate(levels[1:], start=1):
         sizes = np.bincount(labels)[labels]
         odd = sizes != np.argmax(np.bincount(sizes))
+        few = {level: np.unique(labels[odd])}
         # So few may have another size than all others by mishap.
         if np.count_nonzero(odd) > LEAST_SHARE * len(labels):
             odd = 2 * sizes <= np.median(sizes)
-        found.update(np.flatnonzero(odd).tolist())
+            few = {}
+        for rank in np.flatnonzero(odd).tolist():
+            found.setdefault(rank, {}).update(few)
     return found
 
 
@@ -94,12 +103,17 @@ def _misfits(table: Table, levels: Sequence[Ints]) -> set[int]:
     return {int(a if share[a] >= share[b] else b) for a, b in zip(i[wrong], j[wrong], strict=True)}
 
 
-def _candidates(levels: Sequence[Ints], rank: int, random: np.random.Generator) -> list[Pair]:
-    """Pairs of a rank with members of all groups that are in a group with it."""
+def _candidates(
+    levels: Sequence[Ints], rank: int, only: Mapping[int, Ints], random: np.random.Generator
+) -> list[Pair]:
+    """Pairs of a rank with members of all groups that are in a group with it; of a level in `only` of those
+    groups.
+    """
     pairs = []
     around = np.full(len(levels[0]), True)
-    for labels in levels:
-        for group in np.unique(labels[around]):
+    for level, labels in enumerate(levels):
+        groups = np.unique(labels[around])
+        for group in np.intersect1d(groups, only[level]) if level in only else groups:
             others = random.permutation(np.setdiff1d(np.flatnonzero(labels == group), rank))[:FEW]
             pairs += [(rank, int(other)) for other in others]
         around = labels == labels[rank]

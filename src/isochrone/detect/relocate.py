@@ -12,6 +12,9 @@ from isochrone.detect.effects import group_medians
 from isochrone.detect.partitions import meeting_level
 from isochrone.detect.place_pairs import PlacePairs
 
+_MOST_CELLS = 1 << 22
+"""Of places and groups whose costs are known at the same time."""
+
 
 def relocate(pairs: PlacePairs, levels: Sequence[Ints]) -> list[Ints]:
     """The levels after every place has moved to the innermost group, and so to all around it, that it fits
@@ -48,15 +51,25 @@ def _move(path: Ints, first: Ints, second: Ints, log_s: Floats) -> Ints:
     off = [np.abs(log_s - median) for median in medians]
     # What all pairs would cost at the outermost level is the same wherever a place is. With each group that
     # it has in common with another place, that pair is of a level further in.
-    cost = np.zeros((n, len(members)))
-    for labels, inner, outer in zip(path[1:], off[1:], off, strict=False):
-        count = int(labels.max()) + 1
-        change = np.bincount(row * count + labels[column], np.tile(inner - outer, 2), minlength=n * count)
-        cost += change.reshape(n, count)[:, labels[members]]
-    best = np.argmin(cost, axis=1)
-    everyone = np.arange(n)
-    whole = np.bincount(row, np.tile(off[0], 2), minlength=n)
-    own, better = whole + cost[everyone, group], whole + cost[everyone, best]
+    order = np.argsort(row, kind="stable")
+    row, column, pair = row[order], column[order], order % len(first)
+    best, change, change_of_best = np.empty(n, np.int64), np.empty(n), np.empty(n)
+    some = max(1, _MOST_CELLS // len(members))
+    for begin in range(0, n, some):  # of all places at once there may be gigabytes
+        end = min(n, begin + some)
+        part = slice(*np.searchsorted(row, [begin, end]))
+        cost = np.zeros((end - begin, len(members)))
+        for labels, inner, outer in zip(path[1:], off[1:], off, strict=False):
+            count = int(labels.max()) + 1
+            cell = (row[part] - begin) * count + labels[column[part]]
+            changes = np.bincount(cell, (inner - outer)[pair[part]], minlength=len(cost) * count)
+            cost += changes.reshape(len(cost), count)[:, labels[members]]
+        here = np.arange(len(cost))
+        best[begin:end] = np.argmin(cost, axis=1)
+        change[begin:end] = cost[here, group[begin:end]]
+        change_of_best[begin:end] = cost[here, best[begin:end]]
+    whole = np.bincount(row, off[0][pair], minlength=n)
+    own, better = whole + change, whole + change_of_best
     gain = own - better
     gaining = np.flatnonzero(~np.isclose(own, better))
     # Partners that move at once may swap places for ever: one move for each group that is touched.

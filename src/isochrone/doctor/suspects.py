@@ -47,19 +47,30 @@ def suspects(residuals: Residuals, places: Sequence[Place], with_levels: bool) -
     if with_levels:
         for level in np.unique(residuals.level).tolist():
             yield Suspect("level", f"level {level}", (), np.flatnonzero(residuals.level == level))
+    inside, between = np.flatnonzero(a == b), np.flatnonzero(a != b)
+    ranks_of = _by_key(hosts, np.arange(len(hosts)), len(numbers))
+    inside_of = _by_key(a[inside], inside, len(numbers))
+    out_of = _by_key(np.concatenate([a[between], b[between]]), np.tile(between, 2), len(numbers))
     for name, host in numbers.items():
-        ranks = tuple(np.flatnonzero(hosts == host).tolist())
-        yield Suspect("node", f"node {name}, inside", ranks, np.flatnonzero((a == host) & (b == host)))
-        out = np.flatnonzero((a == host) != (b == host))
+        ranks = tuple(ranks_of[host].tolist())
+        yield Suspect("node", f"node {name}, inside", ranks, inside_of[host])
+        out = out_of[host]
         # Where only pairs with one other host were measured, they tell of the way to that one.
         if len(numbers) < 3 or len(np.unique(a[out] + b[out])) > 1:
             yield Suspect("cable", f"node {name}, to others", ranks, out)
     yield from _ways(hosts, list(numbers), a, b)
     yield from _uplinks(residuals, hosts)
+    ends = np.concatenate([residuals.first[inside], residuals.second[inside]])
+    pairs_of = _by_key(ends, np.tile(inside, 2), len(places))
     for rank, place in enumerate(places):
-        mine = (residuals.first == rank) | (residuals.second == rank)
         cpus = f", CPU {place.cpus}" if place.cpus is not None else ""
-        yield Suspect("rank", f"rank {rank}{_on(place.host)}{cpus}", (rank,), np.flatnonzero(mine & (a == b)))
+        yield Suspect("rank", f"rank {rank}{_on(place.host)}{cpus}", (rank,), pairs_of[rank])
+
+
+def _by_key(keys: Ints, values: Ints, count: int) -> list[Ints]:
+    """[key], the values that have it, ascending."""
+    order = np.lexsort((values, keys))
+    return np.split(values[order], np.searchsorted(keys[order], np.arange(1, count)))
 
 
 def pair(residuals: Residuals, places: Sequence[Place], index: int) -> Suspect:

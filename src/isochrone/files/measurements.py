@@ -156,9 +156,10 @@ class Measurements:
 
     def only(self, ranks: Sequence[int]) -> Measurements:
         """What was measured among some of the ranks, which are numbered anew in their order."""
-        number = np.full(self.ranks, -1)
-        number[list(ranks)] = np.arange(len(ranks))
-        first, second = number[self.first], number[self.second]
+        of_rank = np.full(self.ranks, -1)
+        of_rank[list(ranks)] = np.arange(len(ranks))
+        first, second = of_rank[self.first], of_rank[self.second]
+        number = of_rank.tolist()
         within = np.flatnonzero((first >= 0) & (second >= 0))
         chosen = within[last_of_each(first[within], second[within], len(ranks))]
         first, second = first[chosen], second[chosen]
@@ -168,14 +169,16 @@ class Measurements:
             first=np.minimum(first, second),
             second=np.maximum(first, second),
             parameters={
-                (int(number[a]), int(number[b])): replace(
-                    each, sender=int(number[a]), receiver=int(number[b])
-                )
+                (number[a], number[b]): replace(each, sender=number[a], receiver=number[b])
                 for (a, b), each in self.parameters.items()
                 if number[a] >= 0 and number[b] >= 0
             },
             streams=(),
-            alone={},
+            alone={
+                (min(number[a], number[b]), max(number[a], number[b])): times_s
+                for (a, b), times_s in self.alone.items()
+                if number[a] >= 0 and number[b] >= 0
+            },
         )
 
     def only_pairs(self, pairs: Sequence[Pair]) -> Measurements:

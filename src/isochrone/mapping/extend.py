@@ -96,6 +96,7 @@ def _extended_rows(rows: Rows, grid: Sequence[int], larger: Sequence[int]) -> Ro
     kinds, kind = np.unique(np.stack(key_parts), axis=1, return_inverse=True)
     of_kinds = [np.flatnonzero(kind.reshape(-1) == number) for number in range(kinds.shape[1])]
     steps_of_kinds = [_steps_of_kind(source[:, here], target[:, here], grid, larger) for here in of_kinds]
+    _refuse_all_to_all(kinds, steps_of_kinds, grid, larger)
     _check_count(sum(steps.count for steps in steps_of_kinds))
     made: list[Rows] = []
     for number, (here, steps) in enumerate(zip(of_kinds, steps_of_kinds, strict=True)):
@@ -114,6 +115,25 @@ def _extended_rows(rows: Rows, grid: Sequence[int], larger: Sequence[int]) -> Ro
     return Rows(
         *(np.concatenate([getattr(each, name) for each in made]) for name in Rows.__dataclass_fields__)
     )
+
+
+def _refuse_all_to_all(
+    kinds: Whole, steps_of_kinds: Sequence[_Steps], grid: Sequence[int], larger: Sequence[int]
+) -> None:
+    """Where ranks send around an axis by every step that there is, they may send to all along it, or to those
+    that are near. Around three ranks that is what neighbours are.
+    """
+    row = 3  # behind name, phase and size
+    for axis, (length, new) in enumerate(zip(grid, larger, strict=True)):
+        if new > length > _FEWEST:
+            others = np.delete(kinds, row, axis=0)
+            steps_to: dict[bytes, set[int]] = {}
+            for number, steps in enumerate(steps_of_kinds):
+                if steps.steps[axis] and len(steps.ranges[axis]) == new:
+                    steps_to.setdefault(others[:, number].tobytes(), set()).add(steps.steps[axis])
+            if any(len(steps) == length - 1 for steps in steps_to.values()):
+                raise _untold(f"ranks send to all others along axis {axis + 1}, or to those that are near")
+        row += 1 if new > length else 2
 
 
 def _check_count(count: int) -> None:
