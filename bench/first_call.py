@@ -51,7 +51,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         said = ("", "", "") if theirs is None else (str(theirs[0]), "0", str(theirs[1]))
         lines.append(
             f"| {row['leaders']} | {row['ranks']} | {places:.3f} | {plan:.3f} | {schedule:.3f} | {laid:.3f} "
-            f"| {first_call_s(row) * 1e3:.2f} | 0 | {other:.3f} | {other_laid:.3f} | {' | '.join(said)} |"
+            f"| {first_call_s(row) * 1e3:.2f} | kept | {other:.3f} | {other_laid:.3f} | {' | '.join(said)} |"
         )
     return lines
 

@@ -126,9 +126,9 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         of = {row["size_bytes"]: row for row in rows if (row["system"], row["ranks"]) == (system, ranks)}
         speedups = {size: max(1.0, row["native_s"] / row["best_s"]) for size, row in of.items()}
         cells = [f"{speedups[size]:.2f}" if size in speedups else "" for size in sizes]
-        mean = geometric_mean(list(speedups.values()))
+        mean = f"{geometric_mean(list(speedups.values())):.2f}" if len(speedups) > 1 else ""
         lines.append(
-            f"| {system} | {ranks} | {' | '.join(cells)} | {mean:.2f} | {THEIRS.get((system, ranks), '')} |"
+            f"| {system} | {ranks} | {' | '.join(cells)} | {mean} | {THEIRS.get((system, ranks), '')} |"
         )
     return lines
 

@@ -46,6 +46,7 @@ from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import grids
 from isochrone.tune.forms import Form, dividing_levels, level_algorithms, segments_for
 from isochrone.tune.layout import layout_of
+from isochrone.units import format_bytes
 
 MODEL_FIRST = 8
 SIMULATED = 16
@@ -237,6 +238,39 @@ def table(result: dict[str, Any]) -> list[str]:
     return lines
 
 
+def summary(results: Sequence[dict[str, Any]]) -> list[str]:
+    """A line of Markdown for each place."""
+    lines = [
+        "| place | ranks | recipes of all sizes | calls of the tuning | of the search | "
+        "seconds of the tuning | of the search | mean loss | greatest loss | loss of the model's first 8 | "
+        "rank correlation | plan over the library's own | best over it |",
+        "| --- |" + " ---: |" * 12,
+    ]
+    for result in results:
+        rows = result["cases"]
+        losses, first = (
+            geometric_mean([1 + row[name] for row in rows]) - 1 for name in ("loss", "best_of_first_loss")
+        )
+        most = max(rows, key=lambda row: row["loss"])
+        ranks = [row["rank_correlation"] for row in rows if row["rank_correlation"] is not None]
+        gains = [
+            geometric_mean([row["native_s"] / row[name] for row in rows]) for name in ("chosen_s", "best_s")
+        ]
+        # A simulated program's clock is not the user's.
+        seconds = [
+            "" if "simulated" in result["target"] else f"{result[name]['elapsed_s']:.0f}"
+            for name in ("tuning", "search")
+        ]
+        lines.append(
+            f"| {result['target'].split(', 16 ranks')[0].removeprefix('lab ')} | {result['ranks']} | "
+            f"{result['space']:,} | {result['tuning']['calls']:,} | {result['search']['calls']:,} | "
+            f"{seconds[0]} | {seconds[1]} | {losses:.1%} | {most['loss']:.1%} "
+            f"({most['collective']}, {format_bytes(most['size_bytes'])}) | {first:.1%} | "
+            f"{min(ranks):.2f} to {max(ranks):.2f} | {gains[0]:.2f} | {gains[1]:.2f} |"
+        )
+    return lines
+
+
 def main() -> None:
     """Reads the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -265,8 +299,10 @@ def main() -> None:
             row = compared(target, options, given.space, repetitions, Path(folder))
         others = [other for other in read_rows(given.result) if other["target"] != row["target"]]
         write_rows(given.result, {"command": "bench/tuning.py"}, [*others, row])
-    for row in read_rows(given.result):
+    rows = read_rows(given.result)
+    for row in rows:
         print("\n".join([*table(row), ""]))
+    print("\n".join(summary(rows)))
 
 
 if __name__ == "__main__":

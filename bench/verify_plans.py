@@ -8,10 +8,10 @@ Usage: verify_plans.py RESULT.json SURVEY [--sizes BYTES,...] [--launches N] -- 
 SURVEY is the folder of a survey, TARGET what `isochrone survey` was given to say where: --lab two-racks --mpi
 mpich. The library is told what the survey's library.json says. In each launch the plan and the library's own
 run in turn, from root 0, at sizes that the plan was tuned at and at some between. A plan is slower where the
-whole 95 % interval of its speedup is below 1 in every launch. Since that asks for much, the table also says in
-how many cases the median was below 1 in every launch, and how low the middle one of the launches was at worst.
-Where plan and library are equal, one case of eight is so of three launches, by chance. What RESULT.json has of
-a survey is replaced.
+whole 95 % interval of its speedup is below 1 in every launch. Since that asks for much, the table also says
+in how many cases the median was below 1 in every launch, and how low the middle one of the launches was at
+worst. Where plan and library are equal, one case of eight is so of three launches, by chance. What
+RESULT.json has of a survey is replaced.
 """
 
 from __future__ import annotations

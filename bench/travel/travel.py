@@ -238,7 +238,8 @@ def simulated(wanted: argparse.Namespace, folder: Path) -> None:
                     # Trials keep the fastest.
                     "travelled": max(1.0, speedup) if basis == "predicted" else speedup,
                     "own": once["native"] / once[best],
-                    "slower": basis != "predicted" and speedup < 1,
+                    # A predicted recipe that is slower does not stay.
+                    "slower": None if basis == "predicted" else speedup < 1,
                 }
             )
         add(wanted, {"where": where, "nodes": nodes, "per_node": ranks, "accuracy": right, "kinds": kinds})
@@ -263,10 +264,11 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         pairs = [f"{kind['travelled']:.2f} / {kind['own']:.2f}" for kind in kinds]
         means = [geometric_mean([kind[way] for kind in kinds]) for way in ("travelled", "own")]
         share = kept(kinds)
+        told = [kind["slower"] for kind in kinds if kind.get("basis") != "predicted"]
         lines.append(
             f"| {row['where']} | {row['nodes']}x{row['per_node']} | {' | '.join(pairs)} | "
             f"{means[0]:.2f} / {means[1]:.2f} | {'-' if share is None else f'{share:.0%}'} | "
-            f"{sum(kind['slower'] for kind in kinds)} |"
+            f"{sum(told) if told else '-'} |"
         )
     return lines
 

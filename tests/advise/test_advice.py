@@ -76,7 +76,9 @@ def test_between_two_shapes_their_rules_say_what_is_saved(tmp_path: Path, recipe
         for count, gain in gains.items()
     ]
     plan = write(tmp_path / "plan", of, rules)
-    found = replace(profile(row(seconds=4.0)), places=ranks[:6], groups=(tuple(range(6)),), rank_s=(10.0,) * 6)
+    found = replace(
+        profile(row(seconds=4.0)), places=ranks[:6], groups=(tuple(range(6)),), rank_s=(10.0,) * 6
+    )
     found = replace(found, collectives_s=(4.0,) * 6, waiting_s=(0.0,) * 6)
     (kind,) = advice(found, read_plan(plan / "plan.json"), read_topology(plan / "topology.json")).kinds
     assert (kind.gain.source, kind.gain.recipe) == ("interpolated", recipe)

@@ -12,9 +12,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import isochrone
-from isochrone.cli.main import app, main
+from isochrone.cli.main import Commands, app, main
 from isochrone.cli.target import TargetOptions, open_target
 from isochrone.errors import GateError, IsochroneError, UsageError
 
@@ -291,3 +292,15 @@ sys.exit(main.main([]))
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "isochrone: stopped by SIGINT\n")
+
+
+def test_no_option_takes_what_is_not_a_number() -> None:
+    # Some versions of Typer take one for a number of any range.
+    commands = Commands()
+
+    @commands.command()
+    def share(of: float = typer.Option(0.0, "--of")) -> None:
+        raise AssertionError(of)
+
+    with pytest.raises(UsageError, match="--of: nan is no number"):
+        commands(args=["--of", "nan"], standalone_mode=False)

@@ -24,6 +24,10 @@ Ca 1 "H-0000000000000010" # "n0 HCA-1"
 Ca 1 "H-0000000000000020" # "n1 HCA-1"
 [1](21) "S-0000000000000001"[2] # lid 3 lmc 0 "leaf" lid 1 4xSDR
 """
+LINKS = """Switch: 0x0000000000000001 leaf:
+   1  1[  ] ==( 4X          2.5 Gbps Active/  LinkUp)==>   2   1[  ] "n0 HCA-1" ( )
+   1  2[  ] ==( 4X          2.5 Gbps Active/  LinkUp)==>   3   1[  ] "n1 HCA-1" ( )
+"""
 TABLES = """Unicast lids [0x0-0x3] of switch Lid 1 guid 0x0000000000000001 (leaf):
 0x0002 001 : (Channel Adapter portguid 0x0000000000000011: 'n0 HCA-1')
 0x0003 002 : (Channel Adapter portguid 0x0000000000000021: 'n1 HCA-1')
@@ -36,7 +40,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Programs that print a fabric of two hosts."""
     folder = tmp_path / "tools"
     folder.mkdir()
-    for name, text in (("ibnetdiscover", NET), ("iblinkinfo", ""), ("dump_fts", TABLES)):
+    for name, text in (("ibnetdiscover", NET), ("iblinkinfo", LINKS), ("dump_fts", TABLES)):
         (folder / f"{name}.txt").write_text(text)
         (folder / name).write_text(f"#!/bin/sh\ncat {folder}/{name}.txt\n")
         (folder / name).chmod(0o755)
@@ -93,7 +97,9 @@ def test_a_dump_that_settled_is_made_again_after_a_change_alone(tmp_path: Path) 
     assert len(dumps) == 1
 
 
-def test_a_damaged_manifest_is_replaced(tools: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_manifest_is_replaced(
+    tools: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     folder = tmp_path / "dumps"
     first, _ = dump(folder, 10)
     assert first.generation == 1

@@ -135,7 +135,9 @@ def test_hosts_with_several_adapters_and_ports(tmp_path: Path) -> None:
     assert routes.vertex(f"0x{second + 1:016x}") == routes.vertex(f"0x{second:x}")
 
 
-@pytest.mark.parametrize("device", ["mlx5_0", "HCA-1", "ibp59s0", "ibs2", "ibx0002c90300a1b2c3", "qib0", "opap1s0"])
+@pytest.mark.parametrize(
+    "device", ["mlx5_0", "HCA-1", "ibp59s0", "ibs2", "ibx0002c90300a1b2c3", "qib0", "opap1s0"]
+)
 def test_hosts_stand_before_devices_whatever_names_them(device: str) -> None:
     node = Node(1, "adapter", f"node-7 {device}", 1)
     assert (node.host, node.device) == ("node-7", device)

@@ -122,7 +122,9 @@ def test_steps_that_talk_with_their_program_refuse_what_is_in_the_way(
         forbid_streams(read_launch_line(["launch", *words.split()]))
 
 
-@pytest.mark.parametrize(("kind", "words"), [("hydra", "-n 4 -env l 3"), ("slurm", "-n 4 --label-not"), ("openmpi4", "-n 4 -x l")])
+@pytest.mark.parametrize(
+    ("kind", "words"), [("hydra", "-n 4 -env l 3"), ("slurm", "-n 4 --label-not"), ("openmpi4", "-n 4 -x l")]
+)
 def test_other_options_leave_the_streams_of_ranks_alone(
     launcher: MakeLauncher, kind: str, words: str
 ) -> None:

@@ -112,7 +112,7 @@ def test_the_input_of_a_program_stays_open_until_it_has_ended() -> None:
 
 def test_a_program_that_ends_well_before_it_was_told_all_has_failed() -> None:
     # As where the launcher gives its ranks no standard input.
-    with pytest.raises(IsochroneError, match="before it was told all .*standard input"):
+    with pytest.raises(IsochroneError, match=r"before it was told all .*standard input"):
         run_program(_shell("echo '{}'"), "isochrone-probe", {}, lambda channel: _answers(channel, 2))
     run_program(_shell("echo '{}'; echo '{}'"), "isochrone-probe", {}, lambda channel: _answers(channel, 2))
 

@@ -44,7 +44,18 @@ from isochrone.cli import map as map_cli
 from isochrone.cli.options import WithProgram
 from isochrone.errors import IsochroneError, UsageError
 
-app = typer.Typer(
+
+class Commands(typer.Typer):
+    """All commands, none of which takes what is not a number for one."""
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        """Runs a command line."""
+        command = typer.main.get_command(self)
+        _refuse_nan(command)
+        return command(*args, **settings)
+
+
+app = Commands(
     name="isochrone",
     help="Maps a cluster by timing messages, and makes unmodified MPI programs follow the map.",
     add_completion=True,
@@ -132,9 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, stop)
     try:
         words = None if arguments is None else list(arguments)
-        command = typer.main.get_command(app)
-        _refuse_nan(command)
-        result = command(args=words, prog_name="isochrone", standalone_mode=False)
+        result = app(args=words, prog_name="isochrone", standalone_mode=False)
         sys.stdout.flush()
     except _Stopped as stopped:
         return _say_stopped(stopped, stopped)
@@ -164,8 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse_nan(command: Any) -> None:
-    """Has a command, and all commands in it, refuse options that are not a number: Typer takes one for a number
-    of any range.
+    """Has a command, and all commands in it, refuse what is not a number: Typer takes one for a number of any
+    range.
     """
     for each in getattr(command, "commands", {}).values():
         _refuse_nan(each)

@@ -118,8 +118,8 @@ def dump(
 
 
 def _before(folder: Path) -> tuple[int, Sequence[str]]:
-    """The last generation that a folder may hold, 0 for none, and its files. A manifest that is damaged is to be
-    replaced: nobody else would.
+    """The last generation that a folder may hold, 0 for none, and its files. A manifest that is damaged is to
+    be replaced: nobody else would.
     """
     try:
         before = read_manifest(folder)

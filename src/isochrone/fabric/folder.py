@@ -90,7 +90,9 @@ def _read(path: Path, manifest: Manifest | None) -> Fabric:
             kind.read(data, str(file), fabric)
     fabric.remarks += [*alike(fabric), *untold(fabric)]
     if manifest is not None and not manifest.settled:
-        fabric.remarks.append(f"{path}: the fabric changed while it was dumped; tables may not fit the cables")
+        fabric.remarks.append(
+            f"{path}: the fabric changed while it was dumped; tables may not fit the cables"
+        )
     return fabric
 
 

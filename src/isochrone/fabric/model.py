@@ -33,7 +33,8 @@ _MOST_ENTRIES = 1 << 29
 # "node-7 HCA-1", "node-7 mlx5_0", "node-7 hfi1_0": the host's name stands before the device's. rdma-core also
 # names devices by their place on the bus, "ibp59s0", and some drivers number them: "qib0".
 _DEVICE = re.compile(
-    r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+|(?:qib|ipath)\d+|(?:ib|opa)[psox][0-9a-f][0-9a-z]*", re.IGNORECASE
+    r"(?:HCA|TCA)-\d+|[a-z][a-z0-9]*_\d+|ib\d+|(?:qib|ipath)\d+|(?:ib|opa)[psox][0-9a-f][0-9a-z]*",
+    re.IGNORECASE,
 )
 # Switches with a unit that reduces (SHARP) show it as an adapter behind one of their ports.
 _AGGREGATION = re.compile(r"aggregation node", re.IGNORECASE)

@@ -202,7 +202,18 @@ def runs_here(line: LaunchLine) -> bool:
     )
     if line.family is Family.SLURM or any(name in os.environ for name in lists):
         return False
-    hosts = {"f", "H", "host", "hosts", "hostfile", "machinefile", "default-hostfile", "add-host", "add-hostfile", "dvm"}
+    hosts = {
+        "f",
+        "H",
+        "host",
+        "hosts",
+        "hostfile",
+        "machinefile",
+        "default-hostfile",
+        "add-host",
+        "add-hostfile",
+        "dvm",
+    }
     return not any(option[0].lstrip("-") in hosts for option in line.options())
 
 
@@ -228,8 +239,8 @@ _OF_STREAMS = {
 
 
 def forbid_streams(line: LaunchLine) -> None:
-    """Checks that a launch line leaves the ranks' standard streams as they are, for steps that talk with their
-    own programs.
+    """Checks that a launch line leaves the ranks' standard streams as they are, for steps that talk with
+    their own programs.
 
     Raises:
         UsageError: when it does not.
@@ -242,7 +253,7 @@ def forbid_streams(line: LaunchLine) -> None:
             name = name[:1]
         if name in names:
             raise UsageError(
-                "it labels or redirects what ranks read or write, by which this step talks with its own program",
+                "it labels or redirects what ranks read or write, by which this step talks with its program",
                 " ".join(option),
                 "leave it away",
             )

@@ -86,7 +86,8 @@ def run_program(
         talk: talks with the program over its standard input and output while it runs.
 
     Raises:
-        IsochroneError: when it cannot be started, does not exit with 0, or does so before it was told the end.
+        IsochroneError: when it cannot be started, does not exit with 0, or does so before it was told the
+            end.
     """
     with part("") as progress, tempfile.TemporaryFile() as output:
         environment = {**os.environ, **environment}

@@ -13,9 +13,9 @@ from isochrone.launch.launcher import (
     forbid_program,
     forbid_streams,
     is_oversubscribed,
-    runs_here,
     launch_environment,
     read_launch_line,
+    runs_here,
 )
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.options import Family
@@ -35,8 +35,8 @@ class Target(Protocol):
         name: for people, such as ``mpiexec -n 4``.
         simulated: whether its clock is simulated.
         exact: whether times have no noise, so that one repetition tells all.
-        cores: of the one machine that all ranks share; None where there are several, or each rank has a core of
-            its own.
+        cores: of the one machine that all ranks share; None where there are several, or each rank has a core
+            of its own.
         truth: level name to group label of each rank, where it is known.
         rank_count: how many ranks it starts; None where it leaves that to its launcher.
         identity: what times depend on here beside the name; a text that is alike in each run.

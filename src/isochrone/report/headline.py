@@ -231,11 +231,11 @@ def oversubscription_sentence(facts: Facts) -> str | None:
         return None
     cores = facts.survey.cores if facts.survey else None
     shared = (
-        "Ranks shared cores" if cores is None else f"{counted(facts.rank_count, 'rank')} shared {counted(cores, 'core')}"
+        "Ranks shared cores"
+        if cores is None
+        else f"{counted(facts.rank_count, 'rank')} shared {counted(cores, 'core')}"
     )
-    return (
-        f"{shared}: times include waiting for a core, and say little about runs with a core for each rank."
-    )
+    return f"{shared}: times include waiting for a core, and say little about runs with a core for each rank."
 
 
 def unmeasured_words(facts: Facts) -> str | None:

@@ -122,7 +122,8 @@ def _function(material: Material, name: str) -> str:
     ]
     if len(distinct) > 1:
         numbers = ", ".join(str(number_of[shape]) for shape in shapes)
-        lines.append(f"    static const unsigned {'char' if len(distinct) <= 256 else 'int'} shape[{len(shapes)}] = {{{numbers}}};")
+        kind = "char" if len(distinct) <= 256 else "int"
+        lines.append(f"    static const unsigned {kind} shape[{len(shapes)}] = {{{numbers}}};")
     lines += [
         f"    if (ranks != {material.ranks} || root < 0 || root >= ranks)",
         f'        return "{NATIVE}";',
