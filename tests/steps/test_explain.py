@@ -202,7 +202,7 @@ def test_the_command_prints_text_or_json(plan: Path, capsys: pytest.CaptureFixtu
     assert main(line) == 0
     out = capsys.readouterr().out
     assert f"runs:  {RECIPE}\n" in out
-    assert "2.00x [1.90, 2.10] from 20 repetitions\n" in out
+    assert "2.00x (95 % interval 1.90 to 2.10) from 20 repetitions\n" in out
     assert main([*line, "--nodes", "3", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["ranks"], document["recipe"], document["unseen_hosts"]) == (12, "native", 1)

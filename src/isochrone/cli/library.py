@@ -64,7 +64,7 @@ def tune(
         low, high = rule.evidence.speedup_ci
         typer.echo(
             f"{rule.collective}  {rule.min_bytes}-{rule.max_bytes} B  {rule.algorithm}  "
-            f"{rule.evidence.speedup:.2f}x [{low:.2f}, {high:.2f}]"
+            f"{rule.evidence.speedup:.2f}x (95 % interval {low:.2f} to {high:.2f})"
         )
     rest = len(tuning.rules) - len(tuning.told())
     if rest:

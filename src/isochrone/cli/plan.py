@@ -70,7 +70,7 @@ def _lines(found: Explanation) -> list[str]:
         lines.append(
             f"rule:  {describe_range(found.rule.min_bytes, found.rule.max_bytes)}; "
             f"{format_time(found.rule.evidence.recipe_s)}, {found.rule.evidence.speedup:.2f}x "
-            f"[{low:.2f}, {high:.2f}] from {number_of(found.rule.evidence.repetitions, 'repetition')}"
+            f"({found.rule.interval} {low:.2f} to {high:.2f}) from {number_of(found.rule.evidence.repetitions, 'repetition')}"
         )
     if found.trials is None:
         lines.append("trial: a program tries some in its own calls; to price them here takes too long")

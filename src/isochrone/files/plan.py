@@ -53,6 +53,11 @@ class Rule(Form, frozen=True):
         Meta(description="Of the ranks over the groups: block, cyclic, or a digest. Missing: any."),
     ] = None
 
+    @property
+    def interval(self) -> str:
+        """What the interval of its speedup is: the sign test's of live rounds, else of medians."""
+        return "97 % interval" if self.basis == "live" else "95 % interval"
+
 
 class PlannedTopology(TopologyFileReference, frozen=True):
     """The topology that the plan was made for."""

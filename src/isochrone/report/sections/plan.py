@@ -97,7 +97,8 @@ def _evidence(rule: Rule) -> str:
         "" if evidence.predicted_s is None else f"; the model predicted {format_time(evidence.predicted_s)}"
     )
     return (
-        f" {format_ratio(evidence.speedup)} [{low:.2f}–{high:.2f}] faster than the library's own: "
+        f" {format_ratio(evidence.speedup)} faster than the library's own "
+        f"({rule.interval} {low:.2f}–{high:.2f}): "
         f"{format_time(evidence.recipe_s)} in place of {format_time(evidence.native_s)}, "
         f"{number_of(evidence.repetitions, 'repetition')}{predicted}."
     )
