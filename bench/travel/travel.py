@@ -36,6 +36,7 @@ from result_rows import read_rows, write_rows
 from isochrone import _core
 from isochrone.files import BenchKey, Case, Plan, provenance, read_topology
 from isochrone.lab.target import LabTarget, Ranks, open_lab
+from isochrone.launch.library import MpiLibrary
 from isochrone.launch.preload import settings_for
 from isochrone.launch.registry import find_library
 from isochrone.launch.target import Target
@@ -123,10 +124,7 @@ def in_lab(wanted: argparse.Namespace, folder: Path) -> None:
     left = missing(wanted, where, 2)
     if not left:
         return
-    program = folder / "calls"
-    source = Path(__file__).parent / "calls.c"
-    environment = os.environ | library.environment
-    subprocess.run([library.mpicc, "-O2", "-o", program, source], check=True, env=environment)
+    program = compiled(library, folder)
     with open_lab(wanted.name) as lab:
         whole = LabTarget(lab, library, Ranks.on(lab.network, None, 2, "block", 1))
         surveyed(whole, folder / "whole", wanted.budget)
@@ -135,24 +133,42 @@ def in_lab(wanted: argparse.Namespace, folder: Path) -> None:
             own = folder / f"{nodes}x{per_node}"
             _, right = surveyed(target, own, wanted.budget)
             ways = {"native": None, "travelled": folder / "whole", "own": own}
-            took: dict[str, list[dict[tuple[str, int], list[float]]]] = {way: [] for way in ways}
-            for _ in range(wanted.launches):
-                for way, survey in ways.items():
-                    took[way].append(launched(target, program, survey, wanted.calls))
+            variables = {
+                way: settings_for(library, survey / "plan.json", [str(program)]) if survey else {}
+                for way, survey in ways.items()
+            }
+            took = in_turn(target, program, variables, wanted)
             add(
                 wanted,
                 {"where": where, "nodes": nodes, "per_node": per_node, "accuracy": right} | lab_row(took),
             )
 
 
+def compiled(library: MpiLibrary, folder: Path) -> Path:
+    """The program of calls for a library."""
+    program = folder / "calls"
+    source = Path(__file__).parent / "calls.c"
+    environment = os.environ | library.environment
+    subprocess.run([library.mpicc, "-O2", "-o", program, source], check=True, env=environment)
+    return program
+
+
+def in_turn(
+    target: LabTarget, program: Path, ways: Mapping[str, Mapping[str, str]], wanted: argparse.Namespace
+) -> dict[str, list[dict[tuple[str, int], list[float]]]]:
+    """[way][launch], what calls took with the variables of each way, which run in turn."""
+    took: dict[str, list[dict[tuple[str, int], list[float]]]] = {way: [] for way in ways}
+    for _ in range(wanted.launches):
+        for way, variables in ways.items():
+            took[way].append(launched(target, program, variables, wanted.calls))
+    return took
+
+
 def launched(
-    target: LabTarget, program: Path, survey: Path | None, calls: int
+    target: LabTarget, program: Path, variables: Mapping[str, str], calls: int
 ) -> dict[tuple[str, int], list[float]]:
     """Seconds of each call, by collective and size."""
     words = [str(word) for name, size in KINDS for word in (name, size, calls)]
-    variables: Mapping[str, str] = {}
-    if survey is not None:
-        variables = settings_for(target.library, survey / "plan.json", [str(program)])
     with target.launching(variables) as launch:
         line = target.command(launch.line([str(program), *words]))
         found = subprocess.run(
@@ -171,7 +187,7 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
         for way, launches in took.items():
             medians[way] = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in launches]
             whole[way] = [sum(each[kind]) for each in launches]
-        speedups = {way: ratio_ci(medians["native"], medians[way]) for way in ("travelled", "own")}
+        speedups = {way: ratio_ci(medians["native"], each) for way, each in medians.items() if way != "native"}
         kinds.append(
             {
                 "collective": kind[0],
@@ -179,7 +195,12 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
                 "launches_s": medians,
                 "all_calls": {way: ratio_ci(whole["native"], whole[way]).estimate for way in speedups},
                 **{way: speedup.estimate for way, speedup in speedups.items()},
-                "slower": speedups["travelled"].high < 1 and speedups["travelled"].confidence >= CONFIDENCE,
+                "intervals": {way: [speedup.low, speedup.high] for way, speedup in speedups.items()},
+                "slower": any(
+                    speedup.high < 1 and speedup.confidence >= CONFIDENCE
+                    for way, speedup in speedups.items()
+                    if way != "own"
+                ),
             }
         )
     return {"kinds": kinds}
