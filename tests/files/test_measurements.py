@@ -240,6 +240,15 @@ def test_some_of_the_ranks_pairs_and_sizes_are_as_if_only_these_had_been_measure
     assert np.isnan(rows[1]).all()
 
 
+def test_what_was_measured_alone_is_kept_of_some_of_the_ranks(write):
+    lines = [*PAIRS, pair(0, 1, 5e-7, alone=True), pair(1, 2, 6e-7, alone=True)]
+    whole = read_measurements(write(HEADER, *lines, END))
+    turned = whole.only([2, 1])
+    assert {key: times_s.tolist() for key, times_s in turned.alone.items()} == {
+        (0, 1): whole.alone[1, 2].tolist()
+    }
+
+
 @pytest.mark.parametrize("content", ["", "\n\n", "{", "[]", "null", '{"isochrone":', "[" * 100_000])
 def test_a_file_without_a_header_is_refused_in_one_line(tmp_path, content):
     path = tmp_path / "measurements.jsonl"

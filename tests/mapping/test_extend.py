@@ -109,6 +109,20 @@ def test_a_regular_program_is_extended_to_what_it_is_on_the_larger_grid(data: st
     assert told(extended(small, grid, larger)) == told(large)
 
 
+@pytest.mark.parametrize("length", [5, 7])
+def test_all_to_alls_are_no_neighbours(length: int) -> None:
+    others = [((step,), 10) for step in range(1, length)]
+    with pytest.raises(IsochroneError, match="all others along axis 1"):
+        extended(recorded((length,), others, (True,)), (length,), (2 * length,))
+    rows = [((0, step), 10) for step in range(1, length)]
+    with pytest.raises(IsochroneError, match="all others along axis 2"):
+        extended(recorded((3, length), rows, (False, True)), (3, length), (3, length + 1))
+    # Along an axis that stays as it is all may be sent to, and near ones where the axis has a border.
+    extended(recorded((3, length), rows, (False, True)), (3, length), (6, length))
+    near = [((step,), 10) for step in (-2, -1, 1, 2)]
+    extended(recorded((length,), near, (False,)), (length,), (2 * length,))
+
+
 def test_what_does_not_tell_how_it_grows_is_refused() -> None:
     ring = recorded((6,), [((1,), 10)], (True,))
     extended(ring, (6,), (12,))
