@@ -104,14 +104,20 @@ static void persistent(void) {
 }
 #endif
 
-/* Nothing larger than a page is to be had any more, and of those a few. */
+/* Nothing larger than a page is to be had any more, and of those a few. What the MPI library needs for messages
+ * it takes before: else it would end the program where it finds no memory for one that comes early. */
 static void full(void) {
-    enum { SIZE = 4096, SIZES = 16, HOLES = 256 };
+    enum { SIZE = 4096, SIZES = 16, HOLES = 256, EARLY = 64 };
     static char data[1 << SIZES];
     for (int root = 0; root < ranks; root++) {
         for (int i = 0; i < SIZES; i++) MPI_Bcast(data, 1 << i, MPI_CHAR, root, MPI_COMM_WORLD);
     }
+    for (int i = 0; rank != 1 && i < EARLY; i++) MPI_Send(data, 1, MPI_CHAR, 1, i, MPI_COMM_WORLD);
     if (rank != 1) return;
+    for (int from = 0; from < ranks; from++) {
+        for (int i = EARLY - 1; from != 1 && i >= 0; i--)
+            MPI_Recv(data, 1, MPI_CHAR, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
     long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL || fscanf(file, "%ld", &pages) != 1) abort();
