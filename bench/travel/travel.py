@@ -187,7 +187,9 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
         for way, launches in took.items():
             medians[way] = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in launches]
             whole[way] = [sum(each[kind]) for each in launches]
-        speedups = {way: ratio_ci(medians["native"], each) for way, each in medians.items() if way != "native"}
+        speedups = {
+            way: ratio_ci(medians["native"], each) for way, each in medians.items() if way != "native"
+        }
         kinds.append(
             {
                 "collective": kind[0],

@@ -63,6 +63,16 @@ def test_a_thousand_ranks_take_a_twentieth_of_the_pairs(make_machine):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5, 65, 200])
 @pytest.mark.parametrize("noise", [{}, NOISY], ids=["exact", "noisy"])
+def test_ranks_that_are_all_alike_are_one_group(make_machine, ranks, noise):
+    machine = make_machine((ranks,), (1.5 * US,), **noise)
+    levels, table = machine.found(None)
+    if ranks == 1:
+        assert len(table.measured) == 0
+        return
+    assert [len(np.unique(labels)) for labels in levels] == [1]
+    assert ranks < 200 or share(table) < 0.2
+
+
 @pytest.mark.parametrize("blind", [False, True], ids=["hints", "blind"])
 def test_hosts_of_two_sizes_are_not_all_measured_with_each_other(make_machine, blind):
     def measured(hosts, ranks):
@@ -75,16 +85,6 @@ def test_hosts_of_two_sizes_are_not_all_measured_with_each_other(make_machine, b
     alike = measured(range(704), [16] * 44)
     two = measured(range(700), [16] * 40 + [12] * 5)
     assert two < 1.3 * alike
-
-
-def test_ranks_that_are_all_alike_are_one_group(make_machine, ranks, noise):
-    machine = make_machine((ranks,), (1.5 * US,), **noise)
-    levels, table = machine.found(None)
-    if ranks == 1:
-        assert len(table.measured) == 0
-        return
-    assert [len(np.unique(labels)) for labels in levels] == [1]
-    assert ranks < 200 or share(table) < 0.2
 
 
 def test_wrong_host_names_mislead_nobody(make_machine):

@@ -104,8 +104,15 @@ static void persistent(void) {
 }
 #endif
 
+/* A stack that has grown needs no memory to be so large again. */
+static void grow_stack(void) {
+    volatile char room[1 << 20];
+    for (size_t i = 0; i < sizeof room; i += 1024) room[i] = 0;
+}
+
 /* Nothing larger than a page is to be had any more, and of those a few. What the MPI library needs for messages
- * it takes before: else it would end the program where it finds no memory for one that comes early. */
+ * it takes before, and so does the stack: else the program would end where there is no memory for a message that
+ * comes early, or for a call within a call. */
 static void full(void) {
     enum { SIZE = 4096, SIZES = 16, HOLES = 256, EARLY = 64 };
     static char data[1 << SIZES];
@@ -114,6 +121,7 @@ static void full(void) {
     }
     for (int i = 0; rank != 1 && i < EARLY; i++) MPI_Send(data, 1, MPI_CHAR, 1, i, MPI_COMM_WORLD);
     if (rank != 1) return;
+    grow_stack();
     for (int from = 0; from < ranks; from++) {
         for (int i = EARLY - 1; from != 1 && i >= 0; i--)
             MPI_Recv(data, 1, MPI_CHAR, from, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
