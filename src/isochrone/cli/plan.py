@@ -66,11 +66,13 @@ def _lines(found: Explanation) -> list[str]:
     if found.basis != "none":
         lines.append(f"known: {found.basis}")
     if found.rule is not None:
-        low, high = found.rule.evidence.speedup_ci
+        evidence = found.rule.evidence
+        low, high = evidence.speedup_ci
         lines.append(
             f"rule:  {describe_range(found.rule.min_bytes, found.rule.max_bytes)}; "
-            f"{format_time(found.rule.evidence.recipe_s)}, {found.rule.evidence.speedup:.2f}x "
-            f"({found.rule.interval} {low:.2f} to {high:.2f}) from {number_of(found.rule.evidence.repetitions, 'repetition')}"
+            f"{format_time(evidence.recipe_s)}, {evidence.speedup:.2f}x "
+            f"({found.rule.interval} {low:.2f} to {high:.2f}) "
+            f"from {number_of(evidence.repetitions, 'repetition')}"
         )
     if found.trials is None:
         lines.append("trial: a program tries some in its own calls; to price them here takes too long")

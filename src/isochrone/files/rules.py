@@ -23,8 +23,8 @@ class Comparison(Form, frozen=True):
 
     Attributes:
         native_s, recipe_s: median time of the slowest rank, by the library's own choice and by the other.
-        speedup: native over recipe, with its interval ``speedup_ci``: of 95 %, the mean over sizes and roots; of
-            97 % where it was found live.
+        speedup: native over recipe, with its interval ``speedup_ci``: of 95 %, the mean over sizes and roots;
+            of 97 % where it was found live.
         launches: speedup in each launch of the program that measured it; empty where that is not known.
     """
 
