@@ -6,8 +6,8 @@ trials on the tree that hosts and hardware make, as `isochrone run` does without
 Usage: unsurveyed.py RESULT.json NAME MPI [--launches N] [--calls N]
        unsurveyed.py RESULT.json --table
 
-The program (calls.c) runs either way in turn, 16 ranks on eight hosts. Speedups are of the medians of the last
-half of the calls, with 95 % intervals over launches, and of the sums of all calls, trials included. What
+The program (calls.c) runs either way in turn, 16 ranks on eight hosts. Speedups are of the medians of the
+last half of the calls, with 95 % intervals over launches, and of the sums of all calls, trials included. What
 RESULT.json has of a lab and library is replaced.
 """
 

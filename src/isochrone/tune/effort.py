@@ -39,7 +39,7 @@ class Effort:
 
 
 NOISY = Effort(
-    candidates=8, neighbours=4, looks=(1, 5), roots=2, launches=3, verify=9, least_verify=3, family=16
+    candidates=8, neighbours=4, looks=(1, 5), roots=2, launches=3, verify=9, least_verify=5, family=16
 )
 EXACT = Effort(
     candidates=5, neighbours=0, looks=(1,), roots=1, launches=1, verify=1, least_verify=1, family=0

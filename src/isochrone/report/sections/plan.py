@@ -96,9 +96,10 @@ def _evidence(rule: Rule) -> str:
     predicted = (
         "" if evidence.predicted_s is None else f"; the model predicted {format_time(evidence.predicted_s)}"
     )
+    # Where times have no noise there is no interval.
+    interval = f" ({rule.interval} {low:.2f}–{high:.2f})" if low < high else ""
     return (
-        f" {format_ratio(evidence.speedup)} faster than the library's own "
-        f"({rule.interval} {low:.2f}–{high:.2f}): "
+        f" {format_ratio(evidence.speedup)} faster than the library's own{interval}: "
         f"{format_time(evidence.recipe_s)} in place of {format_time(evidence.native_s)}, "
         f"{number_of(evidence.repetitions, 'repetition')}{predicted}."
     )
