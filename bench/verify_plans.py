@@ -118,7 +118,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             each = [kind["speedup"] for kind in row["kinds"] if kind["collective"] == name]
             means.append(f"{geometric_mean(each):.2f}" if each else "")
         counts = [sum(kind[key] for kind in row["kinds"]) for key in ("slower", "faster")]
-        below = sum(all(median < 1 for median, *_ in kind["launches"]) for kind in row["kinds"])
+        # Older results have not each launch.
+        known = [kind["launches"] for kind in row["kinds"] if "launches" in kind]
+        below = sum(all(median < 1 for median, *_ in launches) for launches in known) if known else ""
         lowest = min(kind["speedup"] for kind in row["kinds"])
         minutes = row["survey"].get("elapsed_s", 0) / 60
         lines.append(
