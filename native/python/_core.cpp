@@ -320,7 +320,7 @@ NB_MODULE(_core, m) {
           nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
-          "How that is known (measured, live, interpolated, predicted or none.");
+          "How that is known, measured, live, interpolated, predicted or none, and its speedup.");
     m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
           "The recipes that a program would try where a plan has no rule, with the model's seconds; None: to "

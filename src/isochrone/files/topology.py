@@ -111,6 +111,10 @@ class Level(Form, frozen=True):
         Links | None, Meta(description="Of pairs that meet at this level; null where none does.")
     ]
 
+    def group_of(self) -> dict[int, int]:
+        """Number of the group of each place."""
+        return {place: number for number, places in enumerate(self.groups) for place in places}
+
 
 class KnownGroups(Form, frozen=True):
     """Groups that are known from elsewhere than the measurements: a later detection in the same folder knows
@@ -272,7 +276,7 @@ class Topology(Form, frozen=True, dict=True):
 
     def labels(self, level: Level) -> tuple[int, ...]:
         """Number of the group of each rank at a level."""
-        group_of = {place: g for g, group in enumerate(level.groups) for place in group}
+        group_of = level.group_of()
         return tuple(group_of[place] for place in self.ranks)
 
     def members(self, level: Level) -> list[list[int]]:

@@ -90,7 +90,7 @@ def machine_map(facts: Facts) -> Map:
     outer: list[_Kind] = []
     inner: list[_Kind] = []
     for level in facts.levels:
-        numbers = {place: str(number) for number, group in enumerate(level.groups) for place in group}
+        numbers = {place: str(number) for place, number in level.group_of().items()}
         if any(len({hosts[place] for place in group}) > 1 for group in level.groups):
             outer.append((level.name, numbers.__getitem__))
         elif len(facts.hosts) == 1 or len(level.groups) > len(facts.hosts):

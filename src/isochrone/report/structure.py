@@ -86,7 +86,7 @@ def nesting_words(facts: Facts) -> str:
     words = []
     for index, level in enumerate(facts.levels):
         if index + 1 < len(facts.levels):
-            outer = {place: number for number, group in enumerate(level.groups) for place in group}
+            outer = level.group_of()
             inner = Counter(outer[group[0]] for group in facts.levels[index + 1].groups)
             inside = [inner[number] for number in range(len(level.groups))]
             name = facts.levels[index + 1].name

@@ -95,8 +95,7 @@ def _shapes(topology: Topology, layout: _core.Layout) -> list[str]:
     """[root]: roots in groups of the same sizes have the same, which takes all ranks to tell."""
     sizes: list[list[int]] = []
     for level in topology.levels:
-        group_of = {place: number for number, places in enumerate(level.groups) for place in places}
-        groups = [group_of[place] for place in topology.ranks]
+        groups = topology.labels(level)
         ranks_of = Counter(groups)
         sizes.append([ranks_of[group] for group in groups])
     known: dict[tuple[int, ...], str] = {}

@@ -158,7 +158,7 @@ def write_coordinates(material: Material) -> Exported:
     number_of = {host: number for number, host in enumerate(dict.fromkeys(material.hosts))}
     inward: list[dict[int, int]] = []
     for level in material.topology.levels:
-        group_of = {place: i for i, places in enumerate(level.groups) for place in places}
+        group_of = level.group_of()
         count = len(level.groups)
         of_host = {(material.topology.places[place].host, group) for place, group in group_of.items()}
         holds_hosts = len(of_host) == len({host for host, _ in of_host}) and count < len(number_of)

@@ -147,17 +147,17 @@ class Connection(asyncio.Protocol):
             if waited > self._limits.line_s:
                 self._end(_TOO_SLOW)
         elif waited > self._limits.idle_s:
-            self._transport.close()
-            self._since = now
+            self._close(now)
 
     def finish(self) -> None:
         """Answers what was asked, and closes."""
         self._is_ending = True
         if not self._is_busy and not self._is_blocked:
-            self._close()
+            self._close(time.monotonic())
 
-    def _close(self) -> None:
-        self._since = time.monotonic()
+    def _close(self, now: float) -> None:
+        # What is unread then has as long as a line.
+        self._since = now
         self._transport.close()
 
     def _answer(self) -> None:
@@ -171,7 +171,7 @@ class Connection(asyncio.Protocol):
             if len(self._asked) > FABRIC_LONGEST_LINE:
                 self._end(_TOO_LONG)
             elif self._is_ending:
-                self._close()
+                self._close(time.monotonic())
             else:
                 self._transport.resume_reading()
             return
@@ -220,7 +220,7 @@ class Connection(asyncio.Protocol):
     def _end(self, why: bytes) -> None:
         self._counts.errors += 1
         self._transport.write(why)
-        self._close()
+        self._close(time.monotonic())
 
 
 class Door:
