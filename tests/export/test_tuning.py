@@ -103,6 +103,19 @@ def test_a_library_does_at_each_size_what_the_file_says_and_elsewhere_what_it_di
     assert digests(given, written(tmp_path, form, given)) == expected
 
 
+@pytest.mark.parametrize(
+    "given", ["mpich", pytest.param("mpich" + FROM_PYPI, marks=pytest.mark.long)], indirect=True
+)
+def test_mpich_follows_variables_at_all_sizes(given: Real, tmp_path: Path) -> None:
+    write_survey_of(tmp_path, [("allreduce", 8, 1 << 20, "smp")], RANKS, given.library)
+    by_itself = digests(given, {})
+    told = digests(given, exported(tmp_path, "mpich-variables", given).settings)
+    forced = digests(given, {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM": "smp"})
+    assert told == forced
+    changed = {name for name, size in told if told[name, size] != by_itself[name, size]}
+    assert changed == {"allreduce"}
+
+
 @pytest.mark.parametrize("given", libraries("openmpi", "mpich")[:2], indirect=True)
 def test_communicators_of_other_sizes_are_left_alone(given: Real, tmp_path: Path) -> None:
     form, rules, _ = TOLD["openmpi" if given.library.vendor == "Open MPI" else "mpich"]

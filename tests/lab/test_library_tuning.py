@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tuned import write_survey_of
+from tuned import exported, write_survey_of
 
 from isochrone.files import BCAST, Case
 from isochrone.lab.labs import Lab
@@ -27,14 +28,20 @@ NO_HAN = {"OMPI_MCA_coll_han_priority": "0"}
 
 
 def sums(
-    target: LabTarget, folder: Path, capfd: pytest.CaptureFixture[str], *first: str, **variables: str
+    target: LabTarget,
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    *first: str,
+    collective: str = "allreduce",
+    sizes: Sequence[int] = SIZES,
+    **variables: str,
 ) -> list[str]:
     program = folder / SUMS.stem
     if not program.exists():
         environment = os.environ | target.library.environment
         subprocess.run([target.library.mpicc, "-O1", "-o", program, SUMS], check=True, env=environment)
-    assert target.execute([str(program), *first, *map(str, SIZES)], variables) == 0
-    return re.findall(r"^allreduce \d+ (\w{16})$", capfd.readouterr().out, re.MULTILINE)
+    assert target.execute([str(program), *first, *map(str, sizes)], variables) == 0
+    return re.findall(rf"^{collective} \d+ (\w{{16}})$", capfd.readouterr().out, re.MULTILINE)
 
 
 # For small sums and for large ones: what a library is told, and the variables that tell it so for all sizes.
@@ -76,6 +83,34 @@ def test_a_library_follows_its_files_on_several_hosts(
     to_tell = told(tmp_path, library, RANKS)
     assert to_tell.refusal is None
     assert sums(target, tmp_path, capfd, **to_tell.variables) == expected
+
+
+HAN_FIRST = {"OMPI_MCA_coll_han_priority": "100"}
+
+
+def test_han_is_where_its_rules_have_it(
+    lab: Lab, library: MpiLibrary, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It adds in another order than tuned where ranks of a host are not next to each other."""
+    if library.vendor != "Open MPI":
+        pytest.skip("HAN is Open MPI's")
+    target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, "cyclic", None))
+    names = [lab.network.host_names[host] for host in target.ranks.hosts]
+    other, put_first = ("tuned", NO_HAN) if han_is_first(library.version) else ("han", HAN_FIRST)
+    for collective in ("allreduce", "reduce"):
+        write_survey_of(tmp_path, [(collective, 300, 900, other)], library=library, hosts=names)
+        form = exported(tmp_path, "openmpi-han")
+        file = tmp_path / "han.rules"
+        file.write_text(form.text, encoding="utf-8")
+
+        def digests(variables: Mapping[str, str], collective: str = collective) -> list[str]:
+            # Longer reductions by HAN of Open MPI 4.1 write beyond their memory.
+            sizes = (64, 400, 4096)
+            return sums(target, tmp_path, capfd, collective=collective, sizes=sizes, **variables)
+
+        by_itself, by_other = digests({}), digests(put_first)
+        assert all(one != another for one, another in zip(by_itself, by_other, strict=True))
+        assert digests(form.variables(file)) == [by_itself[0], by_other[1], by_itself[2]]
 
 
 @pytest.fixture

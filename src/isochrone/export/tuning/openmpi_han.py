@@ -4,6 +4,9 @@
 HAN asks it which component runs a collective of a communicator (topological level 2): ``han`` itself or
 ``tuned``, by number of ranks and size of messages. Version 4 has ``tuned`` before HAN; then HAN must come
 first, to be asked, and everything else goes on to ``tuned`` as it did.
+
+An allreduce cannot be sent to ``tuned`` by its name there: 4.1 then ends in a segmentation fault. It is sent
+to a component that has none, by which HAN goes on to the one that was first before.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from isochrone.files.library import DEFAULT, LibraryRule
 from isochrone.launch.tellable import HAN, TUNED, han_is_first
 
 _GLOBAL = 2
-# Of tuned, where variables name it; the file has names.
-_TUNED_NUMBER = 3
+# Where variables name a component; the file has names.
+_NUMBERS = {"libnbc": 2, TUNED: 3}
 _PRIORITY = 100
 
 # Those that HAN has, by Open MPI's numbers of collectives.
@@ -57,16 +60,25 @@ def write_han(material: Material) -> Exported:
         if own == TUNED:
             settings |= {"OMPI_MCA_coll_han_priority": str(_PRIORITY)}
             settings |= {
-                f"OMPI_MCA_coll_han_{name}_dynamic_global_communicator_module": str(_TUNED_NUMBER)
+                f"OMPI_MCA_coll_han_{name}_dynamic_global_communicator_module": str(
+                    _NUMBERS[_as_before(name)]
+                )
                 for name in (*_COLLECTIVES, "allgatherv")
             }
     lines = [str(len(tables))]
     for name, steps in tables.items():
+        other = _as_before(name) if own == TUNED else own
+        told = [(size, other if component == own else component) for size, component in steps]
         lines += [str(_COLLECTIVES[name]), "1", str(_GLOBAL), "3"]
-        lines += ["1", *_sizes([(0, own)])]
-        lines += [str(tuning.ranks), *_sizes(steps)]
-        lines += [str(tuning.ranks + 1), *_sizes([(0, own)])]
+        lines += ["1", *_sizes([(0, other)])]
+        lines += [str(tuning.ranks), *_sizes(told)]
+        lines += [str(tuning.ranks + 1), *_sizes([(0, other)])]
     return Exported("".join(f"{line}\n" for line in lines), settings, left_out)
+
+
+def _as_before(collective: str) -> str:
+    """The component to name for what ran before HAN came first, which is tuned."""
+    return "libnbc" if collective == "allreduce" else TUNED
 
 
 def _component(rule: LibraryRule) -> str | None:
