@@ -152,6 +152,7 @@ class Bench {
         if (!party) {
             party = std::make_unique<Party>(comm_, members, timer_.occupancy(), layout_ ? &*layout_ : nullptr,
                                             plan_ ? &*plan_ : nullptr);
+            wait_for_members(members, timer_);
         }
         return *party;
     }

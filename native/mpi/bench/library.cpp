@@ -78,8 +78,11 @@ Library::Library(MPI_Comm comm) : comm_(comm) {
     char nothing = 0;
     // All simulated ranks share the choice: none may be in a broadcast that another has begun otherwise.
     check(PMPI_Barrier(comm_), "MPI_Barrier");
-    apply(core::collectives::named("bcast"), "SMP_binomial");
+    const auto& bcast = core::collectives::named("bcast");
+    apply(bcast, "SMP_binomial");
     check(PMPI_Bcast(&nothing, 1, MPI_BYTE, 0, comm_), "MPI_Bcast");
+    check(PMPI_Barrier(comm_), "MPI_Barrier");
+    apply(bcast, "");
 }
 Library::~Library() = default;
 

@@ -43,6 +43,10 @@ class Memories {
     Buffer output_;
 };
 
+/// Collective over all ranks of the timer. Simulated ranks share which algorithm the library takes, and those
+/// beside the members of a case would see what these have set for a moment: they wait until it is over.
+void wait_for_members(const std::vector<int>& members, const AlignedTimer& timer);
+
 /// Collective over all ranks of the timer. Makes the candidates, runs each once, and learns what each takes,
 /// more or less; those that the work finds too slow are gone then. Results are compared with that of the
 /// library's own: what is fast and wrong must not win. `check` tells this case from others, alike on all

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Some of the ranks of a simulated cluster, timed beside the others, take as long as they do alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from isochrone.files import Bench, Case
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.bench import run_bench, work_for
+from isochrone.units import format_cpus
+
+RANKS = 12
+SYSTEM = """name: pairs
+nodes: 3
+sockets: 2
+cores: 2
+links:
+  socket: {latency: 0.3us, bandwidth: 9GB/s}
+  node: {latency: 0.5us, bandwidth: 8GB/s}
+  network: {latency: 2us, bandwidth: 5GB/s}
+"""
+RECIPES = {
+    "bcast": ("native", "ordered(chain)@1024"),
+    "reduce": ("native", "ordered(binomial)"),
+    "allreduce": ("native", "ordered(recursive_doubling)"),
+    "barrier": ("native", "ordered(dissemination)"),
+}
+
+
+@pytest.mark.parametrize("ranks", [[0, 1], [0, 1, 4, 5], [3, 7, 11], [1, 2, 5, 6, 9, 10], list(range(RANKS))])
+def test_members_take_as_long_beside_the_others_as_alone(
+    simgrid: None, write_system: Callable[[str], Path], tmp_path: Path, ranks: Sequence[int]
+) -> None:
+    system = load_system(write_system(SYSTEM))
+
+    def timed(target: SimTarget, cases: Sequence[Case], name: str) -> Bench:
+        return run_bench(target, work_for(target, cases, 2), tmp_path / f"{name}.jsonl")
+
+    # In between all ranks call, and others of them.
+    groups = ["", format_cpus(ranks), format_cpus([rank for rank in range(RANKS) if rank % 2])]
+    cases = [
+        Case(0 if name == "barrier" else 10_000, 0, recipes, name, members)
+        for name, recipes in RECIPES.items()
+        for members in groups
+    ]
+    beside = timed(SimTarget(system), cases, "beside").slowest_s
+    alone = timed(SimTarget(system, at=ranks), [case for case in cases if not case.members], "alone").slowest_s
+    for key, times in alone.items():
+        other = beside[key._replace(members=groups[1])]
+        assert list(other) == pytest.approx(list(times), rel=1e-6), key
