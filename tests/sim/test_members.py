@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from isochrone.files import Bench, Case
+from isochrone.files import Bench, Case, format_cpus
 from isochrone.sim.description import load_system
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import run_bench, work_for
-from isochrone.units import format_cpus
+from isochrone.steps.survey import probe_and_detect
 
 RANKS = 12
 SYSTEM = """name: pairs
@@ -28,7 +28,7 @@ RECIPES = {
     "bcast": ("native", "ordered(chain)@1024"),
     "reduce": ("native", "ordered(binomial)"),
     "allreduce": ("native", "ordered(recursive_doubling)"),
-    "barrier": ("native", "ordered(dissemination)"),
+    "barrier": ("native", "dissemination"),
 }
 
 
@@ -39,7 +39,10 @@ def test_members_take_as_long_beside_the_others_as_alone(
     system = load_system(write_system(SYSTEM))
 
     def timed(target: SimTarget, cases: Sequence[Case], name: str) -> Bench:
-        return run_bench(target, work_for(target, cases, 2), tmp_path / f"{name}.jsonl")
+        folder = tmp_path / name
+        folder.mkdir()
+        probe_and_detect(target, folder)
+        return run_bench(target, work_for(target, cases, 1), folder / "bench.jsonl", folder / "topology.json")
 
     # In between all ranks call, and others of them.
     groups = ["", format_cpus(ranks), format_cpus([rank for rank in range(RANKS) if rank % 2])]
@@ -49,7 +52,9 @@ def test_members_take_as_long_beside_the_others_as_alone(
         for members in groups
     ]
     beside = timed(SimTarget(system), cases, "beside").slowest_s
-    alone = timed(SimTarget(system, at=ranks), [case for case in cases if not case.members], "alone").slowest_s
+    alone = timed(
+        SimTarget(system, at=ranks), [case for case in cases if not case.members], "alone"
+    ).slowest_s
     for key, times in alone.items():
         other = beside[key._replace(members=groups[1])]
         assert list(other) == pytest.approx(list(times), rel=1e-6), key
