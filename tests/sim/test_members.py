@@ -57,4 +57,5 @@ def test_members_take_as_long_beside_the_others_as_alone(
     ).slowest_s
     for key, times in alone.items():
         other = beside[key._replace(members=groups[1])]
-        assert list(other) == pytest.approx(list(times), rel=1e-6), key
+        # When calls come after others, ranks look for messages at other moments, some 20 ns apart.
+        assert list(other) == pytest.approx(list(times), abs=system.send_overhead_s), key
