@@ -9,6 +9,8 @@ namespace isochrone::core::trial {
 namespace {
 
 constexpr std::int64_t first_agreement = 8;  // enough of them for a median
+/// Whoever is asked for a challenger may tell the other ranks of it as they agree.
+static_assert(calls_of_an_agreement < first_agreement);
 constexpr std::size_t most_recorded = 8;
 /// For a challenger, in times of the calls so far: whoever looks for one may have guessed.
 constexpr std::int64_t longest_wait = 8;
@@ -96,7 +98,8 @@ Trial Trial::checking(double ratio) {
 }
 
 Way Trial::next() const {
-    return stage_ == Stage::waiting && calls_ >= block_at_ ? Way::challenger : Way::incumbent;
+    return stage_ == Stage::waiting && !is_agreeing_ && calls_ >= block_at_ ? Way::challenger
+                                                                            : Way::incumbent;
 }
 
 bool Trial::record(double seconds) {
@@ -105,12 +108,14 @@ bool Trial::record(double seconds) {
     const bool follows = way == last_;
     last_ = way;
     ++calls_;
+    if (is_agreeing_) return false;
     if (way == Way::challenger) {
         recorded_.push_back(seconds);
         if (calls_ < block_at_ + calls_of_a_block) return false;
         ends_.push_back(recorded_.size());
         block_at_ = calls_ + after(is_look_ ? between_looks : between_blocks);
-        return ends_.size() == wanted_;
+        is_agreeing_ = ends_.size() == wanted_;
+        return is_agreeing_;
     }
     if (follows) {
         const std::size_t begin = ends_.empty() ? 0 : ends_.back();
@@ -118,10 +123,12 @@ bool Trial::record(double seconds) {
             recorded_.erase(recorded_.begin() + static_cast<std::ptrdiff_t>(begin));
         recorded_.push_back(seconds);
     }
-    return stage_ == Stage::seeking && calls_ == agree_at_;
+    is_agreeing_ = stage_ == Stage::seeking && calls_ == agree_at_;
+    return is_agreeing_;
 }
 
 News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
+    is_agreeing_ = false;
     recorded_.clear();
     agreement_s_ = agreement_s;
     lost_s_ += agreement_s;
@@ -185,7 +192,7 @@ News Trial::decide(double fastest_ratio) {
         return News::holds;
     }
     incumbent_s_ *= ratio;
-    last_ = Way::incumbent;  // what was the challenger has just run
+    last_ = last_ == Way::incumbent ? Way::challenger : Way::incumbent;  // they are the other way round now
     end_round(again * calls_, 1 / ratio);
     return News::lost;
 }

@@ -5,11 +5,12 @@
 //
 // One way runs, the incumbent. The other, the challenger, gets blocks of two calls now and then:
 //
-//   I I I I I I I I C C I I I C C I I I C C I I I C C ...     | agreement of all ranks, after the call
-//                 |     |                 |                     before it
+//   I I I I I I I I I I I I C C I I I I I C C I I I C C ...     | agreement of all ranks, begun after the
+//                 |           |                               call before it
 //
 // The first block is agreed on alone, as it may be a surprise. The others are agreed on together, up to where
-// they may decide something, unless one is expected to lose more than an agreement takes.
+// they may decide something, unless one is expected to lose more than an agreement takes. Ranks do not wait
+// for an agreement: it goes on beside some calls of the incumbent, which are not looked at.
 //
 // All that is decided follows from the number of calls and from times that all ranks have agreed on, so all
 // decide alike, and none waits for another that does not come.
@@ -22,9 +23,9 @@
 // with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
 //
 // Blocks are begun when they are expected to gain more than their agreement takes, or else only when what was
-// lost so far, and what they are expected to lose, is within a share of the time of all calls so far. To
-// agree takes as long as two or three small calls, so that trials of these are rare. Nor is a challenger
-// asked for before that can be afforded, once it is known what it takes. What a challenger costs beyond that
+// lost so far, and what they are expected to lose, is within a share of the time of all calls so far. What an
+// agreement takes is what ranks spend in it, and that may be much of a small call. Nor is a challenger asked
+// for before that can be afforded, once it is known what it takes. What a challenger costs beyond that
 // share is the surprise of its first block, which the calls after it make up for. Some of that is paid once:
 // the first call of a recipe connects ranks. It is spent whether or not the round goes on, so it does not
 // hold up its own round. It does hold up those after it.
@@ -42,6 +43,10 @@ namespace isochrone::core::trial {
 inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, that an unproven way may lose
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
 inline constexpr double better = 0.95;         ///< of the incumbent's time, what a round is to show
+
+/// That an agreement goes on beside. Ranks that waited for it would lose as much as two or three small calls
+/// take; the first time, when it connects them, as much as five.
+inline constexpr int calls_of_an_agreement = 4;
 
 /// After as many blocks a round is decided, or after more; one that is hopeless ends before.
 inline constexpr std::size_t blocks_of_a_round = 6;
@@ -68,12 +73,13 @@ class Trial {
     /// Whether no call will be looked at any more.
     [[nodiscard]] bool is_settled() const { return stage_ == Stage::settled; }
 
-    /// After each call: how long it took on this rank. True: before the next call ranks are to agree, on the
-    /// largest of each of recorded().
+    /// After each call: how long it took on this rank. True: ranks are to agree, on the largest of each of
+    /// recorded(). Until they have, the incumbent runs, and nothing is recorded.
     [[nodiscard]] bool record(double seconds);
     /// As many on all ranks.
     [[nodiscard]] const std::vector<double>& recorded() const { return recorded_; }
-    /// `agreement_s`: what the agreement before this one took, as agreed in this one; 0 in the first.
+    /// After the same number of calls on all ranks. `agreement_s`: what the agreement before this one took,
+    /// as agreed in this one; 0 in the first.
     News agreed(std::vector<double> slowest_s, double agreement_s = 0);
 
     /// A challenger that is expected to take so long.
@@ -119,7 +125,8 @@ class Trial {
 
     Stage stage_ = Stage::seeking;
     bool is_check_ = false;  ///< the incumbent is proven
-    bool is_look_ = false;   ///< the round goes on only if one of the next blocks is a surprise
+    bool is_agreeing_ = false;
+    bool is_look_ = false;  ///< the round goes on only if one of the next blocks is a surprise
     std::int64_t calls_ = 0;
     std::int64_t agree_at_ = 0;  ///< seeking: number of calls
     std::int64_t block_at_ = std::numeric_limits<std::int64_t>::max();

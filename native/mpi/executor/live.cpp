@@ -21,7 +21,7 @@ using core::trial::Way;
 
 namespace {
 
-/// Of the time of all calls of a kind, that rank 0 may spend on prices. The other ranks wait meanwhile.
+/// Of the time of all calls of a kind, that rank 0 may spend on prices, by which it comes later to the next.
 constexpr double pricing_share = 0.0075;
 /// About what pricing takes for each message; a recipe sends one for each rank and segment.
 constexpr double price_of_message_s = 1e-6;
@@ -41,6 +41,19 @@ double cpu_time_s() {
     return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+/// Adds the time of a block to what ranks spend in agreeing.
+class Watch {
+  public:
+    explicit Watch(double& sum_s) : sum_s_(sum_s) {}
+    ~Watch() { sum_s_ += PMPI_Wtime() - begin_s_; }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+  private:
+    double& sum_s_;
+    double begin_s_ = PMPI_Wtime();
+};
+
 std::string in_words(double value) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.2f", value);
@@ -48,15 +61,6 @@ std::string in_words(double value) {
 }
 
 }  // namespace
-
-/// From rank 0: what to try.
-struct Live::Proposal {
-    enum class What : std::uint8_t { wait, nothing, recipe };
-    What what = What::wait;
-    std::int64_t calls = 0;  ///< until which to wait
-    double seconds = 0;
-    std::array<char, 512> text{};
-};
 
 Live::Live(Dispatcher& dispatcher, Tell tell) : dispatcher_(dispatcher), tell_(std::move(tell)) {
     native_.basis = Basis::live;
@@ -103,23 +107,60 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
     return known->second = &kind->second;
 }
 
+Live::~Live() { end_talks(); }
+
+void Live::end_talks() noexcept {
+    for (auto& [key, kind] : kinds_) {
+        kind.talk.calls_left = 0;
+        if (kind.talk.request != MPI_REQUEST_NULL) PMPI_Wait(&kind.talk.request, MPI_STATUS_IGNORE);
+    }
+}
+
 void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
-    if (!kind.trial.record(seconds)) return;
-    std::vector<double> slowest_s = kind.trial.recorded();
-    // What the agreement before took, of the rank that waited least for others to come.
-    slowest_s.push_back(-std::exchange(kind.agreement_s, 0));
-    const double begin_s = PMPI_Wtime();
-    check(PMPI_Allreduce(MPI_IN_PLACE, slowest_s.data(), static_cast<int>(slowest_s.size()), MPI_DOUBLE,
-                         MPI_MAX, comm),
-          "MPI_Allreduce");
-    kind.agreement_s = PMPI_Wtime() - begin_s;
-    const double agreement_s = -slowest_s.back();
-    slowest_s.pop_back();
-    switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
+    const bool is_due = kind.trial.record(seconds);
+    if (kind.talk.calls_left == 0) {
+        if (is_due) tell_times(kind, comm);
+    } else if (--kind.talk.calls_left == 0) {
+        hear(kind, comm, rank);
+    }
+}
+
+void Live::tell_times(Kind& kind, MPI_Comm comm) {
+    auto& talk = kind.talk;
+    talk.about = Talk::About::times;
+    talk.calls_left = core::trial::calls_of_an_agreement;
+    talk.slowest_s = kind.trial.recorded();
+    // What the agreement before took, of the rank that spent least in it: others may have come later.
+    talk.slowest_s.push_back(-std::exchange(kind.agreement_s, 0));
+    const Watch watch(kind.agreement_s);
+    check(PMPI_Iallreduce(MPI_IN_PLACE, talk.slowest_s.data(), static_cast<int>(talk.slowest_s.size()),
+                          MPI_DOUBLE, MPI_MAX, comm, &talk.request),
+          "MPI_Iallreduce");
+}
+
+void Live::hear(Kind& kind, MPI_Comm comm, int rank) {
+    const Watch watch(kind.agreement_s);
+    check(PMPI_Wait(&kind.talk.request, MPI_STATUS_IGNORE), "MPI_Wait");
+    if (kind.talk.about == Talk::About::times) {
+        hear_times(kind, comm, rank);
+    } else {
+        hear_proposal(kind);
+    }
+}
+
+void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
+    auto& talk = kind.talk;
+    const double agreement_s = -talk.slowest_s.back();
+    talk.slowest_s.pop_back();
+    switch (kind.trial.agreed(std::move(talk.slowest_s), agreement_s)) {
         case News::nothing:
             break;
         case News::seeks:
-            seek(kind, comm, rank);
+            if (rank == 0) propose(kind);
+            talk.about = Talk::About::proposal;
+            talk.calls_left = core::trial::calls_of_an_agreement;
+            check(PMPI_Ibcast(&talk.proposal, sizeof talk.proposal, MPI_BYTE, 0, comm, &talk.request),
+                  "MPI_Ibcast");
             break;
         case News::lost:
             decided(kind, true);
@@ -183,7 +224,8 @@ void Live::turn_over(Kind& kind) {
 }
 
 /// On rank 0: the next of those that were priced.
-void Live::propose(Kind& kind, Proposal& proposal) {
+void Live::propose_next(Kind& kind) {
+    auto& proposal = kind.talk.proposal;
     proposal.what = Proposal::What::nothing;
     const auto* const next = kind.pricing->next(kind.tried);
     if (next == nullptr) return;
@@ -194,51 +236,46 @@ void Live::propose(Kind& kind, Proposal& proposal) {
     std::memcpy(proposal.text.data(), text.data(), text.size());
 }
 
-/// Looks for a recipe that the model finds fast, as far as the time for that goes.
-void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
+/// On rank 0: looks for a recipe that the model finds fast, as far as the time for that goes.
+void Live::propose(Kind& kind) {
     const auto& question = kind.question;
     const auto& layout = dispatcher_.layout();
     const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
-    const bool has_price = of_incumbent != kind.predicted_s.end();
-    Proposal proposal;
-    if (rank == 0) {
-        const double incumbent_s = kind.trial.incumbent_s();
-        const double allowed_s = pricing_share * incumbent_s * static_cast<double>(kind.trial.calls());
-        double next_s =
-            price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
-        if (kind.priced_s + next_s <= allowed_s) {
-            const double begin_s = cpu_time_s() - kind.priced_s;
-            const std::size_t priced_before = kind.pricing ? kind.pricing->priced() : 0;
-            const double priced_before_s = kind.priced_s;
-            if (!kind.pricing) {
-                kind.pricing = std::make_unique<core::select::Pricing>(
-                    core::select::candidates(dispatcher_.plan(), *question.collective, layout, kind.bytes,
-                                             question.in_order),
-                    *question.collective, layout, question.root, kind.bytes);
-            }
-            while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
-                kind.priced_s = cpu_time_s() - begin_s;
-                next_s = (kind.priced_s - priced_before_s) /
-                         static_cast<double>(kind.pricing->priced() - priced_before);
-            }
+    const double incumbent_s = kind.trial.incumbent_s();
+    const double allowed_s = pricing_share * incumbent_s * static_cast<double>(kind.trial.calls());
+    double next_s =
+        price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
+    kind.talk.proposal = {};
+    if (kind.priced_s + next_s <= allowed_s) {
+        const double begin_s = cpu_time_s() - kind.priced_s;
+        const std::size_t priced_before = kind.pricing ? kind.pricing->priced() : 0;
+        const double priced_before_s = kind.priced_s;
+        if (!kind.pricing) {
+            kind.pricing = std::make_unique<core::select::Pricing>(
+                core::select::candidates(dispatcher_.plan(), *question.collective, layout, kind.bytes,
+                                         question.in_order),
+                *question.collective, layout, question.root, kind.bytes);
         }
-        const double price_s = has_price ? of_incumbent->second : incumbent_s;
-        const std::size_t lacking = kind.pricing ? kind.pricing->lacking(price_s, kind.tried) : 1;
-        if (lacking == 0) {
-            propose(kind, proposal);
-        } else {
-            const double needed_s = kind.priced_s + static_cast<double>(lacking) * next_s;
-            proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
+        while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
+            kind.priced_s = cpu_time_s() - begin_s;
+            next_s = (kind.priced_s - priced_before_s) /
+                     static_cast<double>(kind.pricing->priced() - priced_before);
         }
     }
-    const double begin_s = PMPI_Wtime();
-    check(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm), "MPI_Bcast");
-    kind.agreement_s += PMPI_Wtime() - begin_s;
+    const double price_s = of_incumbent != kind.predicted_s.end() ? of_incumbent->second : incumbent_s;
+    const std::size_t lacking = kind.pricing ? kind.pricing->lacking(price_s, kind.tried) : 1;
+    if (lacking == 0) return propose_next(kind);
+    const double needed_s = kind.priced_s + static_cast<double>(lacking) * next_s;
+    kind.talk.proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
+}
+
+void Live::hear_proposal(Kind& kind) {
+    const Proposal& proposal = kind.talk.proposal;
     if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {
         kind.tried.push_back({core::compose::parse_recipe(proposal.text.data()), proposal.seconds});
-        decision = dispatcher_.decide_on(question, kind.tried.back().recipe, kind.bytes);
+        decision = dispatcher_.decide_on(kind.question, kind.tried.back().recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
         end_seeking(kind);
@@ -252,8 +289,9 @@ void Live::seek(Kind& kind, MPI_Comm comm, int rank) {
     kind.challenger = &kind.made.emplace_back(std::move(decision));
     kind.predicted_s[kind.challenger] = proposal.seconds;
     // Of two recipes the model knows how they compare better than how long they take.
-    const double as_measured =
-        has_price && of_incumbent->second > 0 ? kind.trial.incumbent_s() / of_incumbent->second : 1.0;
+    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
+    const bool has_price = of_incumbent != kind.predicted_s.end() && of_incumbent->second > 0;
+    const double as_measured = has_price ? kind.trial.incumbent_s() / of_incumbent->second : 1.0;
     kind.trial.challenge(proposal.seconds * as_measured);
     tell_(kind, Event::begun);
 }

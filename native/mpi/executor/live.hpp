@@ -4,11 +4,13 @@
 // agree on.
 //
 // The ranks of a communicator make its collectives in one order, so that all count alike, and an agreement, a
-// small allreduce on the program's own communicator right after one of its calls, meets on all of them.
+// small allreduce on the program's own communicator that begins right after one of its calls, meets on all of
+// them. No rank waits for it: it goes on beside the next calls, and its result is used after so many of them.
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -28,6 +30,24 @@
 namespace isochrone::mpi::executor {
 
 class Live {
+    /// From rank 0: what to try.
+    struct Proposal {
+        enum class What : std::uint8_t { wait, nothing, recipe };
+        What what = What::wait;
+        std::int64_t calls = 0;  ///< until which to wait
+        double seconds = 0;
+        std::array<char, 512> text{};
+    };
+    /// What the ranks tell each other beside the calls: their times, or what rank 0 proposes after these.
+    struct Talk {
+        enum class About : std::uint8_t { times, proposal };
+        About about = About::times;
+        int calls_left = 0;  ///< until it is used; 0: there is none
+        MPI_Request request = MPI_REQUEST_NULL;
+        std::vector<double> slowest_s;
+        Proposal proposal;
+    };
+
   public:
     /// Of one kind of calls: a collective, the shape of communicator and root, sizes of one class.
     struct Kind {
@@ -46,7 +66,8 @@ class Live {
         bool is_seeking = false;  ///< one of them is on trial, or the next is looked for
         std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
         std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
-        double agreement_s = 0;  ///< what the last agreement took on this rank
+        Talk talk;
+        double agreement_s = 0;  ///< what this rank spent in the last agreement
         double priced_s = 0;     ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
     };
@@ -60,6 +81,12 @@ class Live {
 
     /// `dispatcher` must outlive this. `tell` is called on all ranks of the communicator alike.
     Live(Dispatcher& dispatcher, Tell tell);
+    ~Live();
+    Live(const Live&) = delete;
+    Live& operator=(const Live&) = delete;
+
+    /// Ends what ranks tell each other, before the communicator is gone. Collective over those that it has.
+    void end_talks() noexcept;
 
     /// What a call is to run, and which kind of calls it is; nullptr: nothing is to be found out.
     struct Turn {
@@ -76,9 +103,12 @@ class Live {
   private:
     Kind* kind_of(const Dispatcher::Question& question, std::int64_t bytes,
                   const Dispatcher::Decision& decision);
-    struct Proposal;
-    static void propose(Kind& kind, Proposal& proposal);
-    void seek(Kind& kind, MPI_Comm comm, int rank);
+    static void tell_times(Kind& kind, MPI_Comm comm);
+    void hear(Kind& kind, MPI_Comm comm, int rank);
+    void hear_times(Kind& kind, MPI_Comm comm, int rank);
+    void hear_proposal(Kind& kind);
+    static void propose_next(Kind& kind);
+    void propose(Kind& kind);
     void decided(Kind& kind, bool is_lost);
     void end_seeking(Kind& kind);
     void turn_over(Kind& kind);

@@ -154,4 +154,11 @@ int finish(const Call& call, const Unfinished& unfinished, int code) noexcept {
     }
 }
 
+void leaving(const void* comm) noexcept {
+    Session* const here = session.load(std::memory_order_acquire);
+    if (inside > 0 || here == nullptr || comm == nullptr) return;
+    const Inside guard;
+    here->end_talks(*static_cast<const MPI_Comm*>(comm));
+}
+
 }  // namespace isochrone::mpi::interpose

@@ -31,4 +31,7 @@ bool improve(const Call& call, int& code, Unfinished& unfinished) noexcept;
 /// gets.
 int finish(const Call& call, const Unfinished& unfinished, int code) noexcept;
 
+/// Before the program frees a communicator, to which it has a pointer.
+void leaving(const void* comm) noexcept;
+
 }  // namespace isochrone::mpi::interpose

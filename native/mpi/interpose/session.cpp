@@ -173,6 +173,16 @@ void Session::finish(const Call& call, const Unfinished& unfinished) {
                      std::chrono::duration<double>(time).count(), handle<MPI_Comm>(call.comm), kept.rank);
 }
 
+void Session::end_talks(MPI_Comm comm) const noexcept {
+    void* value = nullptr;
+    int found = 0;
+    if (comm == MPI_COMM_NULL) return;  // for the library to find
+    if (PMPI_Comm_get_attr(comm, key_, static_cast<void*>(&value), &found) != MPI_SUCCESS || found == 0)
+        return;
+    const auto& kept = *static_cast<Handle*>(value);
+    if (kept.live) kept.live->end_talks();
+}
+
 /// When a communicator is freed, or MPI ends. Then the session may be gone already, with all that was kept.
 int Session::forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* extra) {
     auto* const session = static_cast<Session*>(extra);

@@ -42,7 +42,7 @@ class Session {
     /// for something else, or a rank is not able (`is_able`). Rank 0 then says so in one line. Throws
     /// comm::Error.
     static std::unique_ptr<Session> open(preload::Occasion occasion, bool is_able);
-    /// Calls nothing of MPI, which is ending.
+    /// Ends what trials have under way, and calls nothing else of MPI, which is ending.
     ~Session();
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -58,6 +58,8 @@ class Session {
     Done run(const Call& call, Unfinished& unfinished);
     /// After the library's own. Throws comm::Error.
     void finish(const Call& call, const Unfinished& unfinished);
+    /// Before a communicator is freed. Collective over those that trials have under way on it.
+    void end_talks(MPI_Comm comm) const noexcept;
 
     [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
     [[nodiscard]] const core::place::Layout& world() const { return world_; }

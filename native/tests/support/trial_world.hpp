@@ -27,6 +27,7 @@ struct World {
 
     bool is_swapped = false;
     int agreements = 0;
+    int agreed_in = 0;  ///< calls; 0: no agreement is under way
     int rounds = 0;
     double spent_s = 0;
     double best_s = 0;  ///< what the first incumbent alone would have taken
@@ -48,7 +49,12 @@ struct World {
         spent_s += seconds;
         best_s += incumbent_s * std::min(1.0, ratio);
         lost_s += incumbent_s * ((challenger ? ratio : 1) - std::min(1.0, ratio)) + set_up;
-        if (!trial.record(seconds)) return;
+        const bool is_due = trial.record(seconds);
+        if (agreed_in == 0) {
+            if (is_due) agreed_in = core::trial::calls_of_an_agreement;
+            return;
+        }
+        if (--agreed_in > 0) return;
         const core::trial::News news = trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0);
         ++agreements;
         spent_s += agreement_s;
