@@ -91,7 +91,9 @@ TEST(ATrial, GoesOnWhileItsChallengerLooksFasterThoughCallsAreHeldUp) {
         for (unsigned seed = 0; seed < launches; ++seed) {
             World world{.ratio = ratio, .noise = 0.3, .held_up = 0.2, .random = std::mt19937_64(seed)};
             Trial trial = Trial::seeking();
-            world.calls(trial, 150);
+            // Of the first calls, after the first block, and after all three of up to eighteen.
+            constexpr int beside_agreements = 8 * core::trial::calls_of_an_agreement;
+            world.calls(trial, 150 + beside_agreements);
             swapped += world.is_swapped ? 1 : 0;
         }
         return static_cast<double>(swapped) / launches;
