@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * One clock for ranks of one machine, as those of a lab are, and starts that they agree on. That goes by PMPI, which
- * no preload takes the place of.
+ * One clock for ranks of one machine, as those of a lab are, and starts that they agree on. That goes by messages
+ * between two ranks, which no preload takes the place of.
  */
 #pragma once
 
@@ -24,7 +24,12 @@ static inline void sleep_until(double moment) {
 /* Waits for a moment that is lead_s from now on rank 0, the same on all ranks, and returns it. Collective. */
 static inline double start_together(int rank, double lead_s) {
     double start = rank == 0 ? now() + lead_s : 0;
-    PMPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int to = 1; rank == 0 && to < ranks; to++)
+        PMPI_Send(&start, 1, MPI_DOUBLE, to, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        PMPI_Recv(&start, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     sleep_until(start);
     return start;
 }

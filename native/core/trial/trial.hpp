@@ -44,7 +44,7 @@ inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, th
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
 inline constexpr double better = 0.95;         ///< of the incumbent's time, what a round is to show
 
-/// That an agreement goes on beside. Ranks that waited for it would lose as much as two or three small calls
+/// That an agreement goes on beside, at most. Ranks that waited for it would lose as much as two or three small calls
 /// take; the first time, when it connects them, as much as five.
 inline constexpr int calls_of_an_agreement = 4;
 

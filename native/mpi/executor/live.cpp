@@ -118,30 +118,55 @@ void Live::end_talks() noexcept {
 
 void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
     const bool is_due = kind.trial.record(seconds);
-    if (kind.talk.calls_left == 0) {
-        if (is_due) tell_times(kind, comm);
-    } else if (--kind.talk.calls_left == 0) {
-        hear(kind, comm, rank);
+    if (kind.talk.calls_left > 0) {
+        go_on(kind, comm, rank);
+    } else if (is_due) {
+        tell_times(kind, comm);
     }
 }
 
 void Live::tell_times(Kind& kind, MPI_Comm comm) {
     auto& talk = kind.talk;
-    talk.about = Talk::About::times;
-    talk.calls_left = core::trial::calls_of_an_agreement;
     talk.slowest_s = kind.trial.recorded();
+    talk.slowest_s.push_back(std::exchange(talk.longest, 0));
     // What the agreement before took, of the rank that spent least in it: others may have come later.
-    talk.slowest_s.push_back(-std::exchange(kind.agreement_s, 0));
-    const Watch watch(kind.agreement_s);
+    talk.slowest_s.push_back(-std::exchange(talk.spent_s, 0));
+    begin(talk, Talk::About::times);
+    const Watch watch(talk.spent_s);
     check(PMPI_Iallreduce(MPI_IN_PLACE, talk.slowest_s.data(), static_cast<int>(talk.slowest_s.size()),
                           MPI_DOUBLE, MPI_MAX, comm, &talk.request),
           "MPI_Iallreduce");
 }
 
-void Live::hear(Kind& kind, MPI_Comm comm, int rank) {
-    const Watch watch(kind.agreement_s);
-    check(PMPI_Wait(&kind.talk.request, MPI_STATUS_IGNORE), "MPI_Wait");
-    if (kind.talk.about == Talk::About::times) {
+void Live::tell_proposal(Kind& kind, MPI_Comm comm) {
+    auto& talk = kind.talk;
+    begin(talk, Talk::About::proposal);
+    const Watch watch(talk.spent_s);
+    check(PMPI_Ibcast(&talk.proposal, sizeof talk.proposal, MPI_BYTE, 0, comm, &talk.request), "MPI_Ibcast");
+}
+
+void Live::begin(Talk& talk, Talk::About about) {
+    talk.about = about;
+    talk.calls_left = talk.calls;
+}
+
+/// After a call that a talk went on beside.
+void Live::go_on(Kind& kind, MPI_Comm comm, int rank) {
+    auto& talk = kind.talk;
+    --talk.calls_left;
+    if (talk.request != MPI_REQUEST_NULL) {
+        const Watch watch(talk.spent_s);
+        int is_done = 0;
+        check(PMPI_Test(&talk.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (is_done != 0) {
+            talk.longest = std::max(talk.longest, talk.calls - talk.calls_left);
+        } else if (talk.calls_left == 0) {
+            check(PMPI_Wait(&talk.request, MPI_STATUS_IGNORE), "MPI_Wait");
+            talk.longest = core::trial::calls_of_an_agreement;
+        }
+    }
+    if (talk.calls_left > 0) return;
+    if (talk.about == Talk::About::times) {
         hear_times(kind, comm, rank);
     } else {
         hear_proposal(kind);
@@ -150,17 +175,18 @@ void Live::hear(Kind& kind, MPI_Comm comm, int rank) {
 
 void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
     auto& talk = kind.talk;
-    const double agreement_s = -talk.slowest_s.back();
-    talk.slowest_s.pop_back();
-    switch (kind.trial.agreed(std::move(talk.slowest_s), agreement_s)) {
+    auto& slowest_s = talk.slowest_s;
+    const double agreement_s = -slowest_s.back();
+    slowest_s.pop_back();
+    const auto longest = static_cast<int>(slowest_s.back());
+    slowest_s.pop_back();
+    if (longest > 0) talk.calls = longest;
+    switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
         case News::nothing:
             break;
         case News::seeks:
             if (rank == 0) propose(kind);
-            talk.about = Talk::About::proposal;
-            talk.calls_left = core::trial::calls_of_an_agreement;
-            check(PMPI_Ibcast(&talk.proposal, sizeof talk.proposal, MPI_BYTE, 0, comm, &talk.request),
-                  "MPI_Ibcast");
+            tell_proposal(kind, comm);
             break;
         case News::lost:
             decided(kind, true);

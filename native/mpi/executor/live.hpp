@@ -42,7 +42,11 @@ class Live {
     struct Talk {
         enum class About : std::uint8_t { times, proposal };
         About about = About::times;
+        /// That it goes on beside, as many on all ranks: at first what may be needed, then what was.
+        int calls = core::trial::calls_of_an_agreement;
         int calls_left = 0;  ///< until it is used; 0: there is none
+        int longest = 0;     ///< in calls, of those since times were told last, on this rank
+        double spent_s = 0;  ///< in those, on this rank
         MPI_Request request = MPI_REQUEST_NULL;
         std::vector<double> slowest_s;
         Proposal proposal;
@@ -67,8 +71,7 @@ class Live {
         std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
         std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
         Talk talk;
-        double agreement_s = 0;  ///< what this rank spent in the last agreement
-        double priced_s = 0;     ///< that rank 0 has spent on it
+        double priced_s = 0;  ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
     };
 
@@ -104,7 +107,9 @@ class Live {
     Kind* kind_of(const Dispatcher::Question& question, std::int64_t bytes,
                   const Dispatcher::Decision& decision);
     static void tell_times(Kind& kind, MPI_Comm comm);
-    void hear(Kind& kind, MPI_Comm comm, int rank);
+    static void tell_proposal(Kind& kind, MPI_Comm comm);
+    static void begin(Talk& talk, Talk::About about);
+    void go_on(Kind& kind, MPI_Comm comm, int rank);
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
     void hear_proposal(Kind& kind);
     static void propose_next(Kind& kind);
