@@ -21,15 +21,31 @@ static inline void sleep_until(double moment) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Waits for a moment that is lead_s from now on rank 0, the same on all ranks, and returns it. Collective. */
+/* Ranks that share cores would take them from those that are still in the call before: this one sleeps. */
+static inline void receive_asleep(void *data, int bytes, int from) {
+    MPI_Request request;
+    int is_there = 0;
+    PMPI_Irecv(data, bytes, MPI_BYTE, from, 0, MPI_COMM_WORLD, &request);
+    while (PMPI_Test(&request, &is_there, MPI_STATUS_IGNORE), !is_there)
+        sleep_until(now() + 2e-4);
+}
+
+/* Waits for a moment that is lead_s from when the last rank has come here, the same on all ranks, and returns it.
+ * Collective. A root that may leave a call before the others would start the next one too soon. */
 static inline double start_together(int rank, double lead_s) {
-    double start = rank == 0 ? now() + lead_s : 0;
+    double start = 0;
     int ranks;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int to = 1; rank == 0 && to < ranks; to++)
-        PMPI_Send(&start, 1, MPI_DOUBLE, to, 0, MPI_COMM_WORLD);
-    if (rank != 0)
-        PMPI_Recv(&start, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) {
+        for (int other = 1; other < ranks; other++)
+            receive_asleep(NULL, 0, other);
+        start = now() + lead_s;
+        for (int other = 1; other < ranks; other++)
+            PMPI_Send(&start, sizeof start, MPI_BYTE, other, 0, MPI_COMM_WORLD);
+    } else {
+        PMPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        receive_asleep(&start, sizeof start, 0);
+    }
     sleep_until(start);
     return start;
 }
