@@ -211,5 +211,31 @@ TEST(TheTreeOfTheHardware, HasTheLevelsThatDivideTheRanks) {
     EXPECT_NEAR(links.gap_s.at(65536), 5e-4, 1e-12);
 }
 
+TEST(NearNodes, AreBelowTheLargestGapIfThatIsAFactorOfTwo) {
+    EXPECT_DOUBLE_EQ(place::near_below_s({4e-3, 1e-3, 1.2e-3, 5e-3}), std::sqrt(1.2e-3 * 4e-3));
+    EXPECT_DOUBLE_EQ(place::near_below_s({1e-6, 3e-6, 30e-6}), std::sqrt(3e-6 * 30e-6));
+    EXPECT_EQ(place::near_below_s({1.0, 1.9, 3.7}), 0);
+    EXPECT_EQ(place::near_below_s({1.0}), 0);
+    EXPECT_EQ(place::near_below_s({}), 0);
+}
+
+TEST(TheTreeOfTheHardware, HasSwitchesWhereTheyDivideTheNodes) {
+    const auto nodes = place::of_hardware({{"a"}, {"b"}, {"a"}, {"c"}, {"b"}});
+    auto two = nodes;
+    place::add_switches(two, {0, 1, 0}, place::links_of(1e-3, 65536, 2e-3));
+    EXPECT_EQ(two.levels, (std::vector<std::string>{"machine", "switch", "node"}));
+    EXPECT_EQ(place::shape(two), "5 ranks in one machine; switch 1x3+1x2; node 2x2+1x1");
+    EXPECT_DOUBLE_EQ(two.links[1].latency_s, 5e-4);
+    EXPECT_EQ(two.links.size(), 3U);
+    for (const std::vector<int>& idle : {std::vector{0, 0, 0}, std::vector{0, 1, 2}}) {
+        auto same = nodes;
+        place::add_switches(same, idle, two.links[1]);
+        EXPECT_EQ(same.levels, nodes.levels);
+    }
+    auto alone = place::of_hardware({{"a"}, {"a"}});
+    place::add_switches(alone, {0}, two.links[1]);
+    EXPECT_EQ(alone.levels, (std::vector<std::string>{"node"}));
+}
+
 }  // namespace
 }  // namespace isochrone::tests

@@ -2,8 +2,10 @@
 #include "place/hardware.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace isochrone::core::place {
@@ -65,6 +67,31 @@ Layout of_hardware(const std::vector<Seat>& seats) {
             layout.links.push_back(parameters(level + 1 < inner_levels.size() ? in_memory : in_cache));
     }
     return layout;
+}
+
+double near_below_s(std::vector<double> rtts_s) {
+    constexpr double least_ratio = 2;
+    std::sort(rtts_s.begin(), rtts_s.end());
+    double largest = least_ratio;
+    double below_s = 0;
+    for (std::size_t i = 1; i < rtts_s.size(); ++i) {
+        if (rtts_s[i] < largest * rtts_s[i - 1]) continue;
+        largest = rtts_s[i] / rtts_s[i - 1];
+        below_s = std::sqrt(rtts_s[i] * rtts_s[i - 1]);
+    }
+    return below_s;
+}
+
+void add_switches(Layout& layout, const std::vector<int>& group_of_node, plogp::Parameters links) {
+    const auto node = layout.level("node");
+    const std::set<int> groups(group_of_node.begin(), group_of_node.end());
+    if (node < 1 || groups.size() < 2 || groups.size() == group_of_node.size()) return;
+    std::vector<int> group_of;
+    for (const int at : layout.group_of[static_cast<std::size_t>(node)])
+        group_of.push_back(group_of_node[static_cast<std::size_t>(at)]);
+    layout.levels.insert(layout.levels.begin() + node, "switch");
+    layout.group_of.insert(layout.group_of.begin() + node, std::move(group_of));
+    layout.links.insert(layout.links.begin() + node, std::move(links));
 }
 
 plogp::Parameters links_of(double empty_rtt_s, std::int64_t size_bytes, double rtt_s) {

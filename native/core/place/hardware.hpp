@@ -34,6 +34,15 @@ struct Seat {
 /// large ones.
 [[nodiscard]] Layout of_hardware(const std::vector<Seat>& seats);
 
+/// Below it a round trip is one between near nodes: in the largest gap of some round trips between nodes,
+/// where what is above it takes twice as long as what is below, or more. 0: there is none, and no node is
+/// nearer than another.
+[[nodiscard]] double near_below_s(std::vector<double> rtts_s);
+
+/// Adds a level "switch" between machine and node, of groups of nodes with links of their own, unless it
+/// would divide the ranks as one of these does. `group_of_node`: by the numbers of the level "node".
+void add_switches(Layout& layout, const std::vector<int>& group_of_node, plogp::Parameters links);
+
 /// Parameters for links between nodes of which two round trips are known: of nothing, and of a message.
 [[nodiscard]] plogp::Parameters links_of(double empty_rtt_s, std::int64_t size_bytes, double rtt_s);
 

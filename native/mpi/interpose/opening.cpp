@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -17,6 +18,12 @@
 namespace isochrone::mpi::interpose {
 
 using comm::check;
+
+namespace {
+
+constexpr int trips_of_a_pair = 4;  // the first sets up the connection
+
+}  // namespace
 
 std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core::place::Layout& world) {
     if (agreement.unsurveyed) {
@@ -71,35 +78,112 @@ std::string ask_for_delays(const Agreement& agreement, const core::select::Plan&
     }
 }
 
-void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
-    constexpr int trips = 5;  // of each size; the first sets up the connection
-    constexpr std::array<int, 2> sizes{0, 65536};
-    if (world.levels.front() != "machine") return;
-    const auto& nodes = world.group_of[static_cast<std::size_t>(world.level("node"))];
-    const int last = *std::max_element(nodes.begin(), nodes.end());
-    const auto partner = static_cast<int>(std::find(nodes.begin(), nodes.end(), last) - nodes.begin());
-    std::array<double, 2> rtt_s{};
-    if (rank == 0 || rank == partner) {
-        std::vector<char> data(static_cast<std::size_t>(sizes.back()));
-        const int peer = rank == 0 ? partner : 0;
-        for (std::size_t size = 0; size < sizes.size(); ++size) {
-            for (int trip = 0; trip < trips; ++trip) {
-                const auto begin = std::chrono::steady_clock::now();
-                const auto send = [&] {
-                    check(PMPI_Send(data.data(), sizes[size], MPI_BYTE, peer, 0, comm), "MPI_Send");
-                };
-                if (rank == 0) send();
-                check(PMPI_Recv(data.data(), sizes[size], MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE),
-                      "MPI_Recv");
-                if (rank != 0) send();
-                const double time_s =
-                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-                rtt_s[size] = trip == 0 ? time_s : std::min(rtt_s[size], time_s);
-            }
-        }
+namespace {
+
+/// Round trips between first ranks of nodes.
+class Trips {
+  public:
+    Trips(MPI_Comm comm, int rank, const std::vector<int>& node_of) : comm_(comm), rank_(rank) {
+        const int nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
+        for (int node = 0; node < nodes; ++node)
+            first_.push_back(
+                static_cast<int>(std::find(node_of.begin(), node_of.end(), node) - node_of.begin()));
     }
-    check(PMPI_Bcast(rtt_s.data(), static_cast<int>(rtt_s.size()), MPI_DOUBLE, 0, comm), "MPI_Bcast");
-    world.links.front() = core::place::links_of(rtt_s[0], sizes.back(), rtt_s[1]);
+
+    [[nodiscard]] int nodes() const { return static_cast<int>(first_.size()); }
+
+    /// What a message there and back takes from one node to each of some others, in seconds. Collective.
+    [[nodiscard]] std::vector<double> from(int node, const std::vector<int>& others, int bytes = 0) const {
+        std::vector<double> rtts_s(others.size());
+        for (std::size_t i = 0; i < others.size(); ++i) rtts_s[i] = between(node, others[i], bytes);
+        check(PMPI_Bcast(rtts_s.data(), static_cast<int>(rtts_s.size()), MPI_DOUBLE, first(node), comm_),
+              "MPI_Bcast");
+        return rtts_s;
+    }
+
+  private:
+    [[nodiscard]] int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
+
+    /// The shortest of a few, on the first rank of node `a`.
+    [[nodiscard]] double between(int a, int b, int bytes) const {
+        double shortest_s = 0;
+        if (rank_ != first(a) && rank_ != first(b)) return shortest_s;
+        std::vector<char> data(static_cast<std::size_t>(bytes));
+        const int peer = first(rank_ == first(a) ? b : a);
+        for (int trip = 0; trip < trips_of_a_pair; ++trip) {
+            const auto begin = std::chrono::steady_clock::now();
+            const auto send = [&] {
+                check(PMPI_Send(data.data(), bytes, MPI_BYTE, peer, 0, comm_), "MPI_Send");
+            };
+            if (rank_ == first(a)) send();
+            check(PMPI_Recv(data.data(), bytes, MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+            if (rank_ != first(a)) send();
+            const double time_s =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            shortest_s = trip == 0 ? time_s : std::min(shortest_s, time_s);
+        }
+        return shortest_s;
+    }
+
+    MPI_Comm comm_;
+    int rank_;
+    std::vector<int> first_;
+};
+
+/// The number of each node's switch, from 0. Collective.
+std::vector<int> switches(const Trips& trips, const std::vector<double>& from_first_s, double near_s) {
+    std::vector<int> switch_of(static_cast<std::size_t>(trips.nodes()), -1);
+    int number = 0;
+    const auto take = [&](int node, const std::vector<int>& others, const std::vector<double>& rtts_s) {
+        switch_of[static_cast<std::size_t>(node)] = number;
+        for (std::size_t i = 0; i < others.size(); ++i) {
+            if (rtts_s[i] < near_s) switch_of[static_cast<std::size_t>(others[i])] = number;
+        }
+        ++number;
+    };
+    const auto left = [&](int after) {
+        std::vector<int> result;
+        for (int node = after; node < trips.nodes(); ++node) {
+            if (switch_of[static_cast<std::size_t>(node)] < 0) result.push_back(node);
+        }
+        return result;
+    };
+    take(0, left(1), from_first_s);
+    for (auto nodes = left(1); !nodes.empty(); nodes = left(1)) {
+        const int node = nodes.front();
+        nodes.erase(nodes.begin());
+        take(node, nodes, trips.from(node, nodes));
+    }
+    return switch_of;
+}
+
+}  // namespace
+
+void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
+    constexpr int large = 65536;
+    constexpr double longest_s = 0.25;
+    if (world.levels.front() != "machine") return;
+    const Trips trips(comm, rank, world.group_of[static_cast<std::size_t>(world.level("node"))]);
+    std::vector<int> others(static_cast<std::size_t>(trips.nodes()) - 1);
+    std::iota(others.begin(), others.end(), 1);
+    const auto rtts_s = trips.from(0, others);
+    /// The links between the first node and another one.
+    const auto links_to = [&](std::size_t other) {
+        return core::place::links_of(rtts_s[other], large, trips.from(0, {others[other]}, large).front());
+    };
+    const double near_s = core::place::near_below_s(rtts_s);
+    const auto far =
+        static_cast<std::size_t>(std::max_element(rtts_s.begin(), rtts_s.end()) - rtts_s.begin());
+    world.links.front() = links_to(far);
+    const auto is_near = [&](double rtt_s) { return rtt_s < near_s; };
+    const auto near = std::find_if(rtts_s.begin(), rtts_s.end(), is_near);
+    if (near == rtts_s.end()) return;
+    // So many pairs, if each switch has as many nodes as the first.
+    const auto at_first = static_cast<double>(1 + std::count_if(rtts_s.begin(), rtts_s.end(), is_near));
+    const double pairs = 0.5 * trips.nodes() * trips.nodes() / at_first;
+    if (trips_of_a_pair * pairs * rtts_s[far] > longest_s) return;
+    const auto switch_of = switches(trips, rtts_s, near_s);
+    core::place::add_switches(world, switch_of, links_to(static_cast<std::size_t>(near - rtts_s.begin())));
 }
 
 }  // namespace isochrone::mpi::interpose

@@ -21,9 +21,12 @@ namespace isochrone::mpi::interpose {
 /// How far hosts are apart, if recipes of the plan make use of it and a fabric's server knows. On rank 0.
 [[nodiscard]] std::string ask_for_delays(const Agreement& agreement, const core::select::Plan& plan);
 
-/// Without a survey: a few round trips between rank 0 and the first rank of the last host tell more of the
-/// links between nodes than their class does. Collective over `comm`, in which this is number `rank`. Throws
-/// comm::Error.
+/// Without a survey: a few round trips between first ranks of nodes tell which nodes are near each other, as
+/// at one switch, and more of the links between them than their class does. Nodes that are near to one of
+/// them are taken for near each other, so that few pairs are measured: the first node and all others, and
+/// then the first node of each further switch and those that are at none yet. Where that would take too long,
+/// as where each node is at a switch of its own, switches are left out. Collective over `comm`, in which this
+/// is number `rank`. Throws comm::Error.
 void measure_links(MPI_Comm comm, int rank, core::place::Layout& world);
 
 }  // namespace isochrone::mpi::interpose
