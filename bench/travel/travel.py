@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import math
 import os
 import subprocess
 import sys
@@ -236,7 +237,7 @@ def simulated(wanted: argparse.Namespace, folder: Path) -> None:
             asked = (plan_text, name, layout, ROOT, size)
             runs, _ = _core.choose(*asked)
             basis, _ = _core.basis(*asked)
-            tried = _core.predicted(*asked) if basis == "predicted" else []
+            tried = (_core.predicted(*asked, math.inf) or []) if basis == "predicted" else []
             travelled = tuple(recipe for recipe, _ in tried) or (runs,)
             shape = own_layout.shape(ROOT if is_rooted(name) else None)
             best = plan.recipe(shape, size, name) or "native"

@@ -164,26 +164,34 @@ void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
     constexpr double longest_s = 0.25;
     if (world.levels.front() != "machine") return;
     const Trips trips(comm, rank, world.group_of[static_cast<std::size_t>(world.level("node"))]);
-    std::vector<int> others(static_cast<std::size_t>(trips.nodes()) - 1);
+    /// The links between the first node and another one, to which an empty round trip takes so long.
+    const auto links_to = [&](int other, double rtt_s) {
+        return core::place::links_of(rtt_s, large, trips.from(0, {other}, large).front());
+    };
+    const auto is_too_long = [](double pairs, double rtt_s) {
+        return trips_of_a_pair * pairs * rtt_s > longest_s;
+    };
+    const int last = trips.nodes() - 1;
+    const double to_last_s = trips.from(0, {last}).front();
+    if (is_too_long(last, to_last_s)) {
+        world.links.front() = links_to(last, to_last_s);
+        return;
+    }
+    std::vector<int> others(static_cast<std::size_t>(last));
     std::iota(others.begin(), others.end(), 1);
     const auto rtts_s = trips.from(0, others);
-    /// The links between the first node and another one.
-    const auto links_to = [&](std::size_t other) {
-        return core::place::links_of(rtts_s[other], large, trips.from(0, {others[other]}, large).front());
-    };
     const double near_s = core::place::near_below_s(rtts_s);
-    const auto far =
-        static_cast<std::size_t>(std::max_element(rtts_s.begin(), rtts_s.end()) - rtts_s.begin());
-    world.links.front() = links_to(far);
+    const auto far = std::max_element(rtts_s.begin(), rtts_s.end());
+    const auto other = [&](auto at) { return others[static_cast<std::size_t>(at - rtts_s.begin())]; };
+    world.links.front() = links_to(other(far), *far);
     const auto is_near = [&](double rtt_s) { return rtt_s < near_s; };
     const auto near = std::find_if(rtts_s.begin(), rtts_s.end(), is_near);
     if (near == rtts_s.end()) return;
     // So many pairs, if each switch has as many nodes as the first.
     const auto at_first = static_cast<double>(1 + std::count_if(rtts_s.begin(), rtts_s.end(), is_near));
-    const double pairs = 0.5 * trips.nodes() * trips.nodes() / at_first;
-    if (trips_of_a_pair * pairs * rtts_s[far] > longest_s) return;
+    if (is_too_long(0.5 * trips.nodes() * trips.nodes() / at_first, *far)) return;
     const auto switch_of = switches(trips, rtts_s, near_s);
-    core::place::add_switches(world, switch_of, links_to(static_cast<std::size_t>(near - rtts_s.begin())));
+    core::place::add_switches(world, switch_of, links_to(other(near), *near));
 }
 
 }  // namespace isochrone::mpi::interpose
