@@ -108,7 +108,12 @@ def test_a_wrong_plan_is_left_and_that_is_said_once(bench: Bench, trials: Path, 
     assert _found(lines, _TRIALS) == [0, 0, 1]
 
 
-@pytest.mark.parametrize("calls", [127, 129, 131, 140])
+def test_communicators_may_be_freed_while_ranks_agree(bench: Bench, trials: Path, tmp_path: Path) -> None:
+    """MPICH has two thousand, and takes back none that something is under way on."""
+    _run(bench, trials, _unsurveyed(tmp_path), "briefly", 2, 2100)
+
+
+@pytest.mark.parametrize("calls", [8, 9, 12, 127, 129, 131, 140])
 def test_a_program_may_end_in_the_middle_of_a_trial(
     bench: Bench, trials: Path, wrong_plan: Path, calls: int
 ) -> None:

@@ -8,6 +8,7 @@
  *   roots     ... of 5000 bytes from each rank in turn
  *   split     on halves of the ranks, and on all
  *   freed     on a communicator that is freed and made again every 20 calls
+ *   briefly   on one that is freed after eight, in as many rounds as there are calls
  *   threads   on a communicator for each of three threads
  *   reduce    sums of whole and of floating-point numbers, also in place, and an operation that does not commute
  *   blocks    gathers and exchanges of blocks
@@ -74,12 +75,12 @@ static int halves(void) {
     return wrong;
 }
 
-static int freed(void) {
+static int freed(int rounds, int count) {
     int wrong = 0;
-    for (int round = 0; round < calls / 20; round++) {
+    for (int round = 0; round < rounds; round++) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        wrong += broadcasts(comm, 20, 0);
+        wrong += broadcasts(comm, count, 0);
         MPI_Comm_free(&comm);
     }
     return wrong;
@@ -162,7 +163,8 @@ int main(int argc, char **argv) {
     if (strcmp(kind, "large") == 0) wrong = broadcasts_of(LARGE, MPI_COMM_WORLD, calls, 0);
     if (strcmp(kind, "roots") == 0) wrong = broadcasts(MPI_COMM_WORLD, calls, 1);
     if (strcmp(kind, "split") == 0) wrong = halves();
-    if (strcmp(kind, "freed") == 0) wrong = freed();
+    if (strcmp(kind, "freed") == 0) wrong = freed(calls / 20, 20);
+    if (strcmp(kind, "briefly") == 0) wrong = freed(calls, 8);
     if (strcmp(kind, "threads") == 0) wrong = provided == MPI_THREAD_MULTIPLE ? on_threads() : 0;
     if (strcmp(kind, "reduce") == 0) wrong = reductions();
     if (strcmp(kind, "blocks") == 0) wrong = blocks();
