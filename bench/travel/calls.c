@@ -2,8 +2,8 @@
  *
  * Times a program's own collectives, as a program makes them: calls COLLECTIVE BYTES CALLS ... prints a line for each
  * three, with the seconds of every call on its slowest rank. All ranks start a call at one moment of one clock, so all
- * of them run on one machine, as in a lab. What keeps the time are messages between two
- * ranks, which no preload takes the place of.
+ * of them run on one machine, as in a lab. They agree on it by messages between two ranks, which no preload takes the
+ * place of.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -127,9 +127,10 @@ TEST(ATrial, AgreesOnBlocksTogetherThatDoNotLoseMoreThanAnAgreement) {
 TEST(ATrial, AsksForAChallengerNoSoonerThanThatCanBeAfforded) {
     for (const double agreement_s : {1e-3, 3e-3}) {
         Trial trial = Trial::seeking();
+        Agreeing agreeing;
         int agreements = 0;
         for (int calls = 1; calls <= 5000; ++calls) {
-            if (!trial.record(1e-3)) continue;
+            if (!agreeing.is_there(trial.record(1e-3))) continue;
             ASSERT_EQ(trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0), News::seeks);
             ++agreements;
             trial.wait_until(calls);

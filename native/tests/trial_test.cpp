@@ -55,9 +55,10 @@ TEST(ATrial, IsNotInStepWithTheLoopOfAProgram) {
         for (std::size_t odd = 0; odd < period; ++odd) {
             for (const double odd_s : {0.3, 0.5, 0.6, 0.7, 0.8, 1.2, 1.3, 1.5, 2.0, 3.0}) {
                 Trial trial = Trial::seeking();
+                Agreeing agreeing;
                 bool is_swapped = false;
                 for (std::size_t call = 0; call < 400 && !is_swapped; ++call) {
-                    if (!trial.record(call % period == odd ? odd_s : 1.0)) continue;
+                    if (!agreeing.is_there(trial.record(call % period == odd ? odd_s : 1.0))) continue;
                     const News news = trial.agreed(trial.recorded(), 1e-3);
                     if (news == News::seeks) trial.challenge(1);
                     if (news == News::holds) trial.none_is_left();
@@ -144,12 +145,13 @@ TEST(ATrial, OfNoisyWaysEndsWithTheFasterOneAlmostAlways) {
 
 TEST(ATrial, DoesNotWaitForASlowFirstCallToBeMadeUpForWhereTheOthersGain) {
     Trial trial = Trial::seeking();
+    Agreeing agreeing;
     bool is_swapped = false;
     int of_recipe = 0;
     for (int call = 0; call < 60; ++call) {
         const bool recipe = (trial.next() == Way::challenger) != is_swapped;
         const double seconds = !recipe ? 1e-3 : of_recipe++ == 0 ? 20e-3 : 0.4e-3;
-        if (!trial.record(seconds)) continue;
+        if (!agreeing.is_there(trial.record(seconds))) continue;
         const News news = trial.agreed(trial.recorded());
         if (news == News::seeks) trial.challenge(0.3e-3);
         if (news == News::lost) is_swapped = true;
@@ -161,6 +163,7 @@ TEST(ATrial, DoesNotWaitForASlowFirstCallToBeMadeUpForWhereTheOthersGain) {
 TEST(ATrial, GoesOnAfterASlowFirstCallWhoseNextOneShowsNoGainYet) {
     for (const double second : {0.97, 1.05, 1.3, 1.8}) {
         Trial trial = Trial::seeking();
+        Agreeing agreeing;
         bool is_swapped = false;
         int of_recipe = 0;
         for (int call = 0; call < 200; ++call) {
@@ -168,7 +171,7 @@ TEST(ATrial, GoesOnAfterASlowFirstCallWhoseNextOneShowsNoGainYet) {
             double seconds = 1e-3;
             if (recipe) seconds *= of_recipe == 0 ? 20 : of_recipe == 1 ? second : 0.74;
             of_recipe += recipe ? 1 : 0;
-            if (!trial.record(seconds)) continue;
+            if (!agreeing.is_there(trial.record(seconds))) continue;
             const News news = trial.agreed(trial.recorded());
             if (news == News::seeks) trial.challenge(0.7e-3);
             if (news == News::lost) is_swapped = true;
@@ -179,12 +182,13 @@ TEST(ATrial, GoesOnAfterASlowFirstCallWhoseNextOneShowsNoGainYet) {
 
 TEST(AWrongPlan, IsFoundThoughSomethingHoldsUpTheFirstLook) {
     Trial trial = Trial::checking(2);
+    Agreeing agreeing;
     bool is_swapped = false;
     int of_native = 0;
     for (int call = 0; call < 200; ++call) {
         const bool native = (trial.next() == Way::challenger) != is_swapped;
         const double seconds = !native ? 1e-3 : of_native++ < 2 ? 20e-3 : 0.1e-3;
-        if (!trial.record(seconds)) continue;
+        if (!agreeing.is_there(trial.record(seconds))) continue;
         if (trial.agreed(trial.recorded()) == News::lost) is_swapped = true;
     }
     EXPECT_TRUE(is_swapped);
@@ -193,6 +197,7 @@ TEST(AWrongPlan, IsFoundThoughSomethingHoldsUpTheFirstLook) {
 TEST(ATrial, DependsOnTheNumberOfCallsAndOnWhatWasAgreedAlone) {
     std::mt19937_64 random(7);
     std::vector<Trial> ranks(5, Trial::seeking());
+    Agreeing agreeing;
     std::lognormal_distribution<double> time_s(-7, 1);
     for (int call = 0; call < 5000; ++call) {
         std::vector<bool> agree;
@@ -203,7 +208,7 @@ TEST(ATrial, DependsOnTheNumberOfCallsAndOnWhatWasAgreedAlone) {
             ASSERT_EQ(agree.back(), agree.front());
             ASSERT_EQ(rank.recorded().size(), ranks.front().recorded().size());
         }
-        if (!agree.front()) continue;
+        if (!agreeing.is_there(agree.front())) continue;
         std::vector<double> slowest_s = ranks.front().recorded();
         for (const Trial& rank : ranks) {
             for (std::size_t i = 0; i < slowest_s.size(); ++i)
@@ -220,10 +225,11 @@ TEST(ATrial, DependsOnTheNumberOfCallsAndOnWhatWasAgreedAlone) {
 
 TEST(ATrial, WithoutAChallengerAsksForOneAtDoublingNumbersOfCallsUntilItIsSettled) {
     Trial trial = Trial::seeking();
+    Agreeing agreeing;
     std::vector<std::int64_t> asked;
     for (int call = 0; call < 100; ++call) {
         ASSERT_EQ(trial.next(), Way::incumbent);
-        if (!trial.record(1e-3)) continue;
+        if (!agreeing.is_there(trial.record(1e-3))) continue;
         asked.push_back(trial.calls());
         ASSERT_EQ(trial.agreed(trial.recorded()), News::seeks);
         if (asked.size() == 3) trial.none_is_left();
@@ -234,10 +240,11 @@ TEST(ATrial, WithoutAChallengerAsksForOneAtDoublingNumbersOfCallsUntilItIsSettle
 
 TEST(ATrial, AsksForAChallengerWhenThereIsToBeOneButDoesNotWaitForEver) {
     Trial trial = Trial::seeking();
+    Agreeing agreeing;
     std::vector<std::int64_t> asked;
     const std::vector<std::int64_t> wanted = {20, 20, 44, 10000, 0};
     for (int call = 0; call < 400; ++call) {
-        if (!trial.record(1e-3)) continue;
+        if (!agreeing.is_there(trial.record(1e-3))) continue;
         ASSERT_EQ(trial.agreed(trial.recorded()), News::seeks);
         trial.wait_until(wanted[std::min(asked.size(), wanted.size() - 1)]);
         asked.push_back(trial.calls());
@@ -255,9 +262,10 @@ TEST(ARecipe, ThatStaysIsNotTakenForFaster) {
             std::mt19937 random(seed);
             std::normal_distribution<double> noise(0, 0.1);
             Trial trial = Trial::checking(2.0);
+            Agreeing agreeing;
             for (int call = 0; call < 4000; ++call) {
                 const double typical_ms = trial.next() == Way::challenger ? native_ms : 1.0;
-                if (!trial.record(1e-3 * typical_ms * std::exp(noise(random)))) continue;
+                if (!agreeing.is_there(trial.record(1e-3 * typical_ms * std::exp(noise(random))))) continue;
                 const News news = trial.agreed(trial.recorded(), 1e-6);
                 if (news == News::nothing) continue;
                 core::trial::Proof proof;
@@ -278,6 +286,7 @@ TEST(ATrial, OfSeveralChallengersKeepsTheFastest) {
     for (std::vector<double> times_ms : {std::vector{1.0, 0.8, 0.5, 0.9}, std::vector{1.0, 1.3, 1.1, 0.7},
                                          std::vector{1.0, 0.6, 0.8, 0.9}, std::vector{1.0, 1.1, 1.2, 1.05}}) {
         Trial trial = Trial::seeking();
+        Agreeing agreeing;
         core::trial::Proof proof;
         std::size_t incumbent = 0;
         std::size_t challenger = 0;
@@ -286,7 +295,7 @@ TEST(ATrial, OfSeveralChallengersKeepsTheFastest) {
         for (int call = 0; call < 4000; ++call) {
             const double time = times_ms[trial.next() == Way::challenger ? challenger : incumbent];
             spent += std::max(0.0, time - times_ms[incumbent]);
-            if (!trial.record(time)) continue;
+            if (!agreeing.is_there(trial.record(time))) continue;
             const News news = trial.agreed(trial.recorded());
             if (news == News::seeks) {
                 if (tried + 1 == times_ms.size()) {
@@ -320,6 +329,7 @@ TEST(ATrial, LooksAgainAfterCallsOfItsIncumbentHoweverLongItTookToFindThatNothin
     for (const bool is_won : {false, true}) {
         for (int askings = 1; askings < 4; ++askings) {
             Trial trial = Trial::seeking();
+            Agreeing agreeing;
             const double challenger_s = is_won ? 0.5e-3 : 1.2e-3;
             bool is_swapped = false;
             bool is_left = false;
@@ -330,7 +340,9 @@ TEST(ATrial, LooksAgainAfterCallsOfItsIncumbentHoweverLongItTookToFindThatNothin
                 const Way way = trial.next();
                 if (is_left && before == Way::challenger && way == Way::incumbent) ++looks;
                 before = way;
-                if (!trial.record((way == Way::challenger) != is_swapped ? challenger_s : 1e-3)) continue;
+                if (!agreeing.is_there(
+                        trial.record((way == Way::challenger) != is_swapped ? challenger_s : 1e-3)))
+                    continue;
                 if (is_left) {
                     ASSERT_GE(trial.recorded().size(), 4U) << "a block, and the incumbent's calls before it";
                 }
@@ -356,6 +368,7 @@ TEST(ATrial, LooksAgainAfterCallsOfItsIncumbentHoweverLongItTookToFindThatNothin
 /// A way that leaves the ranks at different times, so that what follows waits for the last.
 TEST(ATrial, DoesNotTakeTheWaitForWhatTheOtherWayLeftBehindForTheWayItself) {
     Trial trial = Trial::seeking();
+    Agreeing agreeing;
     bool is_swapped = false;
     Way before = Way::incumbent;
     bool found = false;
@@ -366,7 +379,7 @@ TEST(ATrial, DoesNotTakeTheWaitForWhatTheOtherWayLeftBehindForTheWayItself) {
         double seconds = recipe ? 0.6e-3 : 1e-3;
         if (recipe && way != before) seconds += 0.9e-3;
         before = way;
-        if (!trial.record(seconds)) continue;
+        if (!agreeing.is_there(trial.record(seconds))) continue;
         const News news = trial.agreed(trial.recorded());
         if (news == News::seeks) trial.challenge(0.4e-3);
         if (news == News::lost) {

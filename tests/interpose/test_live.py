@@ -113,13 +113,19 @@ def test_communicators_may_be_freed_while_ranks_agree(bench: Bench, trials: Path
     _run(bench, trials, _unsurveyed(tmp_path), "briefly", 2, 2100)
 
 
-@pytest.mark.parametrize("calls", [8, 9, 12, 127, 129, 131, 140])
+@pytest.mark.parametrize("calls", [127, 129, 131, 140])
 def test_a_program_may_end_in_the_middle_of_a_trial(
     bench: Bench, trials: Path, wrong_plan: Path, calls: int
 ) -> None:
     lines = _run(bench, trials, on_plan(wrong_plan), "world", 3, calls)
     planned, *_, found_live = _found(lines, _BROADCASTS)
     assert planned + found_live == calls
+
+
+@pytest.mark.parametrize("calls", [8, 9, 11, 12, 13, 16])
+def test_a_program_may_end_while_ranks_agree(bench: Bench, trials: Path, tmp_path: Path, calls: int) -> None:
+    """On times, from the eighth call on, and then on what to try."""
+    _run(bench, trials, _unsurveyed(tmp_path), "world", 3, calls)
 
 
 def test_without_a_survey_the_model_finds_something_to_try(

@@ -192,7 +192,7 @@ News Trial::decide(double fastest_ratio) {
         return News::holds;
     }
     incumbent_s_ *= ratio;
-    last_ = last_ == Way::incumbent ? Way::challenger : Way::incumbent;  // they are the other way round now
+    last_ = Way::challenger;  // the incumbent of before has just run
     end_round(again * calls_, 1 / ratio);
     return News::lost;
 }

@@ -5,12 +5,12 @@
 //
 // One way runs, the incumbent. The other, the challenger, gets blocks of two calls now and then:
 //
-//   I I I I I I I I I I I I C C I I I I I C C I I I C C ...     | agreement of all ranks, begun after the
-//                 |           |                               call before it
+//   I I I I I I I I ... I I I C C I I I I I I I C C I I I C C ...     | agreement of all ranks, begun after
+//                 |             |                                     the call before it
 //
 // The first block is agreed on alone, as it may be a surprise. The others are agreed on together, up to where
-// they may decide something, unless one is expected to lose more than an agreement takes. Ranks do not wait
-// for an agreement: it goes on beside some calls of the incumbent, which are not looked at.
+// they may decide something, unless one is expected to lose more than an agreement takes. An agreement goes
+// on beside some calls of the incumbent, so that ranks hardly ever wait for it. These are not looked at.
 //
 // All that is decided follows from the number of calls and from times that all ranks have agreed on, so all
 // decide alike, and none waits for another that does not come.
@@ -44,8 +44,8 @@ inline constexpr double trial_share = 0.0125;  ///< of the time of all calls, th
 inline constexpr double check_share = 0.01;    ///< ... and that seeing whether a proven one holds may
 inline constexpr double better = 0.95;         ///< of the incumbent's time, what a round is to show
 
-/// That an agreement goes on beside, at most. Ranks that waited for it would lose as much as two or three small calls
-/// take; the first time, when it connects them, as much as five.
+/// That an agreement goes on beside, at most. Ranks that waited for it at once would lose as much as two or
+/// three small calls take; the first time, when it connects them, as much as five.
 inline constexpr int calls_of_an_agreement = 4;
 
 /// After as many blocks a round is decided, or after more; one that is hopeless ends before.

@@ -131,41 +131,40 @@ void Live::tell_times(Kind& kind, MPI_Comm comm) {
     talk.slowest_s.push_back(std::exchange(talk.longest, 0));
     // What the agreement before took, of the rank that spent least in it: others may have come later.
     talk.slowest_s.push_back(-std::exchange(talk.spent_s, 0));
-    begin(talk, Talk::About::times);
     const Watch watch(talk.spent_s);
     check(PMPI_Iallreduce(MPI_IN_PLACE, talk.slowest_s.data(), static_cast<int>(talk.slowest_s.size()),
                           MPI_DOUBLE, MPI_MAX, comm, &talk.request),
           "MPI_Iallreduce");
+    talk.about = Talk::About::times;
+    talk.calls_left = talk.calls;
 }
 
 void Live::tell_proposal(Kind& kind, MPI_Comm comm) {
     auto& talk = kind.talk;
-    begin(talk, Talk::About::proposal);
     const Watch watch(talk.spent_s);
     check(PMPI_Ibcast(&talk.proposal, sizeof talk.proposal, MPI_BYTE, 0, comm, &talk.request), "MPI_Ibcast");
-}
-
-void Live::begin(Talk& talk, Talk::About about) {
-    talk.about = about;
+    talk.about = Talk::About::proposal;
     talk.calls_left = talk.calls;
 }
 
-/// After a call that a talk went on beside.
+/// After a call that a talk went on beside. What fails is over: nothing is heard of it, and the incumbent
+/// stays.
 void Live::go_on(Kind& kind, MPI_Comm comm, int rank) {
     auto& talk = kind.talk;
-    --talk.calls_left;
+    const int calls_left = std::exchange(talk.calls_left, 0) - 1;
     if (talk.request != MPI_REQUEST_NULL) {
         const Watch watch(talk.spent_s);
         int is_done = 0;
         check(PMPI_Test(&talk.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
         if (is_done != 0) {
-            talk.longest = std::max(talk.longest, talk.calls - talk.calls_left);
-        } else if (talk.calls_left == 0) {
+            talk.longest = std::max(talk.longest, talk.calls - calls_left);
+        } else if (calls_left == 0) {
             check(PMPI_Wait(&talk.request, MPI_STATUS_IGNORE), "MPI_Wait");
             talk.longest = core::trial::calls_of_an_agreement;
         }
     }
-    if (talk.calls_left > 0) return;
+    talk.calls_left = calls_left;
+    if (calls_left > 0) return;
     if (talk.about == Talk::About::times) {
         hear_times(kind, comm, rank);
     } else {

@@ -5,7 +5,8 @@
 //
 // The ranks of a communicator make its collectives in one order, so that all count alike, and an agreement, a
 // small allreduce on the program's own communicator that begins right after one of its calls, meets on all of
-// them. No rank waits for it: it goes on beside the next calls, and its result is used after so many of them.
+// them. It goes on beside the next calls, and its result is used after so many of them that ranks hardly ever
+// wait for it.
 #pragma once
 
 #include <mpi.h>
@@ -19,6 +20,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "executor/dispatcher.hpp"
 #include "select/candidates.hpp"
@@ -88,7 +90,7 @@ class Live {
     Live(const Live&) = delete;
     Live& operator=(const Live&) = delete;
 
-    /// Ends what ranks tell each other, before the communicator is gone. Collective over those that it has.
+    /// Before the communicator is gone. Waits for other ranks where a talk is under way.
     void end_talks() noexcept;
 
     /// What a call is to run, and which kind of calls it is; nullptr: nothing is to be found out.
@@ -108,7 +110,6 @@ class Live {
                   const Dispatcher::Decision& decision);
     static void tell_times(Kind& kind, MPI_Comm comm);
     static void tell_proposal(Kind& kind, MPI_Comm comm);
-    static void begin(Talk& talk, Talk::About about);
     void go_on(Kind& kind, MPI_Comm comm, int rank);
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
     void hear_proposal(Kind& kind);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The MPI functions that the preloaded library takes the place of, under both of their names. A Fortran
-// binding may call either, and so does a profiler that stands in front. MPI is started through the next
-// library's function of the same name, which may be a profiler's; all else goes to the MPI library itself.
+// binding may call either, and so does a profiler that stands in front. MPI is started, and communicators are
+// freed, through the next library's function of the same name, which may be a profiler's; all else goes to
+// the MPI library itself.
 //
-// No MPI header here, see call.hpp. Communicators are freed by way of it so that trials end before they are.
+// No MPI header here, see call.hpp.
 #include <cstdint>
 
 #include "interpose/runtime.hpp"
@@ -41,15 +42,16 @@ START(MPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
 START(PMPI_Init_thread, (int* argc, char*** argv, int required, int* provided),
       (argc, argv, required, provided))
 
-#define FREE(name)                                             \
-    EXPORT int NAMED(PMPI_, name, )(void* comm) {              \
-        static constinit Next<int(void*)> next("PMPI_" #name); \
-        leaving(comm);                                         \
-        return next()(comm);                                   \
-    }                                                          \
-    EXPORT int NAMED(MPI_, name, )(void* comm) __attribute__((alias("PMPI_" #name)));
-FREE(Comm_free)
-FREE(Comm_disconnect)
+#define FREE(name)                                     \
+    EXPORT int name(void* comm) {                      \
+        static constinit Next<int(void*)> next(#name); \
+        leaving(comm);                                 \
+        return next()(comm);                           \
+    }
+FREE(MPI_Comm_free)
+FREE(PMPI_Comm_free)
+FREE(MPI_Comm_disconnect)
+FREE(PMPI_Comm_disconnect)
 
 #define ISOCHRONE_FUNCTION(name, ours, parameters, arguments, ...)                       \
     EXPORT int NAMED(PMPI_, name, SUFFIX) parameters {                                   \

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "comm/check.hpp"
@@ -18,12 +17,6 @@
 namespace isochrone::mpi::interpose {
 
 using comm::check;
-
-namespace {
-
-constexpr int trips_of_a_pair = 4;  // the first sets up the connection
-
-}  // namespace
 
 std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core::place::Layout& world) {
     if (agreement.unsurveyed) {
@@ -80,118 +73,162 @@ std::string ask_for_delays(const Agreement& agreement, const core::select::Plan&
 
 namespace {
 
-/// Round trips between first ranks of nodes.
+/// Round trips from the first rank of a node to those of some others, as far as there was time.
+struct View {
+    int node = 0;
+    std::vector<int> others;
+    std::vector<double> rtts_s;
+};
+
+/// Round trips between first ranks of nodes. All of it is collective, and what is found equal on all ranks.
 class Trips {
   public:
     Trips(MPI_Comm comm, int rank, const std::vector<int>& node_of) : comm_(comm), rank_(rank) {
         const int nodes = 1 + *std::max_element(node_of.begin(), node_of.end());
-        for (int node = 0; node < nodes; ++node)
-            first_.push_back(
-                static_cast<int>(std::find(node_of.begin(), node_of.end(), node) - node_of.begin()));
+        for (int node = 0; node < nodes; ++node) {
+            const auto first = std::find(node_of.begin(), node_of.end(), node);
+            first_.push_back(static_cast<int>(first - node_of.begin()));
+        }
     }
 
     [[nodiscard]] int nodes() const { return static_cast<int>(first_.size()); }
+    /// Whether more would take too long.
+    [[nodiscard]] bool is_over() const { return spent_s_ > longest_s; }
 
-    /// What a message there and back takes from one node to each of some others, in seconds. Collective.
-    [[nodiscard]] std::vector<double> from(int node, const std::vector<int>& others, int bytes = 0) const {
-        std::vector<double> rtts_s(others.size());
-        for (std::size_t i = 0; i < others.size(); ++i) rtts_s[i] = between(node, others[i], bytes);
-        check(PMPI_Bcast(rtts_s.data(), static_cast<int>(rtts_s.size()), MPI_DOUBLE, first(node), comm_),
-              "MPI_Bcast");
-        return rtts_s;
+    /// From a node to others, in portions that double, and none after what takes too long.
+    View from(int node, const std::vector<int>& others) {
+        View view{.node = node, .others = {}, .rtts_s = {}};
+        std::size_t portion = 8;
+        for (auto next = others.begin(); next != others.end() && !is_over(); portion *= 2) {
+            const auto left = static_cast<std::size_t>(others.end() - next);
+            const auto end = next + static_cast<std::ptrdiff_t>(std::min(portion, left));
+            const std::vector<int> some(next, end);
+            const auto rtts_s = measured(node, some, 0);
+            view.others.insert(view.others.end(), some.begin(), some.end());
+            view.rtts_s.insert(view.rtts_s.end(), rtts_s.begin(), rtts_s.end());
+            next = end;
+        }
+        return view;
+    }
+
+    /// The links between a node and the one of some others that is in the middle of them.
+    [[nodiscard]] core::plogp::Parameters links(const View& view) {
+        std::vector<std::pair<double, int>> sorted;
+        for (std::size_t i = 0; i < view.others.size(); ++i)
+            sorted.emplace_back(view.rtts_s[i], view.others[i]);
+        const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+        std::nth_element(sorted.begin(), middle, sorted.end());
+        const double large_s = measured(view.node, {middle->second}, large_bytes).front();
+        return core::place::links_of(middle->first, large_bytes, large_s);
     }
 
   private:
+    static constexpr double longest_s = 1;
+    static constexpr int trips_of_a_pair = 4;  // the first sets up the connection
+    static constexpr int large_bytes = 65536;
+
     [[nodiscard]] int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
 
-    /// The shortest of a few, on the first rank of node `a`.
-    [[nodiscard]] double between(int a, int b, int bytes) const {
-        double shortest_s = 0;
-        if (rank_ != first(a) && rank_ != first(b)) return shortest_s;
+    std::vector<double> measured(int node, const std::vector<int>& others, int bytes) {
+        const double begin_s = PMPI_Wtime();
+        std::vector<double> found;
+        for (const int other : others) found.push_back(shortest_s(node, other, bytes));
+        found.push_back(PMPI_Wtime() - begin_s);
+        check(PMPI_Bcast(found.data(), static_cast<int>(found.size()), MPI_DOUBLE, first(node), comm_),
+              "MPI_Bcast");
+        spent_s_ += found.back();
+        found.pop_back();
+        return found;
+    }
+
+    /// Of a few trips, on the first rank of node `a`.
+    [[nodiscard]] double shortest_s(int a, int b, int bytes) const {
+        double result = 0;
+        if (rank_ != first(a) && rank_ != first(b)) return result;
         std::vector<char> data(static_cast<std::size_t>(bytes));
         const int peer = first(rank_ == first(a) ? b : a);
         for (int trip = 0; trip < trips_of_a_pair; ++trip) {
-            const auto begin = std::chrono::steady_clock::now();
+            const double begin_s = PMPI_Wtime();
             const auto send = [&] {
                 check(PMPI_Send(data.data(), bytes, MPI_BYTE, peer, 0, comm_), "MPI_Send");
             };
             if (rank_ == first(a)) send();
             check(PMPI_Recv(data.data(), bytes, MPI_BYTE, peer, 0, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
             if (rank_ != first(a)) send();
-            const double time_s =
-                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-            shortest_s = trip == 0 ? time_s : std::min(shortest_s, time_s);
+            const double time_s = PMPI_Wtime() - begin_s;
+            result = trip == 0 ? time_s : std::min(result, time_s);
         }
-        return shortest_s;
+        return result;
     }
 
     MPI_Comm comm_;
     int rank_;
     std::vector<int> first_;
+    double spent_s_ = 0;
 };
 
-/// The number of each node's switch, from 0. Collective.
-std::vector<int> switches(const Trips& trips, const std::vector<double>& from_first_s, double near_s) {
+/// Those of a view that are near, or those that are not.
+View side(const View& view, double near_s, bool is_near) {
+    View result{.node = view.node, .others = {}, .rtts_s = {}};
+    for (std::size_t i = 0; i < view.others.size(); ++i) {
+        if ((view.rtts_s[i] < near_s) != is_near) continue;
+        result.others.push_back(view.others[i]);
+        result.rtts_s.push_back(view.rtts_s[i]);
+    }
+    return result;
+}
+
+/// All nodes but one.
+std::vector<int> others_of(int node, int nodes) {
+    std::vector<int> result;
+    for (int other = 0; other < nodes; ++other) {
+        if (other != node) result.push_back(other);
+    }
+    return result;
+}
+
+/// The number of each node's switch, from 0, where one node's is known. Nothing, where that takes too long.
+std::vector<int> switches(Trips& trips, const View& near, double near_s) {
     std::vector<int> switch_of(static_cast<std::size_t>(trips.nodes()), -1);
     int number = 0;
-    const auto take = [&](int node, const std::vector<int>& others, const std::vector<double>& rtts_s) {
-        switch_of[static_cast<std::size_t>(node)] = number;
-        for (std::size_t i = 0; i < others.size(); ++i) {
-            if (rtts_s[i] < near_s) switch_of[static_cast<std::size_t>(others[i])] = number;
-        }
+    const auto take = [&](const View& one) {
+        switch_of[static_cast<std::size_t>(one.node)] = number;
+        for (const int other : one.others) switch_of[static_cast<std::size_t>(other)] = number;
         ++number;
     };
-    const auto left = [&](int after) {
-        std::vector<int> result;
-        for (int node = after; node < trips.nodes(); ++node) {
-            if (switch_of[static_cast<std::size_t>(node)] < 0) result.push_back(node);
+    take(near);
+    while (true) {
+        std::vector<int> left;
+        for (int node = 0; node < trips.nodes(); ++node) {
+            if (switch_of[static_cast<std::size_t>(node)] < 0) left.push_back(node);
         }
-        return result;
-    };
-    take(0, left(1), from_first_s);
-    for (auto nodes = left(1); !nodes.empty(); nodes = left(1)) {
-        const int node = nodes.front();
-        nodes.erase(nodes.begin());
-        take(node, nodes, trips.from(node, nodes));
+        if (left.empty()) return switch_of;
+        const int node = left.front();
+        left.erase(left.begin());
+        take(side(trips.from(node, left), near_s, true));
+        if (trips.is_over()) return {};
     }
-    return switch_of;
 }
 
 }  // namespace
 
 void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
-    constexpr int large = 65536;
-    constexpr double longest_s = 0.25;
     if (world.levels.front() != "machine") return;
-    const Trips trips(comm, rank, world.group_of[static_cast<std::size_t>(world.level("node"))]);
-    /// The links between the first node and another one, to which an empty round trip takes so long.
-    const auto links_to = [&](int other, double rtt_s) {
-        return core::place::links_of(rtt_s, large, trips.from(0, {other}, large).front());
-    };
-    const auto is_too_long = [](double pairs, double rtt_s) {
-        return trips_of_a_pair * pairs * rtt_s > longest_s;
-    };
+    Trips trips(comm, rank, world.group_of[static_cast<std::size_t>(world.level("node"))]);
     const int last = trips.nodes() - 1;
-    const double to_last_s = trips.from(0, {last}).front();
-    if (is_too_long(last, to_last_s)) {
-        world.links.front() = links_to(last, to_last_s);
-        return;
+    View view = trips.from(0, others_of(0, trips.nodes()));
+    double near_s = core::place::near_below_s(view.rtts_s);
+    if (near_s == 0 && last > 1 && !trips.is_over()) {
+        // The first may be alone at its switch.
+        View other = trips.from(last, others_of(last, trips.nodes()));
+        near_s = core::place::near_below_s(other.rtts_s);
+        if (near_s > 0) view = std::move(other);
     }
-    std::vector<int> others(static_cast<std::size_t>(last));
-    std::iota(others.begin(), others.end(), 1);
-    const auto rtts_s = trips.from(0, others);
-    const double near_s = core::place::near_below_s(rtts_s);
-    const auto far = std::max_element(rtts_s.begin(), rtts_s.end());
-    const auto other = [&](auto at) { return others[static_cast<std::size_t>(at - rtts_s.begin())]; };
-    world.links.front() = links_to(other(far), *far);
-    const auto is_near = [&](double rtt_s) { return rtt_s < near_s; };
-    const auto near = std::find_if(rtts_s.begin(), rtts_s.end(), is_near);
-    if (near == rtts_s.end()) return;
-    // So many pairs, if each switch has as many nodes as the first.
-    const auto at_first = static_cast<double>(1 + std::count_if(rtts_s.begin(), rtts_s.end(), is_near));
-    if (is_too_long(0.5 * trips.nodes() * trips.nodes() / at_first, *far)) return;
-    const auto switch_of = switches(trips, rtts_s, near_s);
-    core::place::add_switches(world, switch_of, links_to(other(near), *near));
+    world.links.front() = trips.links(side(view, near_s, false));
+    if (near_s == 0 || trips.is_over()) return;
+    const View near = side(view, near_s, true);
+    const auto switch_of = switches(trips, near, near_s);
+    if (!switch_of.empty()) core::place::add_switches(world, switch_of, trips.links(near));
 }
 
 }  // namespace isochrone::mpi::interpose

@@ -22,11 +22,11 @@ namespace isochrone::mpi::interpose {
 [[nodiscard]] std::string ask_for_delays(const Agreement& agreement, const core::select::Plan& plan);
 
 /// Without a survey: a few round trips between first ranks of nodes tell which nodes are near each other, as
-/// at one switch, and more of the links between them than their class does. Nodes that are near to one of
-/// them are taken for near each other, so that few pairs are measured: the first node and all others, and
-/// then the first node of each further switch and those that are at none yet. Where that would take too long,
-/// as where each node is at a switch of its own, switches are left out. Collective over `comm`, in which this
-/// is number `rank`. Throws comm::Error.
+/// at one switch, and more of the links between them than their class does. Nodes that are near to one node
+/// are taken for near each other, so that few pairs are measured: the first node and all others, or the last,
+/// if none is nearer to the first than others; and then the first node of each further switch and those that
+/// are at none yet. If that takes more than a second, switches are left out. Collective over `comm`, in which
+/// this is number `rank`. Throws comm::Error.
 void measure_links(MPI_Comm comm, int rank, core::place::Layout& world);
 
 }  // namespace isochrone::mpi::interpose

@@ -156,7 +156,7 @@ int finish(const Call& call, const Unfinished& unfinished, int code) noexcept {
 
 void leaving(const void* comm) noexcept {
     Session* const here = session.load(std::memory_order_acquire);
-    if (inside > 0 || here == nullptr || comm == nullptr) return;
+    if (here == nullptr || comm == nullptr) return;
     const Inside guard;
     here->end_talks(*static_cast<const MPI_Comm*>(comm));
 }

@@ -14,6 +14,23 @@
 
 namespace isochrone::tests {
 
+/// Tells after each call whether what ranks agree on is there: as many calls after it was begun as in a
+/// program.
+class Agreeing {
+  public:
+    explicit Agreeing(int calls = core::trial::calls_of_an_agreement) : calls_(calls) {}
+    /// `is_due`: what Trial::record said.
+    bool is_there(bool is_due) {
+        if (left_ > 0) return --left_ == 0;
+        if (is_due) left_ = calls_;
+        return false;
+    }
+
+  private:
+    int calls_;
+    int left_ = 0;
+};
+
 /// Ways of which one takes `ratio` times as long as the other, and what they have cost.
 struct World {
     double incumbent_s = 1e-3;  ///< of the first incumbent
@@ -27,7 +44,7 @@ struct World {
 
     bool is_swapped = false;
     int agreements = 0;
-    int agreed_in = 0;  ///< calls; 0: no agreement is under way
+    Agreeing agreeing = Agreeing();
     int rounds = 0;
     double spent_s = 0;
     double best_s = 0;  ///< what the first incumbent alone would have taken
@@ -49,12 +66,7 @@ struct World {
         spent_s += seconds;
         best_s += incumbent_s * std::min(1.0, ratio);
         lost_s += incumbent_s * ((challenger ? ratio : 1) - std::min(1.0, ratio)) + set_up;
-        const bool is_due = trial.record(seconds);
-        if (agreed_in == 0) {
-            if (is_due) agreed_in = core::trial::calls_of_an_agreement;
-            return;
-        }
-        if (--agreed_in > 0) return;
+        if (!agreeing.is_there(trial.record(seconds))) return;
         const core::trial::News news = trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0);
         ++agreements;
         spent_s += agreement_s;
