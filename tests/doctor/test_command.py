@@ -34,7 +34,7 @@ def probe(folder: Path, faults: str, noise: str) -> Path:
     return output
 
 
-@pytest.mark.parametrize("noise", ["0", "0.1"])
+@pytest.mark.parametrize("noise", [pytest.param("0", marks=pytest.mark.long), "0.1"])
 @pytest.mark.parametrize(
     ("fault", "kind", "name"),
     [

@@ -27,6 +27,11 @@ LATENCY_S = np.array([1.5e-6, 0.6e-6, 0.3e-6])
 BYTE_S = np.array([1 / 6e9, 1 / 8e9, 1 / 10e9])
 
 
+def some_of(seeds: int, few: int) -> list[object]:
+    """The first few of some seeds, and the others where there is time."""
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(few, seeds))]
+
+
 def cluster(order: np.ndarray | None = None) -> Measurements:
     """Eight nodes of two sockets of four cores, without noise."""
     order = np.arange(64) if order is None else order
@@ -156,7 +161,7 @@ def test_measurements_of_another_machine_are_refused() -> None:
         against_older(cluster(), other)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", some_of(20, 6))
 def test_nothing_is_named_on_few_pairs_where_nothing_is_slow(seed: int) -> None:
     order = np.random.default_rng(seed).permutation(64)
     measurements = adaptive(noisy(cluster(order), 100 * seed + 1), seed)
@@ -165,7 +170,7 @@ def test_nothing_is_named_on_few_pairs_where_nothing_is_slow(seed: int) -> None:
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if name != "pair"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", some_of(6, 2))
 def test_what_is_planted_is_named_by_few_pairs_which_are_the_evidence(fault: str, seed: int) -> None:
     pairs, factor, sizes, name = FAULTS[fault]
     measurements = adaptive(noisy(slowed(cluster(), pairs, factor, sizes), seed), seed)

@@ -105,7 +105,7 @@ def test_a_terminal_shows_what_is_done_how_far_it_is_and_the_time_left(
     assert re.search(r"about \d+:\d\d left", shown)
 
 
-@pytest.mark.parametrize("interruptions", [4, pytest.param(20, marks=pytest.mark.long)])
+@pytest.mark.parametrize("interruptions", [2, pytest.param(20, marks=pytest.mark.long)])
 def test_a_survey_that_is_interrupted_at_random_moments_ends_with_the_same_plan(
     whole: tuple[Path, float, str], interruptions: int
 ) -> None:

@@ -84,6 +84,7 @@ def core_with_one_more(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return module
 
 
+@pytest.mark.long
 def test_a_new_row_is_a_candidate_and_has_words_and_a_price(core_with_one_more: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", QUESTIONS, str(core_with_one_more)], capture_output=True, text=True
