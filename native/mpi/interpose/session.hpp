@@ -3,10 +3,10 @@
 // All state of the preloaded library while MPI runs.
 //
 // All messages of recipes go over one private communicator, split from the world at the start, and library
-// collectives over groups that are made then too. None is made later: making one inside a collective of the program's
-// races with communicators that the program has under way (MPI_Comm_idup), and libraries have few. What is
-// kept for a communicator hangs on an attribute of it, and is freed with it. What trials have under way on it
-// is waited for before.
+// collectives over groups that are made then too. None is made later: making one inside a collective of the
+// program's races with communicators that the program has under way (MPI_Comm_idup), and libraries have few.
+// What is kept for a communicator hangs on an attribute of it, and is freed with it. What trials have under
+// way on it is waited for before.
 #pragma once
 
 #include <mpi.h>
