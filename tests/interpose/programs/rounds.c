@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * ROUNDS broadcasts of different sizes, each rank in turn being the root, and a communicator that is made and freed. Rank 0 prints how many values arrived wrong on all ranks.
+ * ROUNDS broadcasts of different sizes, each rank in turn being the root. Rank 0 prints how many values arrived wrong on all ranks.
  * Each rank says on stderr if it has taken more memory than the first argument, in MiB.
  *
  *   -DLARGE    by MPI_Bcast_c
@@ -74,9 +74,6 @@ int main(int argc, char **argv) {
     MPI_Comm_free(&comm);
     _Exit(0);
 #else
-    MPI_Comm copy;
-    MPI_Comm_dup(comm, &copy);
-    MPI_Comm_free(&copy);
     MPI_Finalize();
     return 0;
 #endif
