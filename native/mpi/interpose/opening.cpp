@@ -2,7 +2,6 @@
 #include "interpose/opening.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>

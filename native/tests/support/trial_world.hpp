@@ -18,16 +18,14 @@ namespace isochrone::tests {
 /// program.
 class Agreeing {
   public:
-    explicit Agreeing(int calls = core::trial::calls_of_an_agreement) : calls_(calls) {}
     /// `is_due`: what Trial::record said.
     bool is_there(bool is_due) {
         if (left_ > 0) return --left_ == 0;
-        if (is_due) left_ = calls_;
+        if (is_due) left_ = core::trial::calls_of_an_agreement;
         return false;
     }
 
   private:
-    int calls_;
     int left_ = 0;
 };
 
@@ -44,7 +42,7 @@ struct World {
 
     bool is_swapped = false;
     int agreements = 0;
-    Agreeing agreeing = Agreeing();
+    Agreeing agreeing = {};
     int rounds = 0;
     double spent_s = 0;
     double best_s = 0;  ///< what the first incumbent alone would have taken
