@@ -110,6 +110,23 @@ class Trips {
         return view;
     }
 
+    /// Looks at those again that do not look near: a trip that waited for a core makes none of the way longer.
+    void look_again(View& view, double near_s) {
+        for (int look = 0; look < more_looks && !is_over(); ++look) {
+            std::vector<std::size_t> far;
+            std::vector<int> some;
+            for (std::size_t i = 0; i < view.others.size(); ++i) {
+                if (view.rtts_s[i] < near_s) continue;
+                far.push_back(i);
+                some.push_back(view.others[i]);
+            }
+            if (far.empty()) return;
+            const auto rtts_s = measured(view.node, some, 0);
+            for (std::size_t i = 0; i < far.size(); ++i)
+                view.rtts_s[far[i]] = std::min(view.rtts_s[far[i]], rtts_s[i]);
+        }
+    }
+
     /// The links between a node and the one of some others that is in the middle of them.
     [[nodiscard]] core::plogp::Parameters links(const View& view) {
         std::vector<std::pair<double, int>> sorted;
@@ -124,6 +141,7 @@ class Trips {
   private:
     static constexpr double longest_s = 1;
     static constexpr int trips_of_a_pair = 4;  // the first sets up the connection
+    static constexpr int more_looks = 2;
     static constexpr int large_bytes = 65536;
 
     [[nodiscard]] int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
@@ -204,7 +222,9 @@ std::vector<int> switches(Trips& trips, const View& near, double near_s) {
         if (left.empty()) return switch_of;
         const int node = left.front();
         left.erase(left.begin());
-        take(side(trips.from(node, left), near_s, true));
+        View view = trips.from(node, left);
+        trips.look_again(view, near_s);
+        take(side(view, near_s, true));
         if (trips.is_over()) return {};
     }
 }
@@ -222,6 +242,10 @@ void measure_links(MPI_Comm comm, int rank, core::place::Layout& world) {
         View other = trips.from(last, others_of(last, trips.nodes()));
         near_s = core::place::near_below_s(other.rtts_s);
         if (near_s > 0) view = std::move(other);
+    }
+    if (near_s > 0) {
+        trips.look_again(view, near_s);
+        near_s = core::place::near_below_s(view.rtts_s);
     }
     world.links.front() = trips.links(side(view, near_s, false));
     if (near_s == 0 || trips.is_over()) return;
