@@ -174,6 +174,32 @@ TEST(ARuleForAnotherOrder, IsNotMeasuredHereAndItsRecipeIsTriedFirst) {
     EXPECT_EQ(choice(both, nodes(3, 4), 10).basis, Basis::predicted);
 }
 
+TEST(WhatIsPredicted, EndsWhereRulesAroundItBegin) {
+    const std::string recipe = "hierarchical(machine=chain,node=binomial)";
+    const auto plan = plan_of({rule(shape(2, 4), recipe, 1, 2048),
+                               rule(shape(2, 4), "hierarchical(machine=flat,node=flat)", 2049),
+                               rule(shape(8, 4), "hierarchical(machine=flat,node=flat)")});
+    const auto below = choice(plan, nodes(5, 4), 2048);
+    EXPECT_EQ(below.basis, Basis::predicted);
+    EXPECT_EQ(std::pair(below.min_bytes, below.max_bytes), std::pair(2048L, 2048L));
+    const auto above = choice(plan, nodes(5, 4), 2049);
+    EXPECT_EQ(above.basis, Basis::interpolated);
+    EXPECT_EQ(std::pair(above.min_bytes, above.max_bytes), std::pair(2049L, 4095L));
+}
+
+TEST(ARecipeThatWasMeasured, IsNoCandidateWhereItsPriceWouldTakeTooMuchMemory) {
+    const auto plan = plan_of({rule(shape(3, 4), "pairwise")});
+    auto one = plan.rules.front();
+    one.collective = "alltoall";
+    const auto all = plan_of({one});
+    const auto& alltoall = collectives::named("alltoall");
+    const auto first = [&](int hosts) {
+        return compose::to_text(select::candidates(all, alltoall, nodes(hosts, 4), 1000).recipes.front());
+    };
+    EXPECT_EQ(first(128), "pairwise");
+    EXPECT_NE(first(129), "pairwise");
+}
+
 TEST(ALiveRule, SaysThatItIs) {
     auto live = rule(shape(3, 4), "chain");
     live.basis = Basis::live;

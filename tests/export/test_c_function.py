@@ -8,15 +8,17 @@ import random
 import subprocess
 from pathlib import Path
 
+import pytest
 from msgspec import structs
 from planned import EVIDENCE
 from tuned import exported, topology_of, write_survey_of
 
 from isochrone import _core
-from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, write_plan
+from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, write_library, write_plan
 
 
-def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_older", [True, False], ids=["an older plan", "a newer plan"])
+def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path, is_older: bool) -> None:
     hosts = ["a", "a", "a", "b", "b"]
     tuning = write_survey_of(
         tmp_path,
@@ -37,6 +39,7 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
     plan = Plan(
         topology=PlannedTopology(topology.fingerprint, "topology.json", ("machine", "node")),
         mpi=LibraryReference(tuning.mpi.library, tuning.mpi.abi),
+        provenance={"time": "2026-01-01T00:00:00Z" if is_older else "2026-01-03T00:00:00Z"},
         rules=(
             Rule("bcast", shapes[0], 0, 99, "binomial", EVIDENCE),
             Rule("bcast", shapes[0], 100, 500, "chain", EVIDENCE),
@@ -51,6 +54,8 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
         ),
     )
     write_plan(tmp_path / "plan.json", plan)
+    tuning = structs.replace(tuning, provenance={"time": "2026-01-02T00:00:00Z"})
+    write_library(tmp_path / "library.json", tuning)
     one = exported(tmp_path, "c")
     # Neighbours of one answer are one step.
     assert one.text.count('"chain"') == 1
@@ -69,7 +74,9 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path) -> Non
         rules = [r for r in rules if r.order in (None, "block")]
         mine = next((r for r in rules if r.min_bytes <= size <= r.max_bytes), None)
         own = tuning.algorithm(name, size)
-        if mine is not None and (own == "default" or mine.evidence.speedup >= EVIDENCE.speedup):
+        if mine is not None and (
+            own == "default" or not is_older or mine.evidence.speedup >= EVIDENCE.speedup
+        ):
             return mine.recipe
         return "native" if own == "default" else f"native:{own}"
 

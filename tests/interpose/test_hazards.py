@@ -72,7 +72,7 @@ CASES = [
     Case(("permuted",), 4, "hierarchical(node=chain)@100"),  # segments that end within an element
     Case(("gaps",), 4, NATIVE_WITHIN),
     Case(("empty",)),
-    Case(("truncated",), 2),
+    *(Case(("truncated", "any", times), 2) for times in ("0", "40")),
     Case(("reused", "any", "600")),
     # Callbacks, and the end.
     Case(("callbacks",)),

@@ -12,8 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
+from planned import EVIDENCE
 from tuned import MPICH, OPEN_MPI, Real, real, write_survey_of
 
+from isochrone.files import Plan, PlannedTopology, Rule, write_library, write_plan
 from isochrone.launch import preload
 from isochrone.launch import target as target_module
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, read_launch_line
@@ -134,6 +137,39 @@ def test_a_tuning_of_another_library_is_refused_in_one_line(given: Real, tmp_pat
     assert "\n" not in damaged
     (tmp_path / "s" / "library.json").unlink()
     assert told(tmp_path / "s", given.library).refusal is None
+
+
+@pytest.mark.parametrize(
+    ("recipe", "planned", "tuned", "is_told"),
+    [
+        ("flat", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", False),
+        ("flat", "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", True),
+        ("flat", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", True),
+        ("native", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", True),
+    ],
+)
+def test_beside_recipes_a_library_is_told_only_what_they_were_compared_with(
+    tmp_path: Path, recipe: str, planned: str, tuned: str, is_told: bool
+) -> None:
+    library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
+    tuning = write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
+    write_library(tmp_path / "library.json", structs.replace(tuning, provenance={"time": tuned}))
+    plan = Plan(
+        topology=PlannedTopology(tuning.topology.fingerprint, "topology.json"),
+        mpi=tuning.mpi,
+        rules=(Rule("bcast", "4 ranks in one node", 1, 9, recipe, EVIDENCE),),
+        provenance={"time": planned},
+    )
+    write_plan(tmp_path / "plan.json", plan)
+    found = told(tmp_path, library, plan=tmp_path / "plan.json")
+    assert bool(found.variables) == is_told
+    assert (found.refusal is None) == is_told
+    if found.refusal is not None:
+        assert "is newer than the plan" in found.refusal
+        assert "run isochrone tune" in found.refusal
+    # A plan is made against all that there is, whatever plan there was.
+    (tmp_path / "plan.json").write_text("{")
+    assert told(tmp_path, library).variables
 
 
 def test_intel_mpi_is_told_by_variables_alone(tmp_path: Path) -> None:

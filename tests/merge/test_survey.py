@@ -132,6 +132,20 @@ def test_what_the_library_was_told_after_an_earlier_merge_goes_with_it(tmp_path:
     assert not (output / "library.json").exists()
 
 
+def test_what_one_library_was_told_is_said_not_to_be_told_all(tmp_path: Path) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    topology = read_topology(one / "topology.json")
+    tuning = LibraryTuning(
+        topology=TopologyFileReference(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference("MPICH", "mpich"),
+        ranks=len(topology.ranks),
+        rules=(),
+    )
+    write_library(one / "library.json", tuning)
+    (note,) = [note for note in merge([one, two], tmp_path / "all").notes if "library.json" in note]
+    assert f"is for its {len(topology.ranks)} ranks alone, and is not told" in note
+
+
 def test_measurements_of_other_ranks_than_the_topology_s_are_refused(tmp_path: Path) -> None:
     one, two = written(tmp_path, CLASSES["more ranks"])
     (one / "measurements.jsonl").write_bytes((two / "measurements.jsonl").read_bytes())

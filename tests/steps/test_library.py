@@ -190,6 +190,10 @@ def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left
     small = read_library(tmp_path / "library.json").rules[0]
     # Where its own choice is kept: what may stand for it.
     assert (small.algorithm, small.equal) == ("default", "7")
+    # Also at a size between two that are tuned: Intel MPI is told all of them, or none.
+    rules = read_library(tmp_path / "library.json").rules
+    assert len(rules) > len(SIZES)
+    assert {rule.equal for rule in rules if rule.algorithm == "default"} == {"7"}
     assert {v.get("I_MPI_ADJUST_BCAST") for v in target.launches} == {None, *map(str, range(1, 12))}
 
 

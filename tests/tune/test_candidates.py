@@ -126,6 +126,11 @@ def test_the_collectives_after_the_first_have_fewer_sizes_that_they_can_have() -
     }
 
 
+def test_blocks_of_one_rank_are_no_longer_than_the_largest_message_however_few_sizes_there_are() -> None:
+    assert grids(("bcast", "alltoall"), (64 << 20,), 32)["alltoall"] == (2 << 20,)
+    assert grids(("bcast", "alltoall"), (4096, 8192), 20_000)["alltoall"] == (1,)
+
+
 @pytest.mark.parametrize("text", ["bcast,nonsense", "", "bcast,,barrier"])
 def test_a_collective_that_there_is_not_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(UsageError, match="can be timed; use some of bcast, ") as refused:

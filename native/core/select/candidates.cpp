@@ -19,6 +19,7 @@ using compose::Recipe;
 constexpr std::int64_t similar = 4;                // times larger or smaller
 constexpr std::int64_t smallest_segmented = 8192;  // below, a message is not cut
 constexpr int largest_quadratic = 128;             // ranks, for what sends as many messages as their square
+constexpr int largest_proven_quadratic = 512;      // ... where it was measured: a price holds all messages
 
 /// The levels that a recipe names: the innermost that holds all ranks, and those inside that divide them
 /// further, but for single ranks.
@@ -91,6 +92,15 @@ class Collector {
     bool in_order_;
 };
 
+/// Whether a recipe's price would take the memory of all messages between all ranks.
+bool is_too_large(const Collective& collective, const Recipe& recipe, const place::Layout& layout) {
+    if (layout.size <= largest_proven_quadratic || recipe.kind != Recipe::Kind::flat) return false;
+    const auto rows = collective.across();
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+        return row.quadratic_messages && row.name == recipe.parts.front().choice.algorithm;
+    });
+}
+
 }  // namespace
 
 Candidates candidates(const Plan& plan, const Collective& collective, const place::Layout& layout,
@@ -98,7 +108,8 @@ Candidates candidates(const Plan& plan, const Collective& collective, const plac
     Collector collector(collective, layout, in_order);
     const std::int64_t size = collective.agreed_bytes(size_bytes);
     for (const Rule& rule : rules_for(plan, collective.name)) {
-        if (rule.min_bytes / similar <= size && size / similar <= rule.max_bytes) collector.add(rule.recipe);
+        const bool is_near = rule.min_bytes / similar <= size && size / similar <= rule.max_bytes;
+        if (is_near && !is_too_large(collective, rule.recipe, layout)) collector.add(rule.recipe);
     }
     const std::size_t proven = collector.found.size();
     const std::int64_t message = collective.has_blocks() ? size * layout.size : size;

@@ -98,6 +98,18 @@ Around around(const Plan& plan, std::string_view collective, const std::string& 
     return {std::get<1>(best), std::get<2>(best)};
 }
 
+/// A choice for sizes around one ends where a rule begins or ends.
+void end_beside(Choice& choice, const Rule& rule, std::int64_t size) {
+    if (rule.max_bytes < size) {
+        choice.min_bytes = std::max(choice.min_bytes, rule.max_bytes + 1);
+    } else if (rule.min_bytes > size) {
+        choice.max_bytes = std::min(choice.max_bytes, rule.min_bytes - 1);
+    } else {
+        choice.min_bytes = std::max(choice.min_bytes, rule.min_bytes);
+        choice.max_bytes = std::min(choice.max_bytes, rule.max_bytes);
+    }
+}
+
 /// What holds where the plan has no rule for this shape, order and size.
 Choice without_rule(const Plan& plan, const collectives::Collective& collective, const place::Layout& layout,
                     const std::string& shape, const std::string& order, std::int64_t size, bool in_order) {
@@ -192,9 +204,10 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         const SizeClass near = size_class(size);
         choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
         choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
-        for (const Rule& beside : rules) {
-            if (beside.max_bytes < size) choice.min_bytes = std::max(choice.min_bytes, beside.max_bytes + 1);
-            if (beside.min_bytes > size) choice.max_bytes = std::min(choice.max_bytes, beside.min_bytes - 1);
+        for (const Rule& beside : rules) end_beside(choice, beside, size);
+        // Of another size, rules around this shape may agree.
+        if (choice.basis == Basis::predicted) {
+            for (const Rule& other : rules_for(plan, collective.name)) end_beside(choice, other, size);
         }
         return choice;
     }

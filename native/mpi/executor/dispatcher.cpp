@@ -29,7 +29,6 @@ bool Dispatcher::has_recipes(const core::collectives::Collective& collective) {
 }
 
 const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::int64_t bytes) {
-    if (has_failed_) return failed_;
     auto& known = known_[question];
     const std::int64_t size = question.collective->agreed_bytes(bytes);
     auto found = std::find_if(known.begin(), known.end(), [&](const Decision& one) {
@@ -37,8 +36,9 @@ const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::in
     });
     if (found == known.end()) found = known.insert(known.end(), make_decision(question, bytes));
     const Decision& decision = *found;
-    if (decision.resolved == nullptr || !has_too_many_segments(question, decision.resolved->recipe, bytes))
-        return decision;
+    if (decision.resolved == nullptr) return decision;
+    if (has_failed_) return failed_;
+    if (!has_too_many_segments(question, decision.resolved->recipe, bytes)) return decision;
     too_many_segments_.rule = decision.rule;
     return too_many_segments_;
 }

@@ -68,13 +68,15 @@ class Dispatcher {
     Decision decide_on(const Question& question, const core::compose::Recipe& recipe, std::int64_t bytes);
 
     /// Collective. Runs a decision that is not the library's own, as Communicator::run. If that fails on this
-    /// rank, all decisions are the library's own from then on.
+    /// rank, none is a recipe from then on.
     void run(const Decision& decision, int root, const Buffers& buffers, core::schedule::Extents sizes);
     /// ... where all ranks have one message, of `units`.
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
     /// On this rank.
     [[nodiscard]] bool has_failed() const { return has_failed_; }
+    /// In place of a recipe, then.
+    [[nodiscard]] const Decision& failed() const { return failed_; }
 
   private:
     Decision make_decision(const Question& question, std::int64_t bytes);

@@ -31,6 +31,9 @@ double messages_of(const core::collectives::Collective& collective, int ranks, s
     if (collective.has_blocks()) return ranks;
     return std::clamp(static_cast<double>(bytes) / 4096, 1.0, most_segments);
 }
+/// In place of how long an agreement took: a recipe has failed on a rank.
+constexpr int has_failed = 1 << 20;
+static_assert(has_failed > core::trial::calls_of_an_agreement);
 /// The model errs. What it finds this many times as slow is not tried all the same.
 constexpr double hopeless = 2;
 
@@ -69,13 +72,15 @@ Live::Live(Dispatcher& dispatcher, Tell tell) : dispatcher_(dispatcher), tell_(s
 
 Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
                       const Dispatcher::Decision& decision) {
-    if (decision.basis == Basis::none) return {&decision, nullptr};
+    if (is_over_ || decision.basis == Basis::none) return {&decision, nullptr};
     Kind* const kind = kind_of(question, bytes, decision);
     if (kind == nullptr) return {&decision, nullptr};
-    if (kind->trial.next() == Way::challenger) return {kind->challenger, kind};
+    const bool is_challenger = kind->trial.next() == Way::challenger;
     // Of its own root it may say more.
     const auto* incumbent = kind->incumbent == kind->planned ? &decision : kind->incumbent;
-    return {incumbent, kind->trial.is_settled() ? nullptr : kind};
+    const auto* const chosen = is_challenger ? kind->challenger : incumbent;
+    if (chosen->resolved != nullptr && dispatcher_.has_failed()) return {&dispatcher_.failed(), nullptr};
+    return {chosen, kind->trial.is_settled() ? nullptr : kind};
 }
 
 Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
@@ -128,7 +133,8 @@ void Live::ended(Kind& kind, double seconds, MPI_Comm comm, int rank) {
 void Live::tell_times(Kind& kind, MPI_Comm comm) {
     auto& talk = kind.talk;
     talk.slowest_s = kind.trial.recorded();
-    talk.slowest_s.push_back(std::exchange(talk.longest, 0));
+    const int longest = std::exchange(talk.longest, 0);
+    talk.slowest_s.push_back(dispatcher_.has_failed() ? has_failed : longest);
     // What the agreement before took, of the rank that spent least in it: others may have come later.
     talk.slowest_s.push_back(-std::exchange(talk.spent_s, 0));
     const Watch watch(talk.spent_s);
@@ -179,12 +185,23 @@ void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
     slowest_s.pop_back();
     const auto longest = static_cast<int>(slowest_s.back());
     slowest_s.pop_back();
+    is_over_ = is_over_ || longest == has_failed;
+    if (is_over_) return;
     if (longest > 0) talk.calls = longest;
     switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
         case News::nothing:
             break;
         case News::seeks:
-            if (rank == 0) propose(kind);
+            if (rank == 0) {
+                try {
+                    propose(kind);
+                } catch (const std::exception&) {
+                    // The others wait for what is proposed.
+                    kind.pricing.reset();
+                    kind.talk.proposal = {};
+                    kind.talk.proposal.what = Proposal::What::nothing;
+                }
+            }
             tell_proposal(kind, comm);
             break;
         case News::lost:
@@ -303,6 +320,9 @@ void Live::hear_proposal(Kind& kind) {
         decision = dispatcher_.decide_on(kind.question, kind.tried.back().recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
+        // The next may run here.
+        if (proposal.what == Proposal::What::recipe && kind.tried.size() < core::select::most_tried)
+            return kind.trial.seek();
         end_seeking(kind);
         return kind.trial.none_is_left();
     }

@@ -108,7 +108,7 @@ class Live {
   private:
     Kind* kind_of(const Dispatcher::Question& question, std::int64_t bytes,
                   const Dispatcher::Decision& decision);
-    static void tell_times(Kind& kind, MPI_Comm comm);
+    void tell_times(Kind& kind, MPI_Comm comm);
     static void tell_proposal(Kind& kind, MPI_Comm comm);
     void go_on(Kind& kind, MPI_Comm comm, int rank);
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
@@ -121,6 +121,7 @@ class Live {
 
     Dispatcher& dispatcher_;
     Tell tell_;
+    bool is_over_ = false;  ///< a recipe has failed on a rank, and all ranks have heard of it
     Dispatcher::Decision native_;
     using Key = std::tuple<const core::collectives::Collective*, bool, std::string, std::int64_t>;
     std::map<Key, Kind> kinds_;

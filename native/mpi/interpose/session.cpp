@@ -158,11 +158,24 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
     }
     Tally& tally = tally_of(kept, decision);
     const auto begin = now();
-    requests_->run(*kept.dispatcher, decision, call, request, kept.rank);
+    const auto ended = [&](std::chrono::nanoseconds time) {
+        if (turn.kind != nullptr)
+            kept.live->ended(*turn.kind, std::chrono::duration<double>(time).count(), comm, kept.rank);
+    };
+    try {
+        requests_->run(*kept.dispatcher, decision, call, request, kept.rank);
+    } catch (...) {
+        // It may have ended well on other ranks, which count it.
+        try {
+            ended(now() - begin);
+        } catch (const std::exception&) {
+            // The first error is the one to be told.
+        }
+        throw;
+    }
     const auto time = now() - begin;
-    tally.add(time);
-    if (turn.kind != nullptr)
-        kept.live->ended(*turn.kind, std::chrono::duration<double>(time).count(), comm, kept.rank);
+    tally.add(time, decision.speedup);
+    ended(time);
     return {true, MPI_SUCCESS};
 }
 

@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <string_view>
-#include <utility>
 
 #include "compose/recipe.hpp"
 
@@ -36,52 +34,38 @@ std::string in_words(const Tallies::Sum& sum) {
 
 Tally& Tallies::of(const executor::Dispatcher::Decision& decision) {
     const std::lock_guard lock(mutex_);
-    return tallies_[{decision.resolved->collective, core::compose::to_text(decision.resolved->recipe),
-                     decision.speedup}];
+    return tallies_[{decision.resolved->collective, core::compose::to_text(decision.resolved->recipe)}];
 }
 
-void Tallies::add(Sum& sum, const Key& key, const Tally& tally) {
-    const double speedup = std::get<double>(key);
-    const double seconds = tally.seconds();
+void Tallies::add(Sum& sum, const Tally& tally) {
     sum.calls += tally.calls();
-    sum.seconds += seconds;
-    if (speedup > 0) sum.saved_s += seconds * (speedup - 1);
+    sum.seconds += tally.seconds();
+    sum.saved_s += tally.saved_s();
 }
 
 Tallies::Sum Tallies::sum(const core::collectives::Collective* collective) const {
     const std::lock_guard lock(mutex_);
     Sum sum;
     for (const auto& [key, tally] : tallies_) {
-        if (collective == nullptr || std::get<0>(key) == collective) add(sum, key, tally);
+        if (collective == nullptr || key.first == collective) add(sum, tally);
     }
     return sum;
 }
 
 std::vector<std::string> Tallies::lines() const {
-    struct Told {
-        std::string_view collective;
-        std::string recipe;
-        Sum sum;
-    };
-    std::vector<Told> all_told;  // the map has those of one collective and recipe together
+    std::vector<std::string> lines;
     {
         const std::lock_guard lock(mutex_);
         for (const auto& [key, tally] : tallies_) {
-            if (tally.calls() == 0) continue;
-            const std::string_view collective = std::get<0>(key)->words;
-            const std::string recipe = std::get<1>(key);
-            if (all_told.empty() || all_told.back().collective != collective ||
-                all_told.back().recipe != recipe)
-                all_told.push_back({collective, recipe, {}});
-            add(all_told.back().sum, key, tally);
+            const auto calls = tally.calls();
+            if (calls == 0) continue;
+            Sum each;
+            add(each, tally);
+            lines.push_back(std::to_string(calls) + ' ' + std::string(key.first->words) +
+                            (calls == 1 ? "" : "s") + " by " + key.second + " on rank 0: " + in_words(each));
         }
     }
-    if (all_told.empty()) return {"no collective ran by a recipe on rank 0"};
-    std::vector<std::string> lines;
-    for (const auto& [collective, recipe, each] : all_told) {
-        lines.push_back(std::to_string(each.calls) + ' ' + std::string(collective) +
-                        (each.calls == 1 ? "" : "s") + " by " + recipe + " on rank 0: " + in_words(each));
-    }
+    if (lines.empty()) return {"no collective ran by a recipe on rank 0"};
     if (lines.size() > 1) {
         const Sum all = sum(nullptr);
         lines.push_back(std::to_string(all.calls) + " collectives by recipes on rank 0: " + in_words(all));

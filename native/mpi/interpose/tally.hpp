@@ -10,28 +10,32 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "executor/dispatcher.hpp"
 
 namespace isochrone::mpi::interpose {
 
-/// Of one recipe, where one rule holds. Any thread may add.
+/// Of one recipe. Any thread may add.
 class Tally {
   public:
-    void add(std::chrono::nanoseconds time) {
+    /// `speedup`: over the library's own; 0: it is not known, and nothing counts as saved.
+    void add(std::chrono::nanoseconds time, double speedup) {
         calls_.fetch_add(1, std::memory_order_relaxed);
         nanoseconds_.fetch_add(time.count(), std::memory_order_relaxed);
+        if (speedup > 0) saved_s_.fetch_add(1e-9 * static_cast<double>(time.count()) * (speedup - 1));
     }
     [[nodiscard]] std::uint64_t calls() const { return calls_.load(std::memory_order_relaxed); }
     [[nodiscard]] double seconds() const {
         return 1e-9 * static_cast<double>(nanoseconds_.load(std::memory_order_relaxed));
     }
+    [[nodiscard]] double saved_s() const { return saved_s_.load(std::memory_order_relaxed); }
 
   private:
     std::atomic<std::uint64_t> calls_ = 0;
     std::atomic<std::int64_t> nanoseconds_ = 0;
+    std::atomic<double> saved_s_ = 0;
 };
 
 class Tallies {
@@ -51,9 +55,9 @@ class Tallies {
     [[nodiscard]] std::vector<std::string> lines() const;
 
   private:
-    using Key = std::tuple<const core::collectives::Collective*, std::string, double>;
+    using Key = std::pair<const core::collectives::Collective*, std::string>;
 
-    static void add(Sum& sum, const Key& key, const Tally& tally);
+    static void add(Sum& sum, const Tally& tally);
 
     mutable std::mutex mutex_;  // guards the map
     std::map<Key, Tally> tallies_;

@@ -172,7 +172,7 @@ def _settings_or_complaint(target: LabTarget, plan: Path | None, program: str) -
     from isochrone.steps.folder import PLAN, in_folder
 
     path = None if plan is None else in_folder(plan, PLAN)
-    variables = {} if path is None else variables_for(path.parent, target)
+    variables = {} if path is None else variables_for(path.parent, target, path)
     try:
         # As isochrone run does, a run on a plan ends with what it did.
         settings = {"ISOCHRONE_SUMMARY": "1"} | settings_for(target.library, path, [program])

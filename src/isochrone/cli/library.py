@@ -45,7 +45,7 @@ def tune(
     goes on with a tuning that was interrupted.
     """
     from isochrone.steps.bench import SIZES_BYTES
-    from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TOPOLOGY, in_folder
+    from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.library import tune_library
     from isochrone.steps.rounds import forget_rounds
     from isochrone.tune.collectives import WANTED, parse_collectives
@@ -69,6 +69,8 @@ def tune(
     rest = len(tuning.rules) - len(tuning.told())
     if rest:
         typer.echo(f"At {number_of(rest, 'measured size')} nothing was proven faster than its own choice.")
+    if (plan := path.with_name(PLAN)).exists():
+        _log.info("%s was not compared with this: isochrone tune makes it anew", plan)
     typer.echo(f"Library: {path}")
 
 

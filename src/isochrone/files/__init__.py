@@ -38,7 +38,7 @@ from isochrone.files.plan import (
     read_planned_topology,
     write_plan,
 )
-from isochrone.files.provenance import provenance
+from isochrone.files.provenance import made_before, provenance
 from isochrone.files.references import LibraryReference, TopologyFileReference, TopologyReference
 from isochrone.files.study import StudyFile, read_study, write_study
 from isochrone.files.survey import Survey, read_survey, write_survey
@@ -92,6 +92,7 @@ __all__ = [
     "distinct_places",
     "format_cpus",
     "in_turn",
+    "made_before",
     "merged",
     "parse_cpus",
     "provenance",

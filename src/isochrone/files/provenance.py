@@ -50,6 +50,12 @@ def provenance(command: Sequence[str] | None = None) -> Json:
     return record
 
 
+def made_before(one: Json, other: Json) -> bool:
+    """Whether one file is older than another by their provenances; not where one of these has no time."""
+    times = (one.get("time"), other.get("time"))
+    return all(isinstance(time, str) for time in times) and str(times[0]) < str(times[1])
+
+
 @cache
 def commit() -> str | None:
     """The commit that this copy of Isochrone runs from; None where it is no git work tree of its own."""

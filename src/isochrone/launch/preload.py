@@ -110,7 +110,7 @@ def _to_tell(line: LaunchLine, plan: Path) -> Told:
         given = [word for option in line.options() for word in option]
         if line.family is Family.SLURM:
             given += _export(line).split(",")
-        return told(plan.parent, _library(line), line.ranks, given)
+        return told(plan.parent, _library(line), line.ranks, given, plan)
     except IsochroneError:
         return Told()  # said already, of the plan
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files import Plan, made_before, read_library, read_plan
 from isochrone.files.text import write_text
 from isochrone.launch.library import MpiLibrary, normal_abi
 from isochrone.launch.target import Target
@@ -50,20 +51,26 @@ class Told:
         )
 
 
-def variables_for(folder: Path, target: Target) -> Mapping[str, str]:
+def variables_for(folder: Path, target: Target, plan: Path | None = None) -> Mapping[str, str]:
     """The variables that tell the target's library what the ``library.json`` of a survey's folder says, so
     that its own choice is the best that it can do; none for a simulated library. What stands against it is
-    logged.
+    logged. `plan`: as `told` takes it.
     """
     if target.library is None:
         return {}
-    found = told(folder, target.library, target.rank_count)
+    found = told(folder, target.library, target.rank_count, plan=plan)
     if found.refusal is not None:
         _log.warning("%s", found.refusal)
     return found.variables
 
 
-def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequence[str] = ()) -> Told:
+def told(
+    folder: Path,
+    library: MpiLibrary,
+    ranks: int | None = None,
+    line: Sequence[str] = (),
+    plan: Path | None = None,
+) -> Told:
     """What a library is told by the ``library.json`` of a survey's folder. Whatever stands against it costs
     one line, and nothing is told.
 
@@ -71,10 +78,14 @@ def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequ
         ranks: of the job; None: not known. Variables cannot be for communicators of one size alone.
         line: words of the launch line, except the program's: what the user sets there counts as his
             variables do.
+        plan: that programs run on then. Its recipes must have been compared with the library that is told.
     """
     path = folder / LIBRARY
     try:
-        return _told(folder, library, ranks, line) if path.is_file() else Told()
+        found = _told(folder, library, ranks, line) if path.is_file() else Told()
+        if plan is not None and plan.is_file() and found.variables:
+            _check_compared(read_plan(plan), path)
+        return found
     except IsochroneError as error:
         refusal = str(error)
     except OSError as error:
@@ -82,11 +93,23 @@ def told(folder: Path, library: MpiLibrary, ranks: int | None = None, line: Sequ
     return Told(refusal=f"{refusal}; the MPI library chooses as it does by itself")
 
 
+def _check_compared(plan: Plan, library_file: Path) -> None:
+    from isochrone.tune.rules import NATIVE
+
+    has_recipes = any(rule.recipe != NATIVE for rule in plan.rules)
+    if has_recipes and made_before(plan.provenance, read_library(library_file).provenance):
+        raise IsochroneError(
+            "is newer than the plan, whose recipes were not compared with what it says",
+            str(library_file),
+            "run isochrone tune with this launcher",
+        )
+
+
 def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
     # Loaded here, because every program that is started waits for it, and most have no library.json.
     from isochrone.export.tuning import read_material, told_forms
 
-    material = read_material(folder, library=library)
+    material = read_material(folder, library=library, with_plan=False)
     tuning = material.needed_tuning
     vendor, version = material.version
     if (vendor, version) != (library.vendor, library.version) or normal_abi(tuning.mpi.abi) != library.abi:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,8 @@ from isochrone.progress import part
 from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, guideline_cases, totals_for
 
 PROGRAM = "isochrone-bench"
+WORK = ".work.json"
+"""Ends the name of what a benchmark is to time, a hidden file beside what it writes."""
 SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
 """1 B to 4 MiB, odd ones among them."""
 
@@ -141,12 +142,17 @@ def with_standing_bench(target: Target, body: Callable[[StandingBench], None]) -
 
 @contextlib.contextmanager
 def _files(work: Work, output: Path, topology: Path | None, plan: Path | None) -> Iterator[dict[str, str]]:
-    """What the benchmark is told, by the names of its options; the work is there while this lasts."""
-    with tempfile.TemporaryDirectory(prefix="isochrone-bench.") as folder:
-        work_file = Path(folder) / "work.json"
+    """What the benchmark is told, by the names of its options; the work is there while this lasts. It is
+    beside the output: rank 0, which reads it, may be on another host than this process.
+    """
+    at = output.resolve()
+    work_file = at.with_name(f".{at.name}{WORK}")
+    try:
         write_work(work_file, work)
         files = {"work": work_file, "output": output, "topology": topology, "plan": plan}
         yield {name: str(file.resolve()) for name, file in files.items() if file is not None}
+    finally:
+        work_file.unlink(missing_ok=True)
 
 
 def _checked(target: Target, output: Path) -> Bench:

@@ -268,6 +268,11 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
             f"nothing was measured between hosts of different surveys: what they have in common is called "
             f"'{merged.unknown}', and its links are taken to be the slowest that were measured",
         )
+    notes += [
+        f"{each.name}: its {LIBRARY} is for its {len(each.topology.ranks)} ranks alone, and is not told"
+        for each in given
+        if (each.folder / LIBRARY).exists()
+    ]
     plan = Plan(
         topology=PlannedTopology(
             merged.topology.fingerprint, TOPOLOGY, tuple(level.name for level in merged.topology.levels)

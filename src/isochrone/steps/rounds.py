@@ -32,6 +32,7 @@ from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.bench import (
     NO_LIMITS,
+    WORK,
     Limits,
     StandingBench,
     run_bench,
@@ -39,6 +40,7 @@ from isochrone.steps.bench import (
     work_for,
 )
 from isochrone.steps.folder import PLAN
+from isochrone.tune.layout import layout_for, places_of
 
 SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
@@ -62,7 +64,7 @@ def forget_rounds(folder: Path) -> None:
     """Removes what an interrupted tuning would go on from: the files of its folder, and that if it is empty
     then.
     """
-    for file in (*folder.glob("*.jsonl"), folder / PLAN):
+    for file in (*folder.glob("*.jsonl"), *folder.glob(f".*{WORK}"), folder / PLAN):
         file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
@@ -79,6 +81,12 @@ def same_library(before: MpiLibrary | None, now: MpiLibrary, folder: Path) -> Mp
             "delete the folder, to begin again",
         )
     return now
+
+
+def _contents(variables: Mapping[str, str]) -> list[str]:
+    """Digests of the files that variables name."""
+    files = [Path(value) for value in variables.values() if value.startswith("/")]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
 
 
 class Rounds:
@@ -196,10 +204,37 @@ class Rounds:
                         found = self._standing.time(*files)
                     else:
                         found = run_bench(self._target, *files)
+                try:
+                    self._check_places(found)
+                except IsochroneError:
+                    output.unlink(missing_ok=True)
+                    raise
                 kept.append(found)
         for bench in kept:
             self._mpi = same_library(self._mpi, bench.mpi, self._folder)
         return merged(kept)
+
+    def _check_places(self, bench: Bench) -> None:
+        """Raises IsochroneError where ranks ran in another order, or on hosts of other shapes, than were
+        surveyed. Other hosts with the same hardware are as good.
+        """
+        surveyed = places_of(self._topology)
+        if bench.simulated or [place.key for place in bench.places] == [place.key for place in surveyed]:
+            return
+        where = str(self._topology_file)
+        todo = "launch as for the survey, or survey like this into another folder: isochrone survey -o"
+        before = layout_for(None, self._topology, surveyed, where)
+        try:
+            now = layout_for(None, self._topology, bench.places, where)
+        except ValueError as error:
+            raise IsochroneError(f"ranks ran elsewhere than was surveyed: {error}", where, todo) from None
+        if (now.shape(), now.order()) != (before.shape(), before.order()):
+            raise IsochroneError(
+                f"ranks ran as {now.shape()} in {now.order()}, and {before.shape()} in {before.order()} was "
+                "surveyed",
+                where,
+                todo,
+            )
 
     def _launches(self, cases: Sequence[Case], repetitions: int) -> list[Sequence[Case]]:
         """The cases of each launch: all in one, but few where they are simulated."""
@@ -221,6 +256,7 @@ class Rounds:
                 self._target.name,
                 self._target.identity,
                 self._variables,
+                _contents(self._variables),
                 self._topology.fingerprint,
                 self._topology.ranks,
                 work_document(structs.replace(work, fabric=self._fabric_is or work.fabric)),

@@ -99,11 +99,11 @@ class ToldRace:
         for spot in spots:
             proof = proofs.get(spot)
             decisions[spot.collective].append(_decision(spot, proof, screened))
-            if proof is not None and all(_is_no_slower(case) for case in proof.cases):
-                equals[spot.collective, spot.size_bytes] = _name(proof.best)
         for spot, proof in proofs.items():
             if spot not in spots:
                 decisions[spot.collective].append(_decision(spot, proof, {}))
+            if all(_is_no_slower(case) for case in proof.cases):
+                equals[spot.collective, spot.size_bytes] = _name(proof.best)
         found = []
         for name, of_one in decisions.items():
             ordered = sorted(of_one, key=lambda decision: decision.size_bytes)

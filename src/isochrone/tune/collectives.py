@@ -106,7 +106,8 @@ def grids(
 
     def of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
         if collective(name)["has_blocks"]:
-            sizes = [size for size in sizes if size * ranks <= max(sizes_bytes)] or [min(sizes)]
+            most = max(1, max(sizes_bytes) // ranks)
+            sizes = [size for size in sizes if size <= most] or [most]
         return sizes_of(name, sizes)
 
     few = sizes_bytes[::EVERY] if len(sizes_bytes) > EVERY else sizes_bytes

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A decision function in C: what to run for a call, by its size, as plan.json and library.json have it.
 
-Where both say something the one counts that was the faster one of the library's own choice. Neighbours with
-one answer are one step, so that nothing alternates that is the same.
+Where both say something the plan's recipe counts, which was proven faster than the library with this tuning.
+Where the tuning is newer than the plan, what counts is the faster one of the library's own choice. Neighbours
+with one answer are one step, so that nothing alternates that is the same.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def steps_of(material: Material, collective: str, shape: str, order: str) -> lis
     ends = sorted({end for low, high in ranges for end in (low - 1, high) if end >= 0})
     steps: list[Step] = []
     for end in ends:
-        answer = _answer(mine, told, end)
+        answer = _answer(mine, told, end, material.is_plan_compared)
         if steps and steps[-1][1] == answer:
             steps.pop()
         steps.append((end, answer))
@@ -84,9 +85,9 @@ def steps_of(material: Material, collective: str, shape: str, order: str) -> lis
     return steps
 
 
-def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int) -> str:
+def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int, is_compared: bool) -> str:
     recipe, own = rule_at(mine, size), rule_at(told, size)
-    if recipe is not None and (own is None or recipe.evidence.speedup >= own.evidence.speedup):
+    if recipe is not None and (own is None or is_compared or recipe.evidence.speedup >= own.evidence.speedup):
         return recipe.recipe
     return TOLD + own.algorithm if own is not None and own.algorithm != DEFAULT else NATIVE
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from isochrone.errors import IsochroneError
 from isochrone.files.library import LibraryRule, LibraryTuning, read_library
 from isochrone.files.plan import Plan, read_plan
+from isochrone.files.provenance import made_before
 from isochrone.files.topology import Topology, read_topology
 from isochrone.launch.library import MpiLibrary, parse_version
 from isochrone.steps.folder import LIBRARY, PLAN, TOPOLOGY
@@ -62,6 +63,14 @@ class Material:
         return found
 
     @property
+    def is_plan_compared(self) -> bool:
+        """Whether the plan's recipes were proven faster than the library with this tuning, and not than the
+        library as it comes.
+        """
+        plan, tuning = self.plan, self.tuning
+        return plan is not None and tuning is not None and not made_before(plan.provenance, tuning.provenance)
+
+    @property
     def ranks(self) -> int:
         """How many were measured."""
         return len(self.topology.ranks)
@@ -105,11 +114,17 @@ class Exported:
         return {name: value.replace(FILE, str(path.absolute())) for name, value in self.settings.items()}
 
 
-def read_material(folder: Path, vendors: Sequence[str] = (), library: MpiLibrary | None = None) -> Material:
+def read_material(
+    folder: Path,
+    vendors: Sequence[str] = (),
+    library: MpiLibrary | None = None,
+    with_plan: bool = True,
+) -> Material:
     """What is in a survey's folder.
 
     Args:
         vendors: whose library must have been measured; empty: any, or none.
+        with_plan: else it is as if there were none: what the library is told does not hang on it.
 
     Raises:
         IsochroneError: a file is damaged or of another topology, or it was another library that was measured.
@@ -117,7 +132,7 @@ def read_material(folder: Path, vendors: Sequence[str] = (), library: MpiLibrary
     topology_file = folder / TOPOLOGY
     topology = read_topology(topology_file)
     plan_file, library_file = folder / PLAN, folder / LIBRARY
-    plan = read_plan(plan_file) if plan_file.exists() else None
+    plan = read_plan(plan_file) if with_plan and plan_file.exists() else None
     tuning = read_library(library_file) if library_file.exists() else None
     for path, fingerprint in (
         (plan_file, plan and plan.fingerprint),
