@@ -49,6 +49,10 @@ later one. After some thousand calls a message takes twenty times as long as at 
 _log = logging.getLogger(__name__)
 
 
+class ElsewhereError(IsochroneError):
+    """Ranks ran in another order, or on hosts of other shapes, than were surveyed."""
+
+
 def check_ranks(target: Target, topology: Topology, topology_file: Path) -> None:
     """Raises IsochroneError where it is known that a target starts other ranks than were surveyed."""
     surveyed, started = len(topology.ranks), target.rank_count
@@ -164,7 +168,8 @@ class Rounds:
             launch: tells one launch from another of the same round.
 
         Raises:
-            IsochroneError: the benchmark fails, or other ranks ran than the topology is of.
+            ElsewhereError: other ranks ran than the topology is of.
+            IsochroneError: the benchmark fails.
         """
         with part(title, share):
             ordered = sorted(cases, key=lambda case: case.key)
@@ -206,7 +211,7 @@ class Rounds:
                         found = run_bench(self._target, *files)
                 try:
                     self._check_places(found)
-                except IsochroneError:
+                except ElsewhereError:
                     output.unlink(missing_ok=True)
                     raise
                 kept.append(found)
@@ -215,9 +220,7 @@ class Rounds:
         return merged(kept)
 
     def _check_places(self, bench: Bench) -> None:
-        """Raises IsochroneError where ranks ran in another order, or on hosts of other shapes, than were
-        surveyed. Other hosts with the same hardware are as good.
-        """
+        """Raises ElsewhereError. Other hosts with the same hardware are as good."""
         surveyed = places_of(self._topology)
         if bench.simulated or [place.key for place in bench.places] == [place.key for place in surveyed]:
             return
@@ -227,9 +230,9 @@ class Rounds:
         try:
             now = layout_for(None, self._topology, bench.places, where)
         except ValueError as error:
-            raise IsochroneError(f"ranks ran elsewhere than was surveyed: {error}", where, todo) from None
+            raise ElsewhereError(f"ranks ran elsewhere than was surveyed: {error}", where, todo) from None
         if (now.shape(), now.order()) != (before.shape(), before.order()):
-            raise IsochroneError(
+            raise ElsewhereError(
                 f"ranks ran as {now.shape()} in {now.order()}, and {before.shape()} in {before.order()} was "
                 "surveyed",
                 where,

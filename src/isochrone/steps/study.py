@@ -33,7 +33,7 @@ from isochrone.progress import kept_when_stopped, part
 from isochrone.sim.target import SimTarget
 from isochrone.steps.bench import LEAST_REPETITIONS, Limits, run_bench, work_for
 from isochrone.steps.folder import MEASURED, STUDY, arrangement_file, open_folder
-from isochrone.steps.rounds import Rounds, same_library
+from isochrone.steps.rounds import ElsewhereError, Rounds, same_library
 from isochrone.studies.cost import BUDGET_S, Cost, cost_of
 from isochrone.studies.page import Setting, write_study_page
 from isochrone.studies.places import Machine, machine_of, simulated_machine
@@ -186,15 +186,19 @@ def _measure(
             rounds = Rounds(
                 machine.target_for(here), topology, file, measured, fabric, quiet=True, fabric_is=each.fabric
             )
-            bench = rounds.measure(title, each.cases, repetitions, 1, share, limits=limits)
-            mpi = same_library(mpi, bench.mpi, measured)
-            expected = [topology.places[place].host for place in topology.ranks]
-            if not machine.target.simulated and [place.host for place in bench.places] != expected:
+            try:
+                bench = rounds.measure(title, each.cases, repetitions, 1, share, limits=limits)
+                mpi = same_library(mpi, bench.mpi, measured)
+                expected = [topology.places[place].host for place in topology.ranks]
+                # Hosts that are alike are not the same to a study.
+                if not machine.target.simulated and [place.host for place in bench.places] != expected:
+                    raise ElsewhereError("other hosts answered")
+            except ElsewhereError:
                 raise IsochroneError(
                     "this study was begun on other hosts than answer now",
                     str(measured),
                     "delete the folder, to begin again",
-                )
+                ) from None
             benches.append(bench)
     return benches
 
