@@ -110,7 +110,8 @@ class Trips {
         return view;
     }
 
-    /// Looks at those again that do not look near: a trip that waited for a core makes none of the way longer.
+    /// Looks at those again that do not look near: a trip that waited for a core makes none of the way
+    /// longer.
     void look_again(View& view, double near_s) {
         for (int look = 0; look < more_looks && !is_over(); ++look) {
             std::vector<std::size_t> far;
