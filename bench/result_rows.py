@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Files of results: what is known of all rows, and a line for each."""
+"""Files of results: what is known of all rows, and a line for each; and how tables show them."""
 
 from __future__ import annotations
 
@@ -24,3 +24,9 @@ def write_rows(path: Path, head: dict[str, Any], rows: Iterable[dict[str, Any]])
     text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n  '
     text += ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows) + "\n ]\n}\n"
     write_text(path, text)
+
+
+def milliseconds(times_s: list[float]) -> str:
+    """A median and its interval, of seconds."""
+    estimate, low, high = (value * 1e3 for value in times_s)
+    return f"{estimate:.1f} [{low:.1f}, {high:.1f}]"

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from result_rows import read_rows, write_rows
+from result_rows import milliseconds, read_rows, write_rows
 
 from isochrone.files import BCAST, Bench, BenchKey, Case, provenance
 from isochrone.lab.launch import PLACEMENTS
@@ -160,11 +160,6 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
             f"| {row['bound_s'] * 1e3:.1f} | {best['over_bound']:.2f} |"
         )
     return lines
-
-
-def milliseconds(times_s: list[float]) -> str:
-    estimate, low, high = (value * 1e3 for value in times_s)
-    return f"{estimate:.1f} [{low:.1f}, {high:.1f}]"
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from result_rows import read_rows, write_rows
+from result_rows import milliseconds, read_rows, write_rows
 
 from isochrone.files import (
     Evidence,
@@ -253,11 +253,6 @@ def tables(rows: list[dict[str, Any]]) -> list[str]:
             cells = " | ".join(f"{100 * row['shares'].get(kind, 0):.0f} %" for kind in kinds)
             lines.append(f"| {row['mpi']} | {row['size_bytes']} | {cells} |")
     return lines
-
-
-def milliseconds(times_s: list[float]) -> str:
-    estimate, low, high = (value * 1e3 for value in times_s)
-    return f"{estimate:.1f} [{low:.1f}, {high:.1f}]"
 
 
 if __name__ == "__main__":

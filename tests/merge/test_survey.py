@@ -19,6 +19,7 @@ from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     LibraryReference,
+    Topology,
     read_measurements,
     read_plan,
     read_survey,
@@ -112,17 +113,22 @@ def test_a_file_of_something_else_is_not_lost(tmp_path: Path, name: str) -> None
     assert (output / name).read_bytes() == before
 
 
-def test_what_the_library_was_told_after_an_earlier_merge_goes_with_it(tmp_path: Path) -> None:
-    one, two = written(tmp_path, CLASSES["more ranks"])
-    output = tmp_path / "all"
-    merge([one, two], output)
-    topology = read_topology(output / "topology.json")
-    tuning = LibraryTuning(
+def tuning_of(topology: Topology) -> LibraryTuning:
+    """What tells the library nothing."""
+    return LibraryTuning(
         topology=TopologyFileReference(topology.fingerprint, "topology.json"),
         mpi=LibraryReference("MPICH", "mpich"),
         ranks=len(topology.ranks),
         rules=(),
     )
+
+
+def test_what_the_library_was_told_after_an_earlier_merge_goes_with_it(tmp_path: Path) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    output = tmp_path / "all"
+    merge([one, two], output)
+    topology = read_topology(output / "topology.json")
+    tuning = tuning_of(topology)
     write_library(output / "library.json", tuning)
     assert not [note for note in merge([one, two], output).notes if "library.json" in note]
     assert (output / "library.json").exists()
@@ -135,12 +141,7 @@ def test_what_the_library_was_told_after_an_earlier_merge_goes_with_it(tmp_path:
 def test_what_one_library_was_told_is_said_not_to_be_told_all(tmp_path: Path) -> None:
     one, two = written(tmp_path, CLASSES["more ranks"])
     topology = read_topology(one / "topology.json")
-    tuning = LibraryTuning(
-        topology=TopologyFileReference(topology.fingerprint, "topology.json"),
-        mpi=LibraryReference("MPICH", "mpich"),
-        ranks=len(topology.ranks),
-        rules=(),
-    )
+    tuning = tuning_of(topology)
     write_library(one / "library.json", tuning)
     (note,) = [note for note in merge([one, two], tmp_path / "all").notes if "library.json" in note]
     assert f"is for its {len(topology.ranks)} ranks alone, and is not told" in note

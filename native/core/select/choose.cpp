@@ -204,11 +204,10 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         const SizeClass near = size_class(size);
         choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
         choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
-        for (const Rule& beside : rules) end_beside(choice, beside, size);
-        // Of another size, rules around this shape may agree.
-        if (choice.basis == Basis::predicted) {
-            for (const Rule& other : rules_for(plan, collective.name)) end_beside(choice, other, size);
-        }
+        // Of another size than one that is predicted, rules around this shape may agree.
+        const bool may_agree = choice.basis == Basis::predicted;
+        for (const Rule& beside : may_agree ? rules_for(plan, collective.name) : rules)
+            end_beside(choice, beside, size);
         return choice;
     }
     Choice choice = by_rule(*rule, collective, layout, shape, in_order);
