@@ -14,7 +14,8 @@ import pytest
 from libraries import FROM_PYPI, missing
 from tuned import OPEN_MPI, Real, Rules, exported, real, write_survey_of
 
-from isochrone.export.tuning import find_form
+from isochrone.export.tuning import find_form, mpich
+from isochrone.export.tuning.openmpi_rules import COLLECTIVES, says
 from isochrone.launch.tellable import ways
 
 Called = Callable[..., dict[tuple[str, int], str]]
@@ -27,13 +28,14 @@ SIZES = (64, 400, 80000)
 
 
 SUMS = Path(__file__).with_name("sums.c")
+ORDER = Path(__file__).with_name("order.c")
 
 
 # What each library is told for small and for large sums, and the variable that tells it so for all sizes.
 TOLD: dict[str, tuple[str, Rules, str]] = {
     "openmpi": (
         "openmpi-rules",
-        [("allreduce", 60, 100, "basic_linear"), ("allreduce", 70000, 90000, "ring")],
+        [("allreduce", 60, 100, "basic_linear"), ("allreduce", 70000, 90000, "rabenseifner")],
         "OMPI_MCA_coll_tuned_{}_algorithm",
     ),
     "mpich": (
@@ -114,6 +116,50 @@ def test_mpich_follows_variables_at_all_sizes(given: Real, tmp_path: Path) -> No
     assert told == forced
     changed = {name for name, size in told if told[name, size] != by_itself[name, size]}
     assert changed == {"allreduce"}
+
+
+REDUCTIONS = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+
+
+def in_order(given: Real, ranks: int, variables: Mapping[str, str]) -> set[str]:
+    """The reductions that are right where an operation does not commute."""
+    program = given.folder / ORDER.stem
+    if not program.exists():
+        program = given.compiled(ORDER)
+    found = dict(line.split() for line in given.run(ranks, [program], variables).splitlines() if line)
+    assert set(found) == set(REDUCTIONS)
+    return {name for name, what in found.items() if what == "right"}
+
+
+@pytest.mark.parametrize("given", libraries("openmpi")[:2], indirect=True)
+def test_what_open_mpi_is_told_is_right_for_operations_that_do_not_commute(given: Real) -> None:
+    """Each algorithm that may be told is; and each that may not would be wrong. One collective at a time, as
+    some algorithms use other collectives.
+    """
+    dynamic = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+    for name in REDUCTIONS:
+        variable = f"OMPI_MCA_coll_tuned_{name}_algorithm"
+        for number, algorithm in enumerate(COLLECTIVES[name].algorithms.split(), 1):
+            right = [name in in_order(given, ranks, {variable: str(number), **dynamic}) for ranks in (3, 4)]
+            assert all(right) == says(given.library, name, algorithm), (name, algorithm)
+
+
+def test_what_is_wrong_for_some_operations_is_not_told(tmp_path: Path) -> None:
+    rules = [("reduce", 64, 999, "binomial"), ("reduce", 1000, 4096, "rabenseifner")]
+    write_survey_of(tmp_path, rules, RANKS, OPEN_MPI)
+    one = exported(tmp_path, "openmpi-rules")
+    assert "\n0 0 0 0\n1000 7 4 0\n4097 0 0 0\n" in one.text
+    (line,) = [line for line in one.left_out if "binomial" in line]
+    assert "do not commute" in line
+
+
+@pytest.mark.parametrize("given", libraries("mpich")[:2], indirect=True)
+def test_what_mpich_is_told_is_right_for_operations_that_do_not_commute(given: Real, tmp_path: Path) -> None:
+    few = {name: [algorithm for one, algorithm in mpich._NEEDS if one == name] for name in REDUCTIONS}
+    for at in range(max(map(len, few.values()))):
+        rules = [(name, 1, 1 << 20, names[at]) for name, names in few.items() if at < len(names)]
+        write_survey_of(tmp_path, rules, RANKS, given.library)
+        assert in_order(given, RANKS, written(tmp_path, "mpich-json", given)) == set(REDUCTIONS), rules
 
 
 @pytest.mark.parametrize("given", libraries("openmpi", "mpich")[:2], indirect=True)

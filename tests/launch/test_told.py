@@ -16,7 +16,7 @@ from msgspec import structs
 from planned import EVIDENCE
 from tuned import MPICH, OPEN_MPI, Real, real, write_survey_of
 
-from isochrone.files import Plan, PlannedTopology, Rule, write_library, write_plan
+from isochrone.files import Plan, PlannedTopology, Rule, compared, write_plan
 from isochrone.launch import preload
 from isochrone.launch import target as target_module
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, read_launch_line
@@ -119,7 +119,7 @@ def test_what_srun_is_to_export_is_the_users_setting(
     line = read_launch_line([str(srun), "-n", str(RANKS), *option.format(own).split(), "true"])
     refusal = preload._to_tell(line, tmp_path / "plan.json").refusal
     assert refusal is not None
-    assert f"{own}=0: collectives are set already" in refusal
+    assert f"{own}: collectives are set already" in refusal
     plain = read_launch_line([str(srun), "-n", str(RANKS), "true", f"{own}=0"])
     assert preload._to_tell(plain, tmp_path / "plan.json").variables
 
@@ -140,32 +140,34 @@ def test_a_tuning_of_another_library_is_refused_in_one_line(given: Real, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("recipe", "planned", "tuned", "is_told"),
+    ("recipe", "compared_with", "is_told"),
     [
-        ("flat", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", False),
-        ("flat", "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", True),
-        ("flat", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", True),
-        ("native", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", True),
+        ("flat", "nothing", False),
+        ("flat", "another", False),
+        ("flat", "this", True),
+        ("native", "nothing", True),
     ],
 )
 def test_beside_recipes_a_library_is_told_only_what_they_were_compared_with(
-    tmp_path: Path, recipe: str, planned: str, tuned: str, is_told: bool
+    tmp_path: Path, recipe: str, compared_with: str, is_told: bool
 ) -> None:
     library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
     tuning = write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
-    write_library(tmp_path / "library.json", structs.replace(tuning, provenance={"time": tuned}))
     plan = Plan(
         topology=PlannedTopology(tuning.topology.fingerprint, "topology.json"),
         mpi=tuning.mpi,
         rules=(Rule("bcast", "4 ranks in one node", 1, 9, recipe, EVIDENCE),),
-        provenance={"time": planned},
     )
+    other = structs.replace(tuning.rules[0], algorithm="pipeline")
+    if compared_with != "nothing":
+        rules = (other,) if compared_with == "another" else tuning.rules
+        plan = compared(plan, structs.replace(tuning, rules=rules))
     write_plan(tmp_path / "plan.json", plan)
     found = told(tmp_path, library, plan=tmp_path / "plan.json")
     assert bool(found.variables) == is_told
     assert (found.refusal is None) == is_told
     if found.refusal is not None:
-        assert "is newer than the plan" in found.refusal
+        assert "were not compared with what it says" in found.refusal
         assert "run isochrone tune" in found.refusal
     # A plan is made against all that there is, whatever plan there was.
     (tmp_path / "plan.json").write_text("{")

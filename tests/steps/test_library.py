@@ -53,6 +53,7 @@ class MadeUpLibrary:
     truth: dict[str, list[int]] | None = None
     rank_count: int | None = len(HOSTS)
     identity: str = ""
+    launch_words: Sequence[str] = ()
 
     def with_variables(self, variables: Mapping[str, str]) -> MadeUpLibrary:
         return replace(self, variables={**self.variables, **variables})
@@ -120,7 +121,7 @@ def test_noise_alone_makes_no_rules(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("vendor", "names", "looks", "proofs"),
-    [("MPICH", ["native:one"], 1, 1), ("Intel MPI", [], 12, 2 * 3)],
+    [("MPICH", ["native:binomial"], 1, 1), ("Intel MPI", [], 12, 2 * 3)],
 )
 def test_what_is_slower_in_one_launch_is_not_timed_in_the_next(
     tmp_path: Path, vendor: str, names: Sequence[str], looks: int, proofs: int
@@ -129,7 +130,7 @@ def test_what_is_slower_in_one_launch_is_not_timed_in_the_next(
 
     def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
         screened = len(target.launches) <= looks
-        is_told = recipe == "native:one" or variables.get("I_MPI_ADJUST_BCAST") == "1"
+        is_told = recipe == "native:binomial" or variables.get("I_MPI_ADJUST_BCAST") == "1"
         return (0.5e-4 if screened else 2e-4) if is_told else 1e-4
 
     target = MadeUpLibrary(time_s, library=library(vendor, "2021.18"), names=names)
@@ -167,12 +168,60 @@ def test_open_mpi_4_is_started_with_han_too(tmp_path: Path) -> None:
 def test_open_mpi_5_is_told_all_in_the_launches_that_time_its_own_choice(tmp_path: Path) -> None:
     def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
         assert not variables
-        return {"native:tuned": 0.7e-4, "native:two": 0.5e-4}.get(recipe, 1e-4)
+        return {"native:tuned": 0.7e-4, "native:chain": 0.5e-4}.get(recipe, 1e-4)
 
-    names = ("native:one", "native:two", "native:tuned")
+    names = ("native:pipeline", "native:chain", "native:tuned")
     target = MadeUpLibrary(time_s, library=library("Open MPI", "5.0.1"), names=names)
-    assert set(tuned(tmp_path, target).values()) == {"two"}
+    assert set(tuned(tmp_path, target).values()) == {"chain"}
     assert len(target.launches) == 1 + 3
+
+
+def test_what_a_program_s_library_cannot_be_told_is_not_chosen(tmp_path: Path) -> None:
+    """By a file, for sizes and communicators; nor what would be wrong for operations that do not commute."""
+    for number, (vendor, collective, cannot, can) in enumerate(
+        [("MPICH", "bcast", "tree", "binomial"), ("Open MPI", "reduce", "binomial", "rabenseifner")]
+    ):
+        fast = {f"native:{cannot}": 0.3e-4, f"native:{can}": 0.6e-4}
+        target = MadeUpLibrary(
+            lambda _name, _size, recipe, _variables, fast=fast: fast.get(recipe, 1e-4),
+            library=library(vendor, "5.0.1"),
+            names=tuple(fast),
+        )
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert set(tuned(folder, target, collective).values()) == {can}
+
+
+@pytest.mark.parametrize(("gain", "is_told"), [(1.02, False), (1.06, True)])
+def test_what_ran_in_other_launches_must_gain_more_than_launches_differ(
+    tmp_path: Path, gain: float, is_told: bool
+) -> None:
+    """No turn of it was beside one of the library's own."""
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        return {None: 1e-4, "7": 1e-4 / gain}.get(variables.get("I_MPI_ADJUST_BCAST"), 2e-4)
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.0)
+    assert set(tuned(tmp_path, target).values()) == {"7" if is_told else "default"}
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name"),
+    [
+        ("Open MPI", "OMPI_MCA_coll_tuned_dynamic_rules_filename"),
+        ("MPICH", "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"),
+        ("MPICH", "MPIR_CVAR_BCAST_INTRA_ALGORITHM"),
+        ("Intel MPI", "I_MPI_ADJUST_BCAST"),
+    ],
+)
+def test_a_library_that_is_told_already_is_not_timed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vendor: str, name: str
+) -> None:
+    monkeypatch.setenv(name, "x")
+    target = MadeUpLibrary(lambda *_: 1e-4, library=library(vendor, "5.0.1"))
+    with pytest.raises(IsochroneError, match=f"{name}: .* is told already what to use, .*; unset it"):
+        tuned(tmp_path, target)
+    assert not target.launches
 
 
 def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left_out(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class MadeUpTarget:
     price: Callable[[str, int, int, str], float] | None = None
     library: None = None
     identity: str = ""
+    launch_words: Sequence[str] = ()
 
     def with_variables(self, variables: Mapping[str, str]) -> MadeUpTarget:
         """Never needed: there is no library that could be told anything."""

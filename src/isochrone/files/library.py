@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,15 @@ from msgspec import Meta
 
 from isochrone.files.fields import Collective, Count, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
+from isochrone.files.plan import Plan
 from isochrone.files.references import LibraryReference, TopologyFileReference
 from isochrone.files.rules import Comparison, check_rules, rule_at
 
 DEFAULT = "default"
 """The library's own choice."""
+
+_COMPARED_WITH = "library_tuning"
+"""In a plan's provenance."""
 
 _Algorithm = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[A-Za-z0-9_.-]+$")]
 
@@ -77,9 +82,13 @@ class LibraryTuning(Head, frozen=True, kw_only=True, tag="library"):
         ]
         return sorted(found, key=lambda rule: (rule.collective, rule.min_bytes))
 
+    def rule(self, collective: str, size_bytes: int) -> LibraryRule | None:
+        """The rule for a collective of this size; None where there is none."""
+        return rule_at((rule for rule in self.rules if rule.collective == collective), size_bytes)
+
     def algorithm(self, collective: str, size_bytes: int) -> str:
         """What the library should use for a collective of this size."""
-        rule = rule_at((rule for rule in self.rules if rule.collective == collective), size_bytes)
+        rule = self.rule(collective, size_bytes)
         return DEFAULT if rule is None else rule.algorithm
 
 
@@ -88,6 +97,26 @@ def _check(tuning: LibraryTuning, where: str) -> None:
 
 
 FILE = Decoder("library", LibraryTuning, check=_check)
+
+
+def compared(plan: Plan, tuning: LibraryTuning) -> Plan:
+    """The plan, which says that its recipes were held against the library with this tuning."""
+    return msgspec.structs.replace(plan, provenance=plan.provenance | {_COMPARED_WITH: _digest(tuning)})
+
+
+def is_compared(plan: Plan, tuning: LibraryTuning) -> bool:
+    """Whether a plan's recipes were proven faster than the library with this tuning, and not than the library
+    as it comes, or with another.
+    """
+    return not tuning.told() or plan.provenance.get(_COMPARED_WITH) == _digest(tuning)
+
+
+def _digest(tuning: LibraryTuning) -> str:
+    """Of what the library is told; the same when it is measured again and nothing else comes of it."""
+    told = [
+        (rule.collective, rule.min_bytes, rule.max_bytes, rule.algorithm, rule.equal) for rule in tuning.rules
+    ]
+    return hashlib.sha256(msgspec.json.encode((tuning.ranks, sorted(told, key=str)))).hexdigest()[:16]
 
 
 def read_library(path: Path | str) -> LibraryTuning:

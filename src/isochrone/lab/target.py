@@ -122,6 +122,7 @@ class LabTarget:
         self.truth: dict[str, list[int]] | None = lab.network.truth(ranks.hosts)
         self.rank_count: int | None = len(ranks.hosts)
         self.identity = repr((lab.network, ranks.hosts))
+        self.launch_words: Sequence[str] = ()
         self._settings = dict(settings or {})
         idle = "idle ranks wait" if self.idle_wait else "idle ranks poll"
         # A lab for one command has another name in each run, and what was stopped is to go on.

@@ -78,6 +78,24 @@ class LaunchLine:
         """Every option with its values, of all contexts."""
         return [option for context in self.contexts for option in _options(self.family, self.argv, context)]
 
+    @property
+    def exported(self) -> str:
+        """What srun exports by the user's will: its option, else SLURM_EXPORT_ENV, else everything."""
+        given = os.environ.get("SLURM_EXPORT_ENV", "ALL")
+        for option in self.options():
+            name, equals, value = option[0].partition("=")
+            if name == "--export":
+                given = value if equals else option[1]
+        return given
+
+    @property
+    def words(self) -> list[str]:
+        """What the user says to the launcher, and through it to the MPI library: options with their values,
+        and what srun exports.
+        """
+        exported = self.exported.split(",") if self.family is Family.SLURM else []
+        return [*(word for option in self.options() for word in option), *exported]
+
 
 def read_launch_line(argv: Sequence[str]) -> LaunchLine:
     """Understands a launch line such as ``mpiexec -n 4`` or ``srun --ntasks=8 ./program``.

@@ -107,10 +107,7 @@ def prepare(
 
 def _to_tell(line: LaunchLine, plan: Path) -> Told:
     try:
-        given = [word for option in line.options() for word in option]
-        if line.family is Family.SLURM:
-            given += _export(line).split(",")
-        return told(plan.parent, _library(line), line.ranks, given, plan)
+        return told(plan.parent, _library(line), line.ranks, line.words, plan)
     except IsochroneError:
         return Told()  # said already, of the plan
 
@@ -322,17 +319,7 @@ def _options(line: LaunchLine, variables: Mapping[str, str]) -> list[str]:
             todo="give files in another folder, and write ISOCHRONE_ONLY with blanks",
         )
     pairs = [f"{name}={value}" for name, value in variables.items()]
-    return ["--export=" + ",".join([_export(line), *pairs])]
-
-
-def _export(line: LaunchLine) -> str:
-    """What srun exports by the user's will: its option, else SLURM_EXPORT_ENV, else everything."""
-    given = os.environ.get("SLURM_EXPORT_ENV", "ALL")
-    for option in line.options():
-        name, equals, value = option[0].partition("=")
-        if name == "--export":
-            given = value if equals else option[1]
-    return given
+    return ["--export=" + ",".join([line.exported, *pairs])]
 
 
 def _without_export(words: Sequence[str]) -> list[str]:

@@ -40,6 +40,7 @@ class Target(Protocol):
         truth: level name to group label of each rank, where it is known.
         rank_count: how many ranks it starts; None where it leaves that to its launcher.
         identity: what times depend on here beside the name; a text that is alike in each run.
+        launch_words: of the launch line, where the user may have set what the library listens to.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Target(Protocol):
     truth: dict[str, list[int]] | None
     rank_count: int | None
     identity: str
+    launch_words: Sequence[str]
 
     @property
     def library(self) -> MpiLibrary | None:
@@ -87,6 +89,7 @@ class LocalTarget:
         self.library: MpiLibrary = library_of(self._line)
         self._variables = dict(variables or {})
         self._argv = tuple(argv)
+        self.launch_words: Sequence[str] = self._line.words
         self.name = " ".join(argv)
         self.simulated = False
         self.exact = False

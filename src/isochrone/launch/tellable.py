@@ -7,6 +7,7 @@ What it can be told while the program runs is known to the benchmark (``native/m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -31,6 +32,18 @@ _INTEL = {
     "reduce_scatter": 5,
     "scan": 2,
     "exscan": 2,
+}
+
+
+# Algorithms that combine what ranks have in another order than theirs: the library itself uses them for
+# operations that commute alone. Files of rules are followed whatever the operation is, so these would be
+# wrong for others, and without a word.
+_COMMUTATIVE_ALONE: Mapping[str, Mapping[str, frozenset[str]]] = {
+    "Open MPI": {
+        "allreduce": frozenset({"ring", "segmented_ring"}),
+        "reduce": frozenset({"chain", "pipeline", "binary", "binomial"}),
+        "reduce_scatter": frozenset({"recursive_halving", "ring"}),
+    }
 }
 
 
@@ -60,12 +73,20 @@ def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
     if library is not None and library.vendor == "Open MPI":
         # Where HAN is first, the benchmark can put tuned there. The other way round is for a launch of its
         # own: with Open MPI 4.1 some of HAN's collectives end in a segmentation fault.
-        if nodes > 1 and not han_is_first(library.version):
+        # Its longer reductions there write beyond their memory.
+        if nodes > 1 and not han_is_first(library.version) and collective != "reduce":
             others = [Way(HAN, {"OMPI_MCA_coll_han_priority": "100"})]
     elif library is not None and library.vendor == "Intel MPI":
         name = f"I_MPI_ADJUST_{collective.upper()}"
         others = [Way(str(k), {name: str(k)}) for k in range(1, _INTEL.get(collective, 0) + 1)]
     return [Way(DEFAULT), *others]
+
+
+def is_for_any_operation(vendor: str, collective: str, name: str) -> bool:
+    """Whether a library of that vendor may be told an algorithm for whatever operation: it keeps the order of
+    ranks where an operation does not commute, or the library looks after that itself.
+    """
+    return name not in _COMMUTATIVE_ALONE.get(vendor, {}).get(collective, ())
 
 
 def needs_all_sizes(library: MpiLibrary | None) -> bool:
@@ -77,4 +98,5 @@ def needs_all_sizes(library: MpiLibrary | None) -> bool:
 
 def han_is_first(version: str) -> bool:
     """Whether a version of Open MPI has HAN before tuned where there are several nodes."""
-    return int(version.split(".")[0]) >= 5
+    found = re.match(r"\d+", version)
+    return found is not None and int(found.group()) >= 5

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Plan, made_before, read_library, read_plan
+from isochrone.files import Plan, is_compared, read_library, read_plan
 from isochrone.files.text import write_text
 from isochrone.launch.library import MpiLibrary, normal_abi
 from isochrone.launch.target import Target
@@ -24,6 +25,11 @@ from isochrone.units import number_of
 FILES = "library"
 """The folder of these files, in that of the survey."""
 _log = logging.getLogger(__name__)
+_TELLING = {
+    "Open MPI": re.compile(r"(OMPI_MCA_)?coll_(tuned|han)_"),
+    "MPICH": re.compile(r"MPIR_CVAR_(COLL_SELECTION_TUNING_JSON_FILE$|\w+_INTRA_ALGORITHM$)"),
+    "Intel MPI": re.compile(r"I_MPI_ADJUST_"),
+}
 _OPEN_MPI = ("OMPI_MCA_coll_tuned_", "OMPI_MCA_coll_han_")
 
 
@@ -33,7 +39,7 @@ class Told:
 
     Attributes:
         variables: of the ranks; empty where it is told nothing.
-        rules: how many of library.json there are.
+        rules: how many of library.json it can be told.
         refusal: why it is told nothing although there is a library.json; None where it is, or there is none.
         left_out: what it cannot be told, a line for each.
     """
@@ -58,7 +64,7 @@ def variables_for(folder: Path, target: Target, plan: Path | None = None) -> Map
     """
     if target.library is None:
         return {}
-    found = told(folder, target.library, target.rank_count, plan=plan)
+    found = told(folder, target.library, target.rank_count, target.launch_words, plan)
     if found.refusal is not None:
         _log.warning("%s", found.refusal)
     return found.variables
@@ -97,9 +103,9 @@ def _check_compared(plan: Plan, library_file: Path) -> None:
     from isochrone.tune.rules import NATIVE
 
     has_recipes = any(rule.recipe != NATIVE for rule in plan.rules)
-    if has_recipes and made_before(plan.provenance, read_library(library_file).provenance):
+    if has_recipes and not is_compared(plan, read_library(library_file)):
         raise IsochroneError(
-            "is newer than the plan, whose recipes were not compared with what it says",
+            "the plan's recipes were not compared with what it says",
             str(library_file),
             "run isochrone tune with this launcher",
         )
@@ -107,7 +113,7 @@ def _check_compared(plan: Plan, library_file: Path) -> None:
 
 def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
     # Loaded here, because every program that is started waits for it, and most have no library.json.
-    from isochrone.export.tuning import read_material, told_forms
+    from isochrone.export.tuning import can_be_told, read_material, told_forms
 
     material = read_material(folder, library=library, with_plan=False)
     tuning = material.needed_tuning
@@ -119,8 +125,8 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
             str(folder / LIBRARY),
             "run isochrone library tune with this launcher",
         )
-    rules = tuning.told()
-    given = _given(os.environ, line)
+    rules = [rule for rule in tuning.told() if can_be_told(library, rule.collective, rule.algorithm)]
+    given = given_settings(os.environ, line)
     if not rules:
         return Told()
     if vendor == "Open MPI" and given:
@@ -158,8 +164,24 @@ def _holds(file: Path, text: str) -> bool:
     return file.is_file() and file.stat().st_size == len(data) and file.read_bytes() == data
 
 
-def _given(environment: Iterable[str], line: Sequence[str]) -> list[str]:
+def check_untold(target: Target) -> None:
+    """Raises IsochroneError where the user tells the target's library already what it is to be timed with: a
+    file of rules, and on some communicators a variable, counts for more than what the benchmark says.
+    """
+    if target.library is None:
+        return
+    names = [*os.environ, *(word.partition("=")[0] for word in target.launch_words)]
+    if given := [name for name in names if _TELLING[target.library.vendor].match(name)]:
+        raise IsochroneError(
+            f"{target.library.title} is told already what to use, and would be timed with that",
+            given[0],
+            "unset it",
+        )
+
+
+def given_settings(environment: Iterable[str], line: Sequence[str]) -> list[str]:
     """What the user has set of Open MPI's collectives, whose variables belong together."""
-    of_line = [word for word in line if word == "coll" or word.startswith(("coll_tuned_", "coll_han_"))]
-    of_line += [word for word in line if word.startswith(_OPEN_MPI)]
-    return [name for name in environment if name == "OMPI_MCA_coll" or name.startswith(_OPEN_MPI)] + of_line
+    names = [word.partition("=")[0] for word in line]
+    of_line = [name for name in names if name == "coll" or name.startswith(("coll_tuned_", "coll_han_"))]
+    of_both = [*environment, *names]
+    return [name for name in of_both if name == "OMPI_MCA_coll" or name.startswith(_OPEN_MPI)] + of_line

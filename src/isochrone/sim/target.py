@@ -81,6 +81,7 @@ class SimTarget:
         self.rank_count: int | None = len(self._at)
         self.identity = repr((system, self._at))
         self.library = None
+        self.launch_words: Sequence[str] = ()
         self._selector = baseline
 
     def with_variables(self, variables: Mapping[str, str]) -> SimTarget:

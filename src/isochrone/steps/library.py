@@ -11,6 +11,7 @@ from isochrone.files import BCAST, LibraryReference, LibraryTuning, TopologyFile
 from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
+from isochrone.launch.told import check_untold
 from isochrone.progress import kept_when_stopped
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY_TUNING
@@ -43,6 +44,7 @@ def tune_library(
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.
     """
+    check_untold(target)
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     ranks = len(topology.ranks)

@@ -11,6 +11,7 @@ from pathlib import Path
 from isochrone.fabric.tree import read_tree
 from isochrone.files import Survey, Topology, TopologyReference, provenance, write_survey
 from isochrone.launch.target import Target
+from isochrone.launch.told import check_untold
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, open_folder
@@ -55,6 +56,8 @@ def survey(
     options = options or TuneOptions(collectives=WANTED)
     # What is wrong with it is better known before the probe.
     switches = None if fabric is None else read_tree(fabric)
+    if options.at_its_best:
+        check_untold(target)
     open_folder(folder)
     with kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):

@@ -74,9 +74,15 @@ class ToldLaunches:
         """Selectors of all that the library can be told: those that the benchmark knows, and one for each
         way of starting it.
         """
-        others = [way for way in ways(self._target.library, collective, self._nodes) if way.own != DEFAULT]
-        told = tuple(self._target.baselines(collective))
-        return (*told, *(TOLD + way.own for way in others))
+        return (*self._target.baselines(collective), *self._apart(collective))
+
+    def is_apart(self, collective: str, name: str) -> bool:
+        """Whether something can be told only at the start, and so never ran beside the library's own."""
+        return name in self._apart(collective)
+
+    def _apart(self, collective: str) -> list[str]:
+        others = ways(self._target.library, collective, self._nodes)
+        return [TOLD + way.own for way in others if way.own != DEFAULT]
 
     def measure(
         self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launch: int = 0

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isochrone.export.tuning import can_be_told
 from isochrone.files import BenchCase, LibraryEvidence, LibraryRule
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
@@ -26,6 +27,7 @@ from isochrone.tune.effort import FAR_SLOWER
 from isochrone.tune.race import FAR_BEHIND, median_s
 from isochrone.tune.rules import (
     NATIVE,
+    TIED,
     Decision,
     Verified,
     borders_of,
@@ -91,7 +93,7 @@ class ToldRace:
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
         finalists: dict[Spot, Sequence[str]] = {
-            spot: _finalists(_by_name(screened, _screened(spot)), most, slack) for spot in spots
+            spot: _finalists(self._that_can_be_told(spot, screened), most, slack) for spot in spots
         }
         proofs = self._proofs(finalists | _ends(finalists))
         decisions: dict[str, list[Decision]] = defaultdict(list)
@@ -122,6 +124,18 @@ class ToldRace:
                 )
         return found
 
+    def _that_can_be_told(self, spot: Spot, screened: ToldTimes) -> dict[str, float]:
+        """What was timed there, with its time in seconds, without what a program's library cannot be told."""
+        times = _by_name(screened, _screened(spot))
+        library = self._target.library
+        if library is None:
+            return times
+        return {
+            name: time_s
+            for name, time_s in times.items()
+            if name == NATIVE or can_be_told(library, spot.collective, _name(name))
+        }
+
     def _proofs(self, wanted: Mapping[Spot, Sequence[str]]) -> dict[Spot, _Proof]:
         """The best of what is wanted for each spot, and its times beside the library's own choice."""
         timed = self._timed({spot: names for spot, names in wanted.items() if names})
@@ -144,7 +158,11 @@ class ToldRace:
             choices[spot] = len(whole)
             natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
             found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
-        proven = confirmed(found, self._target.exact, choices)
+        proven = {
+            spot
+            for spot in confirmed(found, self._target.exact, choices)
+            if not self._launches.is_apart(spot.collective, best[spot]) or _is_beyond_launches(found[spot])
+        }
         return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
 
     def _timed(self, contested: Mapping[Spot, Sequence[str]]) -> dict[Spot, list[ToldTimes]]:
@@ -230,6 +248,13 @@ def _decision(spot: Spot, proof: _Proof | None, screened: ToldTimes) -> Decision
     else:
         natives = [screened[case.key(NATIVE)] for case in _screened(spot)]
     return Decision(spot.size_bytes, NATIVE, native_evidence(median_s(natives), len(natives[0])))
+
+
+def _is_beyond_launches(cases: Sequence[Verified]) -> bool:
+    """Whether a gain is more than launches differ by, in each of them. The library's own ran in others, so
+    that turns are no pairs, and all those of a launch have what is particular to it.
+    """
+    return all(speedup > TIED for speedup in evidence_of(cases).launches)
 
 
 def _is_no_slower(case: Verified) -> bool:

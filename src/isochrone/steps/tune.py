@@ -10,9 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from isochrone.files import BCAST, Bench, Plan, read_topology, write_bench, write_plan
+from isochrone.files import (
+    BCAST,
+    Bench,
+    Plan,
+    compared,
+    read_library,
+    read_topology,
+    write_bench,
+    write_plan,
+)
 from isochrone.launch.target import Target
-from isochrone.launch.told import variables_for
+from isochrone.launch.told import check_untold, variables_for
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
@@ -76,6 +85,8 @@ def tune(
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     check_ranks(target, topology, topology_file)
+    if options.at_its_best:
+        check_untold(target)
     if options.budget_s is not None and not target.simulated:
         _log.info("tuning takes about %s, or what a proof needs at the least", format_time(options.budget_s))
     folder = plan_file.with_name(TUNING)
@@ -103,6 +114,8 @@ def tune(
         )
         rounds.in_one_launch(racing.run)
         plan, bench = Verification(target, racing, options.seed, options.rivals).run()
+        if variables:
+            plan = compared(plan, read_library(plan_file.with_name(LIBRARY)))
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
     return plan, bench

@@ -14,10 +14,20 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt
 
-from isochrone.export.tuning.material import Exported, Material, described
+from isochrone.export.tuning.material import Exported, Material, bounds, described
 from isochrone.files.library import DEFAULT, LibraryRule
+from isochrone.launch.library import MpiLibrary
+from isochrone.launch.tellable import is_for_any_operation
 
 _MOST_BYTES = (1 << 31) - 1
+# Of these the reference's table of message sizes has the blocks of all ranks ("total_recv_count"), of others
+# one of them.
+_OF_ALL_RANKS = frozenset({"allgatherv", "reduce_scatter"})
+
+
+def says(library: MpiLibrary, collective: str, name: str) -> bool:
+    """Whether a variable can have an algorithm."""
+    return name.isdecimal() and is_for_any_operation(library.vendor, collective, name)
 
 
 def write_variables(material: Material) -> Exported:
@@ -37,17 +47,15 @@ def write_variables(material: Material) -> Exported:
                 for rule in tuning.told(name)
             ]
             continue
-        settings[f"I_MPI_ADJUST_{name.upper()}"] = ";".join(_parts(rules))
+        settings[f"I_MPI_ADJUST_{name.upper()}"] = ";".join(_parts(rules, tuning.ranks))
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     return Exported(f"# Made by Isochrone for {tuning.ranks} ranks.\n{text}", settings, left_out)
 
 
-def _parts(rules: Sequence[LibraryRule]) -> list[str]:
+def _parts(rules: Sequence[LibraryRule], ranks: int) -> list[str]:
     """Ranges for all sizes: what lies between two rules goes half and half, as factors are halved."""
-    ends = [
-        max(low.max_bytes, min(isqrt(low.max_bytes * high.min_bytes), high.min_bytes - 1))
-        for low, high in pairwise(rules)
-    ]
+    sizes = [bounds(rule, ranks, totals=rule.collective in _OF_ALL_RANKS) for rule in rules]
+    ends = [max(last, min(isqrt(last * first), first - 1)) for (_, last), (first, _) in pairwise(sizes)]
     parts: list[tuple[int, int, str]] = []
     for low, high, rule in zip([-1, *ends], [*ends, _MOST_BYTES], rules, strict=True):
         first, last = low + 1, min(high, _MOST_BYTES)
@@ -62,4 +70,5 @@ def _parts(rules: Sequence[LibraryRule]) -> list[str]:
 
 def _number(rule: LibraryRule) -> str:
     """What the library is told for a rule; empty where it can be told nothing."""
-    return rule.algorithm if rule.algorithm != DEFAULT else rule.equal or ""
+    name = rule.algorithm if rule.algorithm != DEFAULT else rule.equal or ""
+    return name if is_for_any_operation("Intel MPI", rule.collective, name) else ""

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files.library import LibraryRule, LibraryTuning, read_library
+from isochrone.files.library import LibraryRule, LibraryTuning, is_compared, read_library
 from isochrone.files.plan import Plan, read_plan
-from isochrone.files.provenance import made_before
 from isochrone.files.topology import Topology, read_topology
 from isochrone.launch.library import MpiLibrary, parse_version
 from isochrone.steps.folder import LIBRARY, PLAN, TOPOLOGY
@@ -68,7 +67,7 @@ class Material:
         library as it comes.
         """
         plan, tuning = self.plan, self.tuning
-        return plan is not None and tuning is not None and not made_before(plan.provenance, tuning.provenance)
+        return plan is not None and tuning is not None and is_compared(plan, tuning)
 
     @property
     def ranks(self) -> int:

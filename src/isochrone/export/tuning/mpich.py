@@ -19,6 +19,7 @@ from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
 from isochrone.files.library import LibraryRule
 from isochrone.files.text import Json, parse_object
+from isochrone.launch.library import MpiLibrary
 
 _TREE = b'{"collective='
 _LEAF = b'"algorithm=MPIR_'
@@ -83,6 +84,11 @@ _NEEDS: Mapping[tuple[str, str], Sequence[_Condition]] = {
 # The device does these in parts of their own among leaders of nodes and on nodes, and in these parts the
 # algorithm runs that the library is told.
 _IN_PARTS = frozenset({"bcast", "reduce", "allreduce", "barrier"})
+
+
+def says(library: MpiLibrary, collective: str, name: str) -> bool:
+    """Whether the selection can have an algorithm."""
+    return (collective, name) in _NEEDS
 
 
 def write_selection(material: Material) -> Exported:
@@ -177,7 +183,7 @@ def _why_not(rule: LibraryRule, binary: Path, one_algorithm: bool) -> str | None
     """Why the file cannot have a rule; None: it can."""
     if (rule.collective, rule.algorithm) not in _NEEDS:
         return "the algorithm needs parameters, or calls in place"
-    if not _has(binary, _function(rule)):
+    if not _has(binary, _function(rule.collective, rule.algorithm)):
         return "the library has no such function"
     has_sizes = rule.collective in _COUNTED or rule.collective == "barrier"
     if not has_sizes and not one_algorithm:
@@ -190,9 +196,9 @@ def _has(binary: Path, name: str) -> bool:
         return data.find(b"algorithm=" + name.encode() + b"\0") >= 0
 
 
-def _function(rule: LibraryRule) -> str:
-    kind = "allcomm" if rule.algorithm == "nb" else "intra"
-    return f"MPIR_{rule.collective.capitalize()}_{kind}_{rule.algorithm}"
+def _function(collective: str, name: str) -> str:
+    kind = "allcomm" if name == "nb" else "intra"
+    return f"MPIR_{collective.capitalize()}_{kind}_{name}"
 
 
 def _within(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
@@ -236,7 +242,7 @@ def _by_size(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
 
 
 def _needing(rule: LibraryRule, own: Any) -> Any:
-    branch: Any = {f"algorithm={_function(rule)}": {}}
+    branch: Any = {f"algorithm={_function(rule.collective, rule.algorithm)}": {}}
     for condition in reversed(_NEEDS[rule.collective, rule.algorithm]):
         if condition not in _ASKED:
             branch = {key: branch if holds else own for key, holds in condition}

@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described
 from isochrone.export.tuning.openmpi_rules import number_of_algorithm
 from isochrone.files.library import DEFAULT, LibraryRule
+from isochrone.launch.library import MpiLibrary
 from isochrone.launch.tellable import HAN, TUNED, han_is_first
+from isochrone.tune.collectives import collective as table_row
 
 _GLOBAL = 2
 # Where variables name a component; the file has names.
@@ -30,6 +32,17 @@ _COLLECTIVES |= {"scatter": 15}
 _NO_SIZES = frozenset({"gather", "scatter"})
 
 
+def says(library: MpiLibrary, collective: str, name: str) -> bool:
+    """Whether the file can send a collective to a component."""
+    is_told = collective in _COLLECTIVES and collective not in _NO_SIZES
+    return is_told and (name == TUNED or (name == HAN and says_han(library.version, collective)))
+
+
+def says_han(version: str, collective: str) -> bool:
+    """Whether HAN of that version is right: longer reductions of 4.1 write beyond their memory."""
+    return han_is_first(version) or collective != "reduce"
+
+
 def write_han(material: Material) -> Exported:
     """Rules for communicators of as many ranks as were measured."""
     tuning = material.needed_tuning
@@ -41,6 +54,8 @@ def write_han(material: Material) -> Exported:
         steps: list[tuple[int, str]] = []
         for rule in tuning.told(name):
             component = _component(rule)
+            if component == HAN and not says_han(version, name):
+                component = None
             if name not in _COLLECTIVES or name in _NO_SIZES or component is None:
                 is_heard = component == TUNED and (own == TUNED or name not in _COLLECTIVES)
                 if not is_heard:
@@ -50,7 +65,8 @@ def write_han(material: Material) -> Exported:
             low, high = bounds(rule, tuning.ranks, totals=False)
             if steps and steps[-1][0] == low:
                 steps.pop()
-            steps += [(low, component), (high + 1, own)] if high else [(0, component)]
+            has_data = table_row(name)["has_data"]
+            steps += [(low, component), (high + 1, own)] if has_data else [(0, component)]
         if any(component != own for _, component in steps):
             tables[name] = steps if steps[0][0] == 0 else [(0, own), *steps]
     settings: dict[str, str] = {}

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
 from isochrone.files.library import LibraryRule, LibraryTuning
-from isochrone.launch.tellable import HAN, TUNED
+from isochrone.launch.library import MpiLibrary
+from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation
+from isochrone.tune.collectives import collective as table_row
 
 FANOUT = 4
 """What the library takes when it is told an algorithm at run time, and what was measured with."""
@@ -69,6 +71,12 @@ def number_of_algorithm(collective: str, name: str) -> int | None:
     return names.index(name) + 1 if name in names else None
 
 
+def says(library: MpiLibrary, collective: str, name: str) -> bool:
+    """Whether the file can have an algorithm."""
+    known = number_of_algorithm(collective, name) is not None
+    return known and is_for_any_operation(library.vendor, collective, name)
+
+
 def write_rules(material: Material) -> Exported:
     """Rules for communicators of as many ranks as were measured, and of no other size."""
     tuning = material.needed_tuning
@@ -98,6 +106,8 @@ def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tu
         number = number_of_algorithm(rule.collective, rule.algorithm)
         if row is None or number is None:
             left_out.append(f"{described(rule)}: the form has no number for it")
+        elif not is_for_any_operation("Open MPI", rule.collective, rule.algorithm):
+            left_out.append(f"{described(rule)}: it is wrong for operations that do not commute")
         elif not row.sizes:
             if one_for_all(rules, tuning) is None:
                 left_out.append(f"{described(rule)}: the library does not tell sizes of it apart")
@@ -107,7 +117,9 @@ def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tu
             low, high = bounds(rule, tuning.ranks, row.totals)
             if steps and steps[-1][0] == low:
                 steps.pop()
-            steps += [(low, number), (high + 1, 0)] if high else [(0, number)]
+            steps += (
+                [(low, number), (high + 1, 0)] if table_row(rule.collective)["has_data"] else [(0, number)]
+            )
     return _merged(steps), left_out
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from isochrone.errors import UsageError
 from isochrone.export.tuning import c_function, intel, mpich, openmpi_han, openmpi_rules, ucc
 from isochrone.export.tuning.material import Exported, Material
+from isochrone.launch.library import MpiLibrary
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class Form:
         vendors: whose library must have been measured; empty: any, or none.
         file: its usual name.
         write: what comes of a survey.
-        is_told: whether ``isochrone run`` tells the library so.
+        says: whether it can have an algorithm of a collective, for the forms by which ``isochrone run`` tells
+            the library; None for others.
     """
 
     name: str
@@ -29,7 +31,7 @@ class Form:
     vendors: tuple[str, ...]
     file: str
     write: Callable[[Material], Exported]
-    is_told: bool = False
+    says: Callable[[MpiLibrary, str, str], bool] | None = None
 
 
 FORMS = (
@@ -40,7 +42,7 @@ FORMS = (
         ("Open MPI",),
         "openmpi.rules",
         openmpi_rules.write_rules,
-        is_told=True,
+        openmpi_rules.says,
     ),
     Form(
         "openmpi-han",
@@ -48,7 +50,7 @@ FORMS = (
         ("Open MPI",),
         "openmpi-han.rules",
         openmpi_han.write_han,
-        is_told=True,
+        openmpi_han.says,
     ),
     Form(
         "mpich-json",
@@ -56,7 +58,7 @@ FORMS = (
         ("MPICH",),
         "mpich.json",
         mpich.write_selection,
-        is_told=True,
+        mpich.says,
     ),
     Form(
         "mpich-variables",
@@ -78,7 +80,7 @@ FORMS = (
         ("Intel MPI",),
         "intel.sh",
         intel.write_variables,
-        is_told=True,
+        intel.says,
     ),
     Form(
         "ucc-scores",
@@ -100,4 +102,10 @@ def find_form(name: str) -> Form:
 
 def told_forms(vendor: str) -> list[Form]:
     """The forms by which ``isochrone run`` tells a vendor's library its tuning."""
-    return [form for form in FORMS if form.is_told and vendor in form.vendors]
+    return [form for form in FORMS if form.says is not None and vendor in form.vendors]
+
+
+def can_be_told(library: MpiLibrary, collective: str, name: str) -> bool:
+    """Whether ``isochrone run`` can tell a library to use an algorithm."""
+    forms = told_forms(library.vendor)
+    return any(form.says is not None and form.says(library, collective, name) for form in forms)

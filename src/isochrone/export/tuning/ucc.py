@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from isochrone.export.tuning.material import Exported, Material, bounds, described
+from isochrone.tune.collectives import collective
 
 # UCC's algorithm for the names that Open MPI and MPICH have for one of its kind; of Intel's numbers none.
 _KINDS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -48,7 +49,7 @@ def write_scores(material: Material) -> Exported:
             left_out.append(f"{described(rule)}: UCC has none of its kind")
             continue
         low, high = bounds(rule, tuning.ranks, rule.collective in _TOTALS)
-        span = f"{low}-{high + 1}" if high else "0-inf"
+        span = f"{low}-{high + 1}" if collective(rule.collective)["has_data"] else "0-inf"
         tokens.append(f"{rule.collective}:{span}:host:[{tuning.ranks}-{tuning.ranks}]:@{name}:inf")
     settings = {"UCC_TL_UCP_TUNE": "#".join(tokens)} if tokens else {}
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
