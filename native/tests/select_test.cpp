@@ -195,6 +195,18 @@ TEST(APlanForOtherJobs, SaysForWhichAndWhatThisOneIs) {
               0U);
 }
 
+TEST(APlanForAnotherOrderOfTheSameRanks, SaysSo) {
+    const auto of = [](const std::string& order) {
+        auto text = rule(two_nodes, "1", "9", "flat");
+        text.insert(1, R"("order":")" + order + R"(",)");
+        return select::misfit(select::parse_plan(plan_text({text})), layout());
+    };
+    const std::string here = place::order(layout());
+    EXPECT_EQ(of(here), "");
+    EXPECT_EQ(of("another").find("the plan holds for ranks in another; this job has them in " + here + ", so"),
+              0U);
+}
+
 TEST(APlanWithoutRules, SaysSo) {
     EXPECT_EQ(select::misfit(select::parse_plan(plan_text({})), layout()).find("the plan has no rule for"),
               0U);

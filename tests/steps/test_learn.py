@@ -13,7 +13,13 @@ from msgspec.structs import replace
 from planned import EVIDENCE
 
 from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_plan, write_plan
-from isochrone.steps.learn import fold_learned, learned_beside, with_rules
+from isochrone.steps.learn import (
+    fold_learned,
+    last_changed,
+    learned_beside,
+    read_plan_with_learned,
+    with_rules,
+)
 
 SHAPE = "8 ranks in one machine; node 2x4; root in 4"
 LIVE = Rule("bcast", SHAPE, 100, 199, "native", EVIDENCE, "live", "block")
@@ -81,6 +87,33 @@ def test_a_file_that_cannot_be_read_is_not_in_the_way_of_others(
     for name in ("0", "1"):
         assert (folder / name).with_suffix(".refused").exists()
         assert len([line for line in caplog.messages if str(folder / f"{name}.json") in line]) == 1
+
+
+@pytest.mark.parametrize(("plan_time", "counts"), [("", True), ("2026-01-02", True), ("2026-01-01", False)])
+def test_what_was_learned_with_an_earlier_plan_is_dropped(
+    tmp_path: Path, plan_time: str, counts: bool
+) -> None:
+    """A later tuning holds recipes against a library that may be told something else."""
+    plan_file = tmp_path / "plan.json"
+    plan = replace(_plan(), provenance={"time": "2026-01-02"})
+    write_plan(plan_file, plan)
+    folder = learned_beside(plan_file)
+    folder.mkdir()
+    head = {
+        "isochrone": "learned",
+        "schema_version": 1,
+        "topology": {"fingerprint": plan.fingerprint},
+        "mpi": {"library": plan.mpi.library, "abi": plan.mpi.abi},
+    }
+    rules = replace(plan, rules=(LIVE,)).document()["rules"]
+    (folder / "1.json").write_text(json.dumps({**head, "plan_time": plan_time, "rules": rules}))
+    assert read_plan_with_learned(plan_file).rules == ((LIVE,) if counts else ())
+    fold_learned(plan_file)
+    folded = read_plan(plan_file)
+    assert folded.rules == ((LIVE,) if counts else ())
+    assert folded.provenance["time"] == "2026-01-02"
+    assert (last_changed(folded) > "2026-01-02") == counts
+    assert not list(folder.glob("*.json"))
 
 
 def test_what_a_plan_does_not_say_is_not_written() -> None:

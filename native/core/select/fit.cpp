@@ -34,11 +34,14 @@ std::string named(const std::vector<std::string_view>& shapes) {
 std::string misfit(const Plan& plan, const place::Layout& job, bool tried) {
     if (job.size == 1) return {};
     const std::string here = place::shape(job);
+    const std::string order = place::order(job);
     std::vector<std::string_view> shapes;
     std::set<std::string_view> seen;
+    std::string_view other_order;
     for (const Rule& rule : plan.rules) {
         const std::string_view shape = place::without_root(rule.shape);
-        if (shape == here) return {};
+        if (shape == here && (rule.order.empty() || rule.order == order)) return {};
+        if (shape == here) other_order = rule.order;
         if (seen.insert(shape).second) shapes.push_back(shape);
     }
     if (shapes.empty()) {
@@ -48,7 +51,11 @@ std::string misfit(const Plan& plan, const place::Layout& job, bool tried) {
     const std::string meanwhile =
         tried ? "so recipes for collectives among all of them are only predicted, and tried"
               : "so collectives among all of them are the MPI library's own";
-    return "the plan holds for " + named(shapes) + "; this job has " + in_words(here) + ", " + meanwhile +
+    const std::string holds =
+        other_order.empty()
+            ? named(shapes) + "; this job has " + in_words(here)
+            : "ranks in " + std::string(other_order) + "; this job has them in " + order;
+    return "the plan holds for " + holds + ", " + meanwhile +
            "; survey with ranks like these: isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run "
            "--plan OTHER";
 }

@@ -76,6 +76,10 @@ Plan parse_plan(std::string_view text) {
         }
         plan.mpi_library = document.at("mpi").at("library").get<std::string>();
         plan.mpi_abi = document.at("mpi").at("abi").get<std::string>();
+        if (const auto made = document.find("provenance"); made != document.end() && made->is_object()) {
+            const auto time = made->find("time");
+            if (time != made->end() && time->is_string()) plan.time = time->get<std::string>();
+        }
         const Document& rules = json::list(document.at("rules"), "rules");
         for (std::size_t i = 0; i < rules.size(); ++i) {
             where = "rules[" + std::to_string(i) + "]: ";

@@ -39,6 +39,7 @@ struct Rule {
 struct Plan {
     std::string topology_fingerprint;
     std::string mpi_library;
+    std::string time;  ///< when it was made, as its provenance has it; empty: not known
     std::string mpi_abi;
     std::vector<std::string> level_names;  ///< that the rules use, outermost first; empty: the topology's
     /// By collective, shape, order and size, ascending; no two hold for one message.

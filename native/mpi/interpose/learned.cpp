@@ -47,6 +47,7 @@ void Learned::write(const std::string& folder, const core::select::Plan& plan) c
                       {"schema_version", 1},
                       {"topology", {{"fingerprint", plan.topology_fingerprint}}},
                       {"mpi", {{"library", plan.mpi_library}, {"abi", plan.mpi_abi}}},
+                      {"plan_time", plan.time},
                       {"rules", Document::array()}};
     for (const auto& [key, rule] : rules_) document["rules"].push_back(Document::parse(rule));
     std::random_device random;

@@ -11,10 +11,15 @@ from isochrone.files.references import LibraryReference, TopologyReference
 
 
 class Learned(Head, frozen=True, kw_only=True, tag="learned"):
-    """What was found on one topology with one MPI library."""
+    """What was found on one topology with one MPI library.
+
+    Attributes:
+        plan_time: when the plan was made that the job ran on, as its provenance has it; empty: not known.
+    """
 
     topology: TopologyReference
     mpi: LibraryReference
+    plan_time: str = ""
     rules: tuple[Rule, ...]
 
 

@@ -7,6 +7,7 @@ killed leaves nothing. The next run folds them in.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,11 +15,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
-from isochrone.files.learned import read_learned
+from isochrone.files.learned import Learned, read_learned
 from isochrone.files.plan import Plan, Rule, read_plan, without, write_plan
+from isochrone.files.provenance import provenance
 from isochrone.launch.lock import locked
 
 FOLDER = "learned"
+_LEARNED = "learned"
+"""In a plan's provenance, when the last of its live rules were found."""
 
 _log = logging.getLogger(__name__)
 
@@ -38,11 +42,49 @@ def fold_learned(plan_file: Path) -> None:
             return
         with locked(folder / "lock", "waiting for another run, which puts what was learned into the plan"):
             # It may have been done meanwhile.
-            _fold(plan_file, sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns))
+            _fold(plan_file, _files_in(folder))
     except OSError as error:
         _log.warning("%s: what was learned stays out of the plan: %s", folder, error.strerror)
     except IsochroneError as error:
         _log.warning("%s; what was learned stays out of the plan", error)
+
+
+def read_plan_with_learned(plan_file: Path) -> Plan:
+    """The plan as the next run has it, with what jobs have left beside it; no file is changed.
+
+    Raises:
+        IsochroneError: the plan cannot be read.
+    """
+    plan = read_plan(plan_file)
+    for path in _files_in(learned_beside(plan_file)):
+        try:
+            learned = read_learned(path)
+        except IsochroneError:
+            continue  # the next run says so
+        if _is_of(learned, plan):
+            plan = with_rules(plan, learned.rules)
+    return plan
+
+
+def last_changed(plan: Plan) -> str:
+    """When it was made, or rules were learned for it, in an order of texts; empty: not known."""
+    return max(str(plan.provenance.get(key, "")) for key in ("time", _LEARNED))
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """The oldest first."""
+    found = []
+    for path in folder.glob("*.json"):
+        with contextlib.suppress(FileNotFoundError):  # another run was quicker
+            found.append((path.stat().st_mtime_ns, path))
+    return [path for _, path in sorted(found)]
+
+
+def _is_of(learned: Learned, plan: Plan) -> bool:
+    """Whether it was learned with this plan: with an earlier one it was held against what ran by that."""
+    made = plan.provenance.get("time", "")
+    same = (learned.topology.fingerprint, learned.mpi) == (plan.fingerprint, plan.mpi)
+    return same and (not learned.plan_time or learned.plan_time == made)
 
 
 def _fold(plan_file: Path, files: list[Path]) -> None:
@@ -57,11 +99,12 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
             _log.warning("%s; the file stays out of the plan, as %s", error, aside)
             continue
         done.append(path)
-        if (learned.topology.fingerprint, learned.mpi) != (plan.fingerprint, plan.mpi):
+        if not _is_of(learned, plan):
             _log.info("%s was learned with another plan, and is dropped", path)
             continue
         plan = with_rules(plan, learned.rules)
     if plan != before:
+        plan = replace(plan, provenance=plan.provenance | {_LEARNED: provenance()["time"]})
         write_plan(plan_file, plan)
     for path in done:
         path.unlink(missing_ok=True)
