@@ -14,8 +14,19 @@ from surveyed import LIBRARY, layout, places, rule, topology, write
 from isochrone.advise import Advice, advice, verdict
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError
-from isochrone.files import read_plan, read_topology
+from isochrone.files import (
+    LibraryEvidence,
+    LibraryRule,
+    LibraryTuning,
+    TopologyFileReference,
+    compared,
+    read_plan,
+    read_topology,
+    write_library,
+    write_plan,
+)
 from isochrone.files.profile import Profile, Timed, read_profile, write_profile
+from isochrone.steps.advise import advise
 
 HOSTS = ["n0", "n1"]
 RANKS = places(HOSTS, 2)
@@ -177,6 +188,68 @@ def test_what_is_predicted_does_not_depend_on_the_order_of_rows(tmp_path: Path) 
         assert sorted(kind.gain.factor for kind in found.kinds) == pytest.approx(
             sorted(kind.gain.factor for kind in turned.kinds)
         )
+
+
+@pytest.mark.parametrize("recipe", ["native", "binomial"])
+def test_what_the_library_is_told_counts_too(tmp_path: Path, recipe: str) -> None:
+    of = topology(RANKS, {})
+    plan = write(
+        tmp_path / "plan",
+        of,
+        [rule(layout(of, RANKS).shape(), recipe, 1, 1000, "allreduce", (1.4, 1.5, 1.6))],
+    )
+    own = LibraryEvidence(native_s=1.0, recipe_s=0.5, speedup=2.0, speedup_ci=(1.8, 2.2), repetitions=9)
+    tuning = LibraryTuning(
+        topology=TopologyFileReference(of.fingerprint, "topology.json"),
+        mpi=read_plan(plan / "plan.json").mpi,
+        ranks=len(RANKS),
+        rules=(LibraryRule("allreduce", 1, 1000, "ring", own), LibraryRule("bcast", 1, 9, "default", own)),
+    )
+    write_library(plan / "library.json", tuning)
+    write_profile(tmp_path / "profile.json", profile(row(seconds=4.0), row("bcast")))
+
+    def gains() -> dict[str, float]:
+        found = advise(tmp_path / "profile.json", None, plan / "plan.json").found
+        assert found is not None
+        return {kind.collective: kind.gain.factor for kind in found.kinds}
+
+    by_itself = 1.0 if recipe == "native" else 1.5
+    # The plan was not compared with it, and so it is not told.
+    before = gains()
+    assert before["allreduce"] == pytest.approx(by_itself)
+    write_plan(plan / "plan.json", compared(read_plan(plan / "plan.json"), tuning))
+    assert gains() == pytest.approx({**before, "allreduce": 2.0 * by_itself})
+
+
+def test_ranks_of_one_shape_in_two_orders_have_each_its_own_recipe(tmp_path: Path) -> None:
+    """Scans by a recipe of levels need a run of ranks in each group."""
+    ranks = places([f"n{i}" for i in range(4)], 4)
+    of = topology(ranks, {})
+    plan = write(tmp_path / "plan", of, [])
+    dealt = tuple(4 * host + core for core in range(4) for host in range(4))
+    rows = (row("scan", seconds=1.0), row("scan", seconds=1.0, group=1, calls=10))
+    found = replace(profile(*rows, groups=(tuple(range(16)), dealt)), places=ranks, rank_s=(10.0,) * 16)
+    found = replace(found, collectives_s=(2.0,) * 16, waiting_s=(0.0,) * 16)
+    for rows in (found.rows, found.rows[::-1]):
+        of_both = advice(
+            replace(found, rows=rows), read_plan(plan / "plan.json"), read_topology(plan / "topology.json")
+        )
+        assert len(of_both.kinds) == 2
+
+
+def test_a_call_that_nothing_is_known_of_does_not_speak_for_all(tmp_path: Path) -> None:
+    known = by_plan(
+        profile(row(seconds=4.0), unsampled(row("barrier", seconds=0.01))),
+        tmp_path / "known",
+        recipe="native",
+    )
+    assert verdict(known)[-1] == "Nothing faster is known for these calls: nothing to gain here."
+    unknown = by_plan(
+        profile(row(seconds=0.4), unsampled(row("barrier", seconds=4.0))),
+        tmp_path / "unknown",
+        recipe="native",
+    )
+    assert "says nothing of most of these calls" in verdict(unknown)[-1]
 
 
 def test_a_profile_of_calls_that_took_no_time_ends_well(tmp_path: Path) -> None:

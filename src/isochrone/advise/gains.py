@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from isochrone import _core
-from isochrone.files import Plan, Rule, Topology
+from isochrone.files import LibraryRule, LibraryTuning, Plan, Rule, Topology
+from isochrone.files.library import DEFAULT
 from isochrone.files.profile import Profile, Timed
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
+from isochrone.tune.prices import MOST_PRICED
 from isochrone.units import number_of
 
 NATIVE = "native"
@@ -131,15 +133,18 @@ class _Row:
         return self.operation_s * (1 - 1 / self.gain.factor)
 
 
-def advice(profile: Profile, plan: Plan | None, topology: Topology | None) -> Advice:
+def advice(
+    profile: Profile, plan: Plan | None, topology: Topology | None, tuning: LibraryTuning | None = None
+) -> Advice:
     """What there is to gain.
 
     Args:
         profile: of a run.
         plan: for its library; None: there is none.
         topology: of the plan. Its places need not be those of the run.
+        tuning: that the library is told with the plan, whose gains are over that.
     """
-    gain_of, where_of = _judges(profile, plan, topology)
+    gain_of, where_of = _judges(profile, plan, topology, tuning)
     rows = [_Row(row, where_of(row), gain_of(row)) for row in profile.rows]
     run_s = max(profile.rank_s)
     all_s = max(sum(profile.rank_s), 1e-12)
@@ -240,7 +245,7 @@ def _has_size(name: str) -> bool:
 
 
 def _judges(
-    profile: Profile, plan: Plan | None, topology: Topology | None
+    profile: Profile, plan: Plan | None, topology: Topology | None, tuning: LibraryTuning | None
 ) -> tuple[Callable[[Timed], Gain], Callable[[Timed], str]]:
     """What there is to gain for a row, and its communicator in words."""
 
@@ -257,7 +262,7 @@ def _judges(
         return (lambda _: UNKNOWN), plainly
     plan_text = plan.text()
     layouts: dict[int, _core.Layout] = {}
-    bests: dict[tuple[str, str, int], str] = {}
+    bests: dict[tuple[str, str, str, int], str] = {}
 
     def layout_of(row: Timed) -> _core.Layout:
         if row.group not in layouts:
@@ -266,6 +271,12 @@ def _judges(
 
     def gain_of(row: Timed) -> Gain:
         layout = layout_of(row)
+        gain = by_plan(row, layout)
+        if tuning is None or layout.size != tuning.ranks or gain.source not in BY_RULES:
+            return gain
+        return _with_library(gain, tuning.rule(row.collective, size_of(row, layout.size)))
+
+    def by_plan(row: Timed, layout: _core.Layout) -> Gain:
         shape = layout.shape(row.root if table_row(row.collective)["rooted"] else None)
         size_bytes = size_of(row, layout.size)
         recipe, _ = _core.choose(plan_text, row.collective, layout, row.root, size_bytes)
@@ -276,9 +287,10 @@ def _judges(
         if basis == "interpolated":
             # What is the library's own around is that here, without a trial.
             return Gain(basis) if recipe == NATIVE else Gain(basis, recipe, max(1.0, speedup))
-        if not row.sampled:
+        if not row.sampled or layout.size > MOST_PRICED:
             return UNKNOWN
-        key = row.collective, shape, size_bytes.bit_length()
+        # Recipes that keep the order of ranks cannot run in every one.
+        key = row.collective, shape, layout.order(), size_bytes.bit_length()
         if key not in bests:
             # Of the least such size, so that it does not depend on which of them comes first.
             bests[key] = _best(row, layout, size_bytes and 1 << (size_bytes.bit_length() - 1))
@@ -291,6 +303,17 @@ def _measured(rule: Rule, recipe: str) -> Gain:
     if recipe == NATIVE:
         return Gain("measured")
     return Gain("measured", recipe, max(1.0, rule.evidence.speedup), rule.evidence.speedup_ci)
+
+
+def _with_library(gain: Gain, told: LibraryRule | None) -> Gain:
+    """With what the library's own gains by what it is told."""
+    if told is None or told.algorithm == DEFAULT:
+        return gain
+    recipe = f"native:{told.algorithm}" if gain.recipe == NATIVE else gain.recipe
+    low, high = gain.interval or (gain.factor, gain.factor)
+    own_low, own_high = told.evidence.speedup_ci
+    factor = gain.factor * max(1.0, told.evidence.speedup)
+    return Gain(gain.source, recipe, factor, (low * own_low, high * own_high))
 
 
 def _best(row: Timed, layout: _core.Layout, size_bytes: int) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from isochrone.advise.gains import Advice, Kind
 from isochrone.units import format_bytes, format_percent, number_of
@@ -41,7 +42,9 @@ def verdict(found: Advice) -> list[str]:
             "Without a plan nothing is known of what could be saved; it is at most "
             f"{format_percent(found.open_share)} of the run. To know: isochrone survey."
         )
-    elif any(kind.gain.source == "unknown" for kind in found.kinds):
+    elif _share_of(kind for kind in found.kinds if kind.gain.source == "unknown") > MOSTLY * _share_of(
+        found.kinds
+    ):
         lines.append(
             "The plan says nothing of most of these calls: it was made for other ranks, or other hosts."
         )
@@ -53,6 +56,11 @@ def verdict(found: Advice) -> list[str]:
     else:
         lines.append("Nothing faster is known for these calls: nothing to gain here.")
     return [*lines, *_not_covered(found)]
+
+
+def _share_of(kinds: Iterable[Kind]) -> float:
+    """Of the time of all ranks."""
+    return sum(kind.share for kind in kinds)
 
 
 def _whole(found: Advice) -> str:

@@ -10,10 +10,19 @@ from pathlib import Path
 
 from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
-from isochrone.files import Plan, Topology, read_plan, read_planned_topology
+from isochrone.files import (
+    LibraryTuning,
+    Plan,
+    Topology,
+    is_compared,
+    read_library,
+    read_planned_topology,
+)
 from isochrone.files.profile import Profile, read_profile, write_profile
 from isochrone.files.text import refuse_stream, refuse_to_replace
 from isochrone.launch.library import normal_abi, parse_version
+from isochrone.steps.folder import LIBRARY
+from isochrone.steps.learn import read_plan_with_learned
 from isochrone.steps.record import Run, observed
 from isochrone.tune.collectives import timed
 
@@ -74,8 +83,10 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
             profile.mpi.library,
         )
         made = None
-    plan, topology = (None, None) if made is None else made
-    return Advised(advice(profile, plan, topology), exit_code)
+    if made is None:
+        return Advised(advice(profile, None, None), exit_code)
+    plan, topology, tuning = made
+    return Advised(advice(profile, plan, topology, tuning), exit_code)
 
 
 def _known(profile: Profile, where: Path) -> Profile:
@@ -90,9 +101,16 @@ def _known(profile: Profile, where: Path) -> Profile:
     return profile
 
 
-def _plan(plan_file: Path) -> tuple[Plan, Topology]:
-    plan = read_plan(plan_file)
-    return plan, read_planned_topology(plan, plan_file)
+def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
+    """A plan with its topology, and what the library is told with it."""
+    plan = read_plan_with_learned(plan_file)
+    topology = read_planned_topology(plan, plan_file)
+    path = plan_file.with_name(LIBRARY)
+    if not path.exists():
+        return plan, topology, None
+    tuning = read_library(path)
+    is_told = tuning.topology.fingerprint == topology.fingerprint and is_compared(plan, tuning)
+    return plan, topology, tuning if is_told else None
 
 
 def _is_of(plan: Plan, profile: Profile) -> bool:

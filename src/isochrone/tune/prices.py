@@ -12,6 +12,8 @@ from isochrone.tune.forms import NATIVE, Form, quadratic, uses
 
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
+MOST_PRICED = 1024
+"""Pricing one recipe among more ranks takes seconds, and memory by their square."""
 LARGEST_QUADRATIC = 128
 """Ranks beyond which what sends as many messages as their square, among all or in segments, is no
 candidate.
