@@ -25,6 +25,7 @@ from isochrone.files import (
     write_topology,
 )
 from isochrone.steps.explain import explain
+from isochrone.steps.learn import learned_beside
 
 WHOLE = "8 ranks in one machine; node 2x4; socket 4x2"
 ROOTED = f"{WHOLE}; root in 4/2"
@@ -105,6 +106,40 @@ def test_the_job_that_was_surveyed_has_its_ranks_in_the_order_of_the_survey(tmp_
     assert explain(tmp_path / "plan.json", "bcast", 4096, None, None, 0).recipe == RECIPE
     # Another job has them host by host.
     assert explain(tmp_path / "plan.json", "bcast", 4096, 2, 4, 0).recipe == "native"
+
+
+def test_all_nodes_by_number_are_the_job_that_was_surveyed(plan: Path) -> None:
+    """Its sockets are dealt in turn, which is another order than block."""
+    whole = explain(plan, "bcast", 4096, None, None, 0)
+    for rule in (whole.rule, None):
+        given = read_plan(plan)
+        order = None if rule is None else "block"
+        rules = tuple(structs.replace(each, order=order) for each in given.rules)
+        write_plan(plan, structs.replace(given, rules=rules))
+        found = explain(plan, "bcast", 4096, None, None, 0)
+        for nodes, per_node in ((2, None), (2, 4), (None, 4)):
+            assert explain(plan, "bcast", 4096, nodes, per_node, 0) == found
+
+
+def test_what_jobs_have_left_is_in_the_plan_without_a_run(plan: Path) -> None:
+    given = read_plan(plan)
+    learned = {
+        "isochrone": "learned",
+        "schema_version": 1,
+        "topology": {"fingerprint": given.fingerprint},
+        "mpi": {"library": given.mpi.library, "abi": given.mpi.abi},
+        "rules": [],
+    }
+    live = structs.replace(given.rules[1], recipe="flat", basis="live")
+    learned["rules"] = structs.replace(given, rules=(live,)).document()["rules"]
+    folder = learned_beside(plan)
+    folder.mkdir()
+    (folder / "1.json").write_text(json.dumps(learned))
+    (folder / "2.json").write_text("{")
+    before = plan.read_bytes()
+    assert explain(plan, "bcast", 4096, None, None, 0).basis == "live"
+    assert plan.read_bytes() == before
+    assert len(list(folder.glob("*.json"))) == 2
 
 
 @pytest.mark.parametrize(

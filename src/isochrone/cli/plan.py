@@ -41,8 +41,8 @@ def explain(
 ) -> None:
     """Say what would run for a collective of a job, and why; nothing is run.
 
-    The job has the first nodes of the survey, its ranks node by node. Nodes beyond those that were surveyed
-    are taken to be like them.
+    The job has the first nodes of the survey, its ranks node by node, on each in the survey's order. Nodes
+    beyond those that were surveyed are taken to be like them.
     """
     from isochrone.steps.explain import explain as explained
     from isochrone.steps.folder import PLAN, in_folder

@@ -11,15 +11,16 @@ from typing import Any
 from isochrone import _core
 from isochrone.errors import UsageError
 from isochrone.files.place import Place, parse_cpus
-from isochrone.files.plan import Rule, read_plan, read_planned_topology
+from isochrone.files.plan import Rule, read_planned_topology
 from isochrone.files.topology import Topology
+from isochrone.steps.learn import read_plan_with_learned
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
+from isochrone.tune.prices import MOST_PRICED
 
 MOST_RANKS = 1 << 16
-_MOST_PRICED, _PRICING_S = 1024, 5.0
-"""Pricing one recipe among more ranks takes seconds, and memory by their square."""
+_PRICING_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def explain(
         IsochroneError: a file is damaged, or they do not belong together.
         UsageError: there can be no such job, or no such call in it.
     """
-    plan = read_plan(plan_file)
+    plan = read_plan_with_learned(plan_file)
     topology = read_planned_topology(plan, plan_file)
     if size_bytes and not table_row(collective)["has_data"]:
         raise UsageError(f"{collective} has no data", "SIZE", "leave it away")
@@ -113,7 +114,7 @@ def explain(
     rule = rule_for(plan, collective, shape, size_bytes, layout.order())
     trials: Sequence[tuple[str, float]] | None = ()
     if basis == "predicted":
-        trials = _core.predicted(*question, _PRICING_S) if layout.size <= _MOST_PRICED else None
+        trials = _core.predicted(*question, _PRICING_S) if layout.size <= MOST_PRICED else None
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
     return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, trials, unseen)
@@ -121,20 +122,21 @@ def explain(
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:
     """The place of each rank, and how many of the hosts were not surveyed: all ranks in the survey's
-    order, and those of another job host by host.
+    order, and those of another job host by host, on each host in the survey's order.
     """
+    places = [topology.places[place] for place in topology.ranks]
     if nodes is None and per_node is None:
-        return [topology.places[place] for place in topology.ranks], 0
-    on_host: dict[str, list[Place]] = {}
-    for place in topology.ranks:
-        on_host.setdefault(topology.places[place].host, []).append(topology.places[place])
+        return places, 0
+    on_host: dict[str, list[int]] = {}
+    for rank, place in enumerate(places):
+        on_host.setdefault(place.host, []).append(rank)
     surveyed = list(on_host.values())
     wanted = nodes if nodes is not None else len(surveyed)
     found: list[Place] = []
     for node in range(wanted):
         if per_node is not None and len(found) + per_node > MOST_RANKS:
             raise UsageError(f"more than {MOST_RANKS} ranks", "--ppn", "give fewer")
-        here = _first(surveyed[node % len(surveyed)], per_node)
+        here = [places[rank] for rank in sorted(_first(surveyed[node % len(surveyed)], places, per_node))]
         if node >= len(surveyed):
             here = [Place(f"like-{p.host}-{node}", p.cpus, p.signature) for p in here]
         found += here
@@ -143,14 +145,17 @@ def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[l
     return found, max(0, wanted - len(surveyed))
 
 
-def _first(places: Sequence[Place], per_node: int | None) -> Sequence[Place]:
-    """The places of the first CPUs of a host."""
-    if per_node is None or per_node <= len(places):
-        return sorted(places, key=lambda place: min(parse_cpus(place.cpus or "0")))[:per_node]
-    if any(place.cpus is not None for place in places):
+def _first(ranks: Sequence[int], places: Sequence[Place], per_node: int | None) -> Sequence[int]:
+    """The surveyed ranks on the first CPUs of a host, as many as are wanted there."""
+    if per_node is None or per_node == len(ranks):
+        return ranks
+    if per_node < len(ranks):
+        return sorted(ranks, key=lambda rank: min(parse_cpus(places[rank].cpus or "0")))[:per_node]
+    if any(places[rank].cpus is not None for rank in ranks):
         raise UsageError(
-            f"{places[0].host} was surveyed with {len(places)} ranks, and {per_node} have no places there",
+            f"{places[ranks[0]].host} was surveyed with {len(ranks)} ranks, and {per_node} have no places "
+            "there",
             "--ppn",
-            f"give {len(places)} at most",
+            f"give {len(ranks)} at most",
         )
-    return [places[0]] * per_node
+    return [ranks[0]] * per_node
