@@ -219,6 +219,10 @@ def test_hosts_that_no_survey_had_run_as_by_one_survey_alone(tmp_path: Path, nam
             continue
         held += 1
         recipe, reason = chosen(tmp_path / "all", strangers, "bcast", 4096)
+        if name == "joined by the last":
+            # The last survey found racks, and strangers may be in different ones.
+            assert "was not measured" in reason, (job, reason)
+            continue
         assert reason.startswith("measured"), (job, reason)
         there, before = layout(merged, strangers), layout(read_topology(folder / "topology.json"), strangers)
         same_shape = [one for one in jobs if layout(merged, one.ranks).shape(0) == there.shape(0)]

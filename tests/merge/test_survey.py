@@ -24,6 +24,7 @@ from isochrone.files import (
     read_plan,
     read_survey,
     read_topology,
+    write_plan,
 )
 from isochrone.files.library import LibraryTuning, write_library
 from isochrone.files.parameters import PairParameters
@@ -111,6 +112,24 @@ def test_a_file_of_something_else_is_not_lost(tmp_path: Path, name: str) -> None
         merge(folders, output)
     assert [path.name for path in output.iterdir()] == [name]
     assert (output / name).read_bytes() == before
+
+
+def test_a_merged_survey_that_was_tuned_is_not_lost_and_its_plan_is_as_old_as_its_parts(
+    tmp_path: Path,
+) -> None:
+    one, two = written(tmp_path, CLASSES["more ranks"])
+    output = tmp_path / "all"
+    merge([one, two], output)
+    plan = read_plan(output / "plan.json")
+    assert plan.provenance["time"] == read_plan(two / "plan.json").provenance["time"]
+    for change in ({"time": "2999-01-01T00:00:00Z"}, {"learned": "2999-01-01T00:00:00Z"}):
+        write_plan(output / "plan.json", structs.replace(plan, provenance=plan.provenance | change))
+        before = (output / "plan.json").read_bytes()
+        with pytest.raises(UsageError, match="tuned or learned since it was merged, which would be lost"):
+            merge([one, two], output)
+        assert (output / "plan.json").read_bytes() == before
+    write_plan(output / "plan.json", plan)
+    merge([one, two], output)
 
 
 def tuning_of(topology: Topology) -> LibraryTuning:

@@ -84,7 +84,9 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
     differences: list[_Difference] = []
     shared = 0
     newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
-    translated = [(source, _translated(source, topology)) for _, source in newest_first]
+    # Where hosts are known to be in groups, it is not known which of them strangers are in.
+    for_strangers = not any(_has_groups_of_hosts(source.topology) for source in sources)
+    translated = [(source, _translated(source, topology, for_strangers)) for _, source in newest_first]
     orders: dict[tuple[str, str], set[str]] = defaultdict(set)
     for _, found in translated:
         for rule in (*found.rules, *found.elsewhere):
@@ -143,7 +145,15 @@ class _Translated:
     lost: int
 
 
-def _translated(source: Source, topology: Topology) -> _Translated:
+def _has_groups_of_hosts(topology: Topology) -> bool:
+    """Whether it divides its hosts into groups of which one has several."""
+    return any(
+        len(level.groups) > 1 and any(len({topology.places[p].host for p in g}) > 1 for g in level.groups)
+        for level in topology.levels
+    )
+
+
+def _translated(source: Source, topology: Topology, for_strangers: bool) -> _Translated:
     names = source.plan.level_names or tuple(level.name for level in source.topology.levels)
     levels = zip(source.topology.levels, names, strict=True)
     named = tuple(structs.replace(level, name=name) for level, name in levels)
@@ -157,7 +167,7 @@ def _translated(source: Source, topology: Topology) -> _Translated:
     rules = _renamed(source.plan, shapes, dict(zip(names, new_names, strict=True)))
     strangers = [(f"like {host}", cpus, signature) for host, cpus, signature in words]
     elsewhere: list[Rule] = []
-    if all(place.signature for place in places):
+    if for_strangers and all(place.signature for place in places):
         old, new = _core.match(before, strangers), _core.match(after, strangers)
         same = _same_levels(old, new, source.level_of)
         if same is not None:

@@ -32,6 +32,7 @@ from isochrone.files import (
     write_topology,
 )
 from isochrone.files.library import read_library
+from isochrone.files.provenance import made_before
 from isochrone.files.survey import Part
 from isochrone.files.text import read_object, write_object
 from isochrone.launch.folders import cache_folder
@@ -48,6 +49,7 @@ from isochrone.steps.folder import (
     in_folder,
     open_folder,
 )
+from isochrone.steps.learn import last_changed
 
 _NOTES = "notes.json"
 """What there was to say of a plan that is kept."""
@@ -82,7 +84,7 @@ class _Given:
 
     @property
     def time(self) -> str:
-        return str(self.plan.provenance.get("time", ""))
+        return last_changed(self.plan)
 
 
 def merge(folders: Sequence[Path], output: Path) -> Addition:
@@ -223,12 +225,24 @@ def one_plan(plan_files: Sequence[Path]) -> tuple[Path | None, str | None]:
 def _check_output(folders: Sequence[Path], output: Path) -> None:
     if any(output.absolute().resolve() == folder.absolute().resolve() for folder in folders):
         raise UsageError("is one of the surveys to be merged", str(output), "choose another folder with -o")
-    if (output / SURVEY).exists() and read_survey(output / SURVEY).merged:
+    if (output / SURVEY).exists() and (before := read_survey(output / SURVEY)).merged:
+        # Also what was stopped before it had a plan.
+        if (output / PLAN).exists() and _was_changed(read_plan(output / PLAN), before):
+            raise UsageError(
+                f"{PLAN} was tuned or learned since it was merged, which would be lost",
+                str(output),
+                "choose another folder with -o, and merge this one too",
+            )
         return
     for name in (MEASUREMENTS, TOPOLOGY, PLAN, SURVEY, BENCH, LIBRARY):
         if (output / name).exists():
             lost = f"holds {name}, which would be lost"
             raise UsageError(lost, str(output), "choose another folder with -o")
+
+
+def _was_changed(plan: Plan, merged: Survey) -> bool:
+    """Whether a plan is another than the merge has written, which is as old as what it was made of."""
+    return made_before(merged.provenance, {"time": last_changed(plan)})
 
 
 def _read(plan_file: Path) -> _Given:
@@ -279,7 +293,8 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
         ),
         mpi=LibraryReference(given[-1].plan.mpi.library, given[-1].plan.mpi.abi),
         rules=found.rules,
-        provenance=provenance(),
+        # A later survey of a part is newer than what it was merged from.
+        provenance=provenance() | {"time": max(each.time for each in given)},
     )
     return merged, Addition(merged.topology, plan, tuple(notes))
 
