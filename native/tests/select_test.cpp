@@ -164,6 +164,16 @@ TEST(TheChoice, SaysSoWhereNothingWasFasterThanNative) {
     EXPECT_EQ(choice.reason, "measured: nothing tried was faster than native for " + two_nodes);
 }
 
+TEST(TheChoice, LeavesNothingToTrialsWhoseSizesNoRanksAgreeOn) {
+    const auto plan = select::parse_plan(plan_text({}));
+    for (const auto& collective : collectives::all()) {
+        const auto choice = select::choose(plan, collective, layout(), 0, 100);
+        const bool has_price = collective.agreed != collectives::Agreed::nothing;
+        EXPECT_EQ(choice.basis, has_price ? select::Basis::predicted : select::Basis::none)
+            << collective.name;
+    }
+}
+
 TEST(APlanWithRulesForTheJob, Fits) {
     const auto some_root = select::parse_plan(plan_text({rule(two_nodes, "1", "4096", "native")}));
     EXPECT_EQ(select::misfit(some_root, layout()), "");

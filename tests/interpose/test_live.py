@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 from interposed import PROGRAMS, by_recipes, compiled, full_plan, launched, on_plan
+from msgspec import structs
 from planned import Bench, said, write_plan_of_recipes
 
-from isochrone.files import read_measurements, read_plan
+from isochrone.files import read_measurements, read_plan, write_plan
 from isochrone.files.learned import read_learned
 
 KINDS = ("world", "roots", "split", "freed", "threads", "reduce", "blocks")
@@ -188,6 +189,38 @@ def test_what_was_learned_is_in_the_next_run(bench: Bench, trials: Path, tmp_pat
     here = [rule for rule in read_plan(plan).rules if rule.shape == "4 ranks in one node"]
     assert [(rule.min_bytes, rule.max_bytes) for rule in here] == [(0, 4095), (4096, 8191), (8192, 1 << 40)]
     assert [rule.basis for rule in here] == ["measured", "live", "measured"]
+
+
+@pytest.mark.parametrize("calls", [150, 400])
+def test_the_library_s_own_is_learned_only_when_nothing_is_left_to_be_tried(
+    bench: Bench, trials: Path, tmp_path: Path, calls: int
+) -> None:
+    """A rule for it ends all trials, also of what another run would try next."""
+    write_plan_of_recipes(
+        tmp_path, read_measurements(bench.folder / "m.jsonl"), {"reduce": SLOW_RECIPES["reduce"]}
+    )
+    learn = [*on_plan(tmp_path / "plan.json")[:-1], "--learn", "--"]
+    lines = _run(bench, trials, learn, "world", 4, calls)
+    begun = sum(_found([line], _TRIALS)[0] for line in lines if _TRIALS.fullmatch(line))
+    rules = [rule for left in (tmp_path / "learned").glob("*.json") for rule in read_learned(left).rules]
+    assert begun >= 3 or all(rule.recipe != "native" for rule in rules), (begun, rules)
+
+
+def test_what_was_found_for_integers_changes_no_sums_of_floating_point_numbers(
+    bench: Bench, trials: Path, tmp_path: Path
+) -> None:
+    write_plan_of_recipes(tmp_path, read_measurements(bench.folder / "m.jsonl"), {"allreduce": "binomial"})
+    plan = read_plan(tmp_path / "plan.json")
+    rules = tuple(structs.replace(rule, basis="live") for rule in plan.rules)
+    write_plan(tmp_path / "plan.json", structs.replace(plan, rules=rules))
+    own = "allreduce of 800 bytes: native: its rule was found live, where no algorithm changes a bit"
+    found = "isochrone: allreduce of 5000 bytes: binomial: found live"
+    for settings in ({}, {"ISOCHRONE_TRIALS": "off"}):
+        lines = _run(bench, trials, on_plan(tmp_path / "plan.json"), "reduce", 4, 5, **settings)
+        assert any(own in line for line in lines), lines
+        assert any(line.startswith(found) for line in lines), lines
+    lines = _run(bench, trials, on_plan(tmp_path / "plan.json"), "reduce", 4, 5, ISOCHRONE_TRIALS="all")
+    assert not any(own in line for line in lines), lines
 
 
 def test_a_right_plan_stays(bench: Bench, trials: Path, tmp_path: Path) -> None:

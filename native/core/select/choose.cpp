@@ -130,7 +130,11 @@ Choice without_rule(const Plan& plan, const collectives::Collective& collective,
         choice.max_bytes = std::min(one->max_bytes, other->max_bytes);
         return choice;
     }
-    Choice choice = native(why_no_rule(plan, collective.name, shape, order, size), Basis::predicted);
+    // Of calls whose sizes are known to no rank alone nothing can be priced, and small and large ones are
+    // one kind: nothing is tried there.
+    const bool has_price = collective.agreed != collectives::Agreed::nothing;
+    Choice choice = native(why_no_rule(plan, collective.name, shape, order, size),
+                           has_price ? Basis::predicted : Basis::none);
     choice.max_bytes = largest_size;
     return choice;
 }
@@ -205,7 +209,7 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
         choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
         // Of another size than one that is predicted, rules around this shape may agree.
-        const bool may_agree = choice.basis == Basis::predicted;
+        const bool may_agree = choice.basis == Basis::predicted || choice.basis == Basis::none;
         for (const Rule& beside : may_agree ? rules_for(plan, collective.name) : rules)
             end_beside(choice, beside, size);
         return choice;

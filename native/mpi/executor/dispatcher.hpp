@@ -73,7 +73,14 @@ class Dispatcher {
     /// ... where all ranks have one message, of `units`.
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
-    /// On this rank.
+    /// Before a run whose time counts: what it would set up. Collective where `run` is.
+    void prepare(const Decision& decision, int root, bool in_place) {
+        communicator_->prepare(*decision.resolved, root, in_place);
+    }
+
+    /// A recipe has failed on some rank: none is a recipe from now on. On all ranks alike.
+    void stop() { has_failed_ = true; }
+    /// On this rank, or on another one, of which it was told.
     [[nodiscard]] bool has_failed() const { return has_failed_; }
     /// In place of a recipe, then.
     [[nodiscard]] const Decision& failed() const { return failed_; }

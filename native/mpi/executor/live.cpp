@@ -79,8 +79,9 @@ Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
     // Of its own root it may say more.
     const auto* incumbent = kind->incumbent == kind->planned ? &decision : kind->incumbent;
     const auto* const chosen = is_challenger ? kind->challenger : incumbent;
-    if (chosen->resolved != nullptr && dispatcher_.has_failed()) return {&dispatcher_.failed(), nullptr};
-    return {chosen, kind->trial.is_settled() ? nullptr : kind};
+    // It is counted all the same, as on the others, which have not heard of it yet.
+    const bool is_refused = chosen->resolved != nullptr && dispatcher_.has_failed();
+    return {is_refused ? &dispatcher_.failed() : chosen, kind->trial.is_settled() ? nullptr : kind};
 }
 
 Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
@@ -186,7 +187,7 @@ void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
     const auto longest = static_cast<int>(slowest_s.back());
     slowest_s.pop_back();
     is_over_ = is_over_ || longest == has_failed;
-    if (is_over_) return;
+    if (is_over_) return dispatcher_.stop();
     if (longest > 0) talk.calls = longest;
     switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
         case News::nothing:
@@ -224,14 +225,11 @@ void Live::decided(Kind& kind, bool is_lost) {
         kind.nearest_ratio = round.ratio();
     }
     const bool is_told = is_lost || incumbent_is_native || challenger_is_native;
+    const bool was_seeking = kind.is_seeking;
+    if (was_seeking && kind.tried.size() >= core::select::most_tried) end_seeking(kind);
     if (is_told)
         tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_kept : Event::native_is_kept);
-    if (!kind.is_seeking) return;
-    if (kind.tried.size() < core::select::most_tried) {
-        kind.trial.seek();
-    } else {
-        end_seeking(kind);
-    }
+    if (was_seeking && kind.is_seeking) kind.trial.seek();
 }
 
 /// From now on the library's own is looked at again beside a recipe, and beside the library's own the recipe
@@ -324,6 +322,7 @@ void Live::hear_proposal(Kind& kind) {
         if (proposal.what == Proposal::What::recipe && kind.tried.size() < core::select::most_tried)
             return kind.trial.seek();
         end_seeking(kind);
+        if (kind.proof.blocks > 0) tell_(kind, Event::nothing_is_left);
         return kind.trial.none_is_left();
     }
     decision.basis = Basis::predicted;

@@ -78,9 +78,10 @@ class Live {
     };
 
     enum class Event : std::uint8_t {
-        begun,           ///< a recipe was predicted, and is tried
-        recipe_is_kept,  ///< after a round: it was faster, or was there and the library's own was not
-        native_is_kept,  ///< the other way round
+        begun,            ///< a recipe was predicted, and is tried
+        recipe_is_kept,   ///< after a round: it was faster, or was there and the library's own was not
+        native_is_kept,   ///< the other way round
+        nothing_is_left,  ///< to be tried after that: it stays
     };
     using Tell = std::function<void(const Kind&, Event)>;
 

@@ -40,6 +40,7 @@ void Account::note(const executor::Live::Kind& kind, executor::Live::Event event
         return;
     }
     if (learns) learned_.note(kind, order);
+    if (event == Event::nothing_is_left) return;
     ++(event == Event::recipe_is_kept ? trying_.recipes : trying_.natives);
     const bool is_wrong = kind.planned->basis == Basis::measured && event == Event::native_is_kept;
     if (!is_wrong || !speaks || std::exchange(has_said_that_machine_differs_, true)) return;

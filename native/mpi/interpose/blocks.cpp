@@ -74,9 +74,12 @@ bool read_side(const Call& call, const Part& part, void* buffer, int blocks, boo
             side.displacements = read_array(part.displacements, blocks, call.large);
         elements = std::accumulate(side.counts.begin(), side.counts.end(), std::int64_t{0});
     }
-    // Where there is nothing, there may be no buffer.
+    // Where there is nothing, there may be no buffer; and displacements may be addresses, from MPI_BOTTOM.
     char nothing = 0;
-    side.type = types.find(elements == 0 && buffer == nullptr ? &nothing : buffer, elements, side.datatype);
+    const auto& places = side.displacements;
+    const bool has_places = std::any_of(places.begin(), places.end(), [](auto place) { return place != 0; });
+    const bool is_somewhere = buffer != nullptr || (elements > 0 && !has_places);
+    side.type = types.find(is_somewhere ? buffer : &nothing, elements, side.datatype);
     std::int64_t bytes = 0;
     return side.type != nullptr && !__builtin_mul_overflow(elements, side.type->size, &bytes);
 }

@@ -19,10 +19,14 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
     // Where operands keep their order fewer recipes can be; a rule is for the others too.
     if (proof.blocks == 0 || kind.question.in_order) return;
     const auto* recipe = kind.incumbent->resolved;
-    if (recipe != nullptr && !proof.shows_gain()) return;
-    const auto predicted = kind.predicted_s.find(kind.incumbent);
     const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +
                      std::to_string(kind.sizes.min_bytes);
+    // A rule that is for the library's own ends all trials: as long as others are to be tried, there is none.
+    if (recipe != nullptr ? !proof.shows_gain() : kind.is_seeking) {
+        rules_.erase(key);
+        return;
+    }
+    const auto predicted = kind.predicted_s.find(kind.incumbent);
     const Document rule{
         {"collective", kind.question.collective->name},
         {"shape", kind.shape},

@@ -143,8 +143,12 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
         return {};
     }
     executor::Live::Turn turn{&kept.dispatcher->decide(request.question, request.bytes)};
-    if (kept.live && (request.is_exact || trials_ == Trials::all))
-        turn = kept.live->next(request.question, request.bytes, *turn.decision);
+    const bool is_for_trials = request.is_exact || trials_ == Trials::all;
+    if (kept.live && is_for_trials) turn = kept.live->next(request.question, request.bytes, *turn.decision);
+    // What was found in calls whose results are the same to the last bit was tried on those alone.
+    if (!is_for_trials && turn.decision->rule != nullptr && turn.decision->resolved != nullptr &&
+        turn.decision->rule->basis == core::select::Basis::live)
+        turn.decision = &for_exact_calls_;
     const auto& decision = *turn.decision;
     if (explain_) {
         account_.count(decision, request);
@@ -157,6 +161,11 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
         return {};
     }
     Tally& tally = tally_of(kept, decision);
+    if (turn.kind != nullptr) {
+        // A schedule for another root than before is set up once, and is no part of any other call.
+        kept.dispatcher->prepare(decision, request.question.root,
+                                 request.in_place || (request.blocks && request.blocks->in_place));
+    }
     const auto begin = now();
     const auto ended = [&](std::chrono::nanoseconds time) {
         if (turn.kind != nullptr)
