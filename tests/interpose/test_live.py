@@ -191,7 +191,7 @@ def test_what_was_learned_is_in_the_next_run(bench: Bench, trials: Path, tmp_pat
     assert [rule.basis for rule in here] == ["measured", "live", "measured"]
 
 
-@pytest.mark.parametrize("calls", [150, 400])
+@pytest.mark.parametrize("calls", [400, 800])
 def test_the_library_s_own_is_learned_only_when_nothing_is_left_to_be_tried(
     bench: Bench, trials: Path, tmp_path: Path, calls: int
 ) -> None:
@@ -200,7 +200,7 @@ def test_the_library_s_own_is_learned_only_when_nothing_is_left_to_be_tried(
         tmp_path, read_measurements(bench.folder / "m.jsonl"), {"reduce": SLOW_RECIPES["reduce"]}
     )
     learn = [*on_plan(tmp_path / "plan.json")[:-1], "--learn", "--"]
-    lines = _run(bench, trials, learn, "world", 4, calls)
+    lines = _run(bench, trials, learn, "large", 4, calls)
     begun = sum(_found([line], _TRIALS)[0] for line in lines if _TRIALS.fullmatch(line))
     rules = [rule for left in (tmp_path / "learned").glob("*.json") for rule in read_learned(left).rules]
     assert begun >= 3 or all(rule.recipe != "native" for rule in rules), (begun, rules)
