@@ -104,6 +104,26 @@ TEST(ATrial, OfSmallCallsFindsAFasterWayWithinSomeHundred) {
     EXPECT_LE(calls_until_found(0.7, 2.5 * call_s, 2000), 500);
 }
 
+/// As where a rank comes late to a step of a program: the others wait as long as a thousand calls take.
+TEST(ATrial, IsNotStarvedByCallsThatWaitForALateRank) {
+    constexpr unsigned programs = 200;
+    for (const double ratio : {0.6, 0.8, 0.9}) {
+        int found = 0;
+        for (unsigned seed = 0; seed < programs; ++seed) {
+            World world{.incumbent_s = 20e-6,
+                        .ratio = ratio,
+                        .held_up = 0.1,
+                        .held_up_by = 2500,
+                        .agreement_s = 20e-6,
+                        .random = std::mt19937_64(seed)};
+            Trial trial = Trial::seeking();
+            world.calls(trial, 3000);
+            if (world.is_swapped) ++found;
+        }
+        EXPECT_GE(found, 180) << ratio;
+    }
+}
+
 /// Where a call takes much longer than an agreement, blocks that may lose are agreed on one by one.
 TEST(ATrial, AgreesOnBlocksTogetherThatDoNotLoseMoreThanAnAgreement) {
     const auto blocks_of_agreements = [](double ratio, double agreement_s) {

@@ -146,8 +146,10 @@ News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
         incumbent_s_ = std::max(least_s, median({begin, block}));
         const double fastest_s = *std::min_element(block, end);
         fastest_ratio = std::min(fastest_ratio, fastest_s / incumbent_s_);
-        // What holds up a call of a look is not the way's.
-        for (auto call = block; call != end; ++call) lost_s_ += (is_look_ ? fastest_s : *call) - incumbent_s_;
+        // What holds up one call of a block is not the way's, except in the first of a round, which sets
+        // things up.
+        const bool is_first = !is_look_ && ratios_.empty();
+        for (auto call = block; call != end; ++call) lost_s_ += (is_first ? *call : fastest_s) - incumbent_s_;
         ratios_.push_back(end[-1] / incumbent_s_);
         begin = end;
     }

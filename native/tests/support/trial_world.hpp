@@ -35,6 +35,7 @@ struct World {
     double ratio = 1;           ///< the first challenger's time over it
     double noise = 0;           ///< sigma of the logarithm
     double held_up = 0;         ///< share of calls
+    double held_up_by = 10;     ///< how many times as long these take at most
     double price_s = 0;         ///< what the model says of the challenger; 0: as it is
     double set_up_s = 0;        ///< what the challenger's first call takes longer
     double agreement_s = 0;     ///< what each agreement takes
@@ -53,7 +54,7 @@ struct World {
         double seconds = incumbent_s * (is_challenger ? ratio : 1);
         if (noise > 0) seconds *= std::exp(std::normal_distribution<double>(0, noise)(random));
         if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;
-        return seconds * std::uniform_real_distribution<double>(2, 10)(random);
+        return seconds * std::uniform_real_distribution<double>(2, held_up_by)(random);
     }
 
     void call(core::trial::Trial& trial) {
