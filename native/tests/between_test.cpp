@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -155,6 +157,70 @@ TEST(AnOrderOfRanks, IsNamedWhateverTheGroupsAreCalled) {
     auto other = nodes(3, 4);
     std::swap(other.group_of[1][0], other.group_of[1][9]);
     EXPECT_NE(place::order(swapped), place::order(other));
+}
+
+/// Racks, nodes and sockets of a rank, by where the launcher puts it.
+place::Layout placed(int ranks, const std::function<std::array<int, 3>(int)>& where) {
+    place::Layout layout;
+    layout.size = ranks;
+    layout.levels = {"machine", "rack", "node", "socket"};
+    layout.group_of.resize(4);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const auto [rack, node, socket] = where(rank);
+        layout.group_of[0].push_back(0);
+        layout.group_of[1].push_back(rack);
+        layout.group_of[2].push_back(10 * rack + node);
+        layout.group_of[3].push_back(100 * rack + 10 * node + socket);
+    }
+    return layout;
+}
+
+/// Two nodes a rack, two sockets a node, four ranks a node: `racks` of them.
+TEST(AnOrderOfRanks, HasAWordForEachLevelWhateverTheirNumbers) {
+    for (const int racks : {2, 3, 5}) {
+        const int nodes = 2 * racks;
+        const int ranks = 4 * nodes;
+        const auto order = [&](auto&& node_of, auto&& socket_of) {
+            return place::order(placed(ranks, [&](int rank) {
+                const int node = node_of(rank);
+                return std::array{node / 2, node % 2, socket_of(rank)};
+            }));
+        };
+        const auto in_block = [](int rank) { return rank / 4; };
+        const auto in_turn = [&](int rank) { return rank % nodes; };
+        EXPECT_EQ(order(in_block, [](int rank) { return rank % 4 / 2; }), "block");
+        EXPECT_EQ(order(in_block, [](int rank) { return rank % 2; }), "block:cyclic");
+        EXPECT_EQ(order(in_turn, [&](int rank) { return rank / nodes / 2; }), "cyclic2:block");
+        EXPECT_EQ(order(in_turn, [&](int rank) { return rank / nodes % 2; }), "cyclic2:cyclic");
+        // Racks in turn, too.
+        const auto by_rack = [&](int rank) { return rank % racks * 2 + rank / racks % 2; };
+        EXPECT_EQ(order(by_rack, [&](int rank) { return rank / nodes / 2; }), "cyclic:cyclic:block");
+        // One socket after the other in two ranks each, and then again.
+        EXPECT_EQ(order(in_block, [](int rank) { return rank % 4 == 1 || rank % 4 == 2 ? 1 : 0; })
+                      .rfind("order-", 0),
+                  0U);
+    }
+}
+
+TEST(AnOrderOfRanks, IsTheSameWhereTheLastTurnIsNotWhole) {
+    const auto uneven = placed(7, [](int rank) { return std::array{0, rank / 4, rank % 4 % 2}; });
+    EXPECT_EQ(place::order(uneven), "block:cyclic");
+}
+
+TEST(AShapeBetweenTwo, IsFoundForTheOrderThatLaunchersHaveByDefault) {
+    const auto dealt = [](int count) {
+        return placed(4 * count, [](int rank) { return std::array{0, rank / 4, rank % 2}; });
+    };
+    std::vector<select::Rule> rules;
+    for (const int count : {2, 6})
+        rules.push_back(
+            rule(place::shape(dealt(count), 0), "chain", 1, 1 << 20, 2, place::order(dealt(count))));
+    const auto found = choice(plan_of(rules), dealt(4));
+    EXPECT_EQ(found.basis, Basis::interpolated);
+    EXPECT_FALSE(found.is_live);
+    // What rests on one rule that was found live is for the calls that such rules are for.
+    rules.front().basis = Basis::live;
+    EXPECT_TRUE(choice(plan_of(rules), dealt(4)).is_live);
 }
 
 TEST(ARuleForAnotherOrder, IsNotMeasuredHereAndItsRecipeIsTriedFirst) {

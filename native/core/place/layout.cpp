@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <set>
+#include <span>
 #include <stdexcept>
 
 namespace isochrone::core::place {
@@ -173,14 +175,25 @@ int Layout::meet(int rank_a, int rank_b) const {
     return result;
 }
 
-bool Layout::has_runs(int level) const {
-    const auto& groups = group_of[at(level)];
+namespace {
+
+/// Whether the ranks go through their groups one after the other.
+bool are_runs(std::span<const int> ranks, const std::vector<int>& group_of) {
     std::set<int> seen;
-    for (std::size_t rank = 0; rank < groups.size(); ++rank) {
-        if (rank > 0 && groups[rank] == groups[rank - 1]) continue;
-        if (!seen.insert(groups[rank]).second) return false;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const int group = group_of[at(ranks[i])];
+        if (i > 0 && group == group_of[at(ranks[i - 1])]) continue;
+        if (!seen.insert(group).second) return false;
     }
     return true;
+}
+
+}  // namespace
+
+bool Layout::has_runs(int level) const {
+    std::vector<int> ranks(at(size));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return are_runs(ranks, group_of[at(level)]);
 }
 
 Layout Layout::restricted_to(const std::vector<int>& ranks) const {
@@ -238,39 +251,82 @@ std::string shape(const Layout& layout, int root) {
     return shape(layout) + of_root;
 }
 
-std::string order(const Layout& layout) {
-    const std::vector<std::size_t> levels = divisions(layout).levels;
-    const auto is_block = [&](std::size_t level) { return layout.has_runs(static_cast<int>(level)); };
-    if (std::all_of(levels.begin(), levels.end(), is_block)) return "block";
-    std::vector<std::vector<int>> numbered;  // [level][rank], by first appearance
+namespace {
+
+using Scopes = std::vector<std::vector<int>>;  // ranks, ascending
+
+/// The ranks of each scope by the groups of a level.
+Scopes divided(const Scopes& scopes, const std::vector<int>& group_of) {
+    Scopes result;
+    for (const auto& ranks : scopes) {
+        std::map<int, std::vector<int>> groups;
+        for (const int rank : ranks) groups[group_of[at(rank)]].push_back(rank);
+        for (auto& [group, members] : groups) result.push_back(std::move(members));
+    }
+    return result;
+}
+
+/// Whether the ranks are dealt out in turn to the groups of the last of some levels, and the first round goes
+/// through the groups of the levels around it one after the other.
+bool are_dealt(std::span<const int> ranks, const Layout& layout, std::span<const std::size_t> levels) {
+    const auto& innermost = layout.group_of[levels.back()];
+    std::map<int, std::size_t> turn_of;  // by group
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const int group = innermost[at(ranks[i])];
+        if (turn_of.size() == i && turn_of.try_emplace(group, i).second) continue;
+        const auto known = turn_of.find(group);
+        if (known == turn_of.end() || known->second != i % turn_of.size()) return false;
+    }
+    const auto leaders = ranks.first(turn_of.size());
+    return std::all_of(levels.begin(), levels.end(),
+                       [&](std::size_t level) { return are_runs(leaders, layout.group_of[level]); });
+}
+
+std::string digest(const Layout& layout, std::span<const std::size_t> levels) {
+    std::uint64_t sum = 0xcbf29ce484222325;  // FNV-1a
     for (const std::size_t level : levels) {
-        std::map<int, int> numbers;
-        auto& groups = numbered.emplace_back();
-        for (const int group : layout.group_of[level])
-            groups.push_back(numbers.try_emplace(group, static_cast<int>(numbers.size())).first->second);
-    }
-    const auto& innermost = numbered.back();
-    const int groups = *std::max_element(innermost.begin(), innermost.end()) + 1;
-    bool is_cyclic = true;
-    std::vector<int> first(at(groups));
-    for (int rank = 0; rank < layout.size; ++rank) {
-        is_cyclic = is_cyclic && innermost[at(rank)] == rank % groups;
-        if (rank < groups) first[at(rank)] = rank;
-    }
-    if (is_cyclic) {
-        const Layout leaders = layout.restricted_to(first);
-        if (std::all_of(levels.begin(), levels.end(),
-                        [&](std::size_t level) { return leaders.has_runs(static_cast<int>(level)); }))
-            return "cyclic";
-    }
-    std::uint64_t digest = 0xcbf29ce484222325;  // FNV-1a
-    for (const auto& level : numbered) {
-        for (const int group : level) digest = (digest ^ static_cast<std::uint64_t>(group)) * 0x100000001b3;
-        digest = (digest ^ 0xff) * 0x100000001b3;
+        std::map<int, int> numbers;  // by first appearance
+        for (const int group : layout.group_of[level]) {
+            const int number = numbers.try_emplace(group, static_cast<int>(numbers.size())).first->second;
+            sum = (sum ^ static_cast<std::uint64_t>(number)) * 0x100000001b3;
+        }
+        sum = (sum ^ 0xff) * 0x100000001b3;
     }
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "order-%016llx", static_cast<unsigned long long>(digest));
+    std::snprintf(text.data(), text.size(), "order-%016llx", static_cast<unsigned long long>(sum));
     return text.data();
+}
+
+}  // namespace
+
+std::string order(const Layout& layout) {
+    const std::vector<std::size_t> levels = divisions(layout).levels;
+    Scopes scopes(1, std::vector<int>(at(layout.size)));
+    std::iota(scopes.front().begin(), scopes.front().end(), 0);
+    std::vector<std::string> parts;
+    for (std::size_t level = 0; level < levels.size();) {
+        const auto in_all = [&](auto&& holds) { return std::all_of(scopes.begin(), scopes.end(), holds); };
+        std::size_t count = 1;
+        if (in_all([&](const auto& ranks) { return are_runs(ranks, layout.group_of[levels[level]]); })) {
+            // Blocks of blocks are one word, as they are where an outer level is not there.
+            if (parts != std::vector<std::string>{"block"}) parts.emplace_back("block");
+        } else {
+            const auto rest = std::span(levels).subspan(level);
+            const auto dealt = [&](std::size_t many) {
+                return in_all([&](const auto& ranks) { return are_dealt(ranks, layout, rest.first(many)); });
+            };
+            count = rest.size();
+            while (count > 0 && !dealt(count)) --count;
+            if (count == 0) return digest(layout, levels);
+            parts.push_back(count > 1 && count < levels.size() ? "cyclic" + std::to_string(count) : "cyclic");
+        }
+        level += count;
+        scopes = divided(scopes, layout.group_of[levels[level - 1]]);
+    }
+    if (parts.empty()) return "block";
+    std::string result = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) result += ':' + parts[i];
+    return result;
 }
 
 std::string_view without_root(std::string_view shape) { return shape.substr(0, shape.find(root_part)); }

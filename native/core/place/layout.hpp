@@ -50,9 +50,12 @@ struct Layout {
 [[nodiscard]] std::string shape(const Layout& layout);
 
 /// In which order the ranks go through the groups of the levels that divide them, as text, equal for layouts
-/// that differ in names of groups only: "block", every group a run of consecutive ranks; "cyclic", dealt out
-/// to the innermost groups in turn, whose outer groups are runs; of any other order a digest. What an MPI
-/// library's own collectives take depends on it.
+/// that differ in names or numbers of groups only. A word for each level, outermost first, of how the ranks
+/// of each group around it go through its groups: "block", one after the other; "cyclic", in turn, a rank to
+/// each; "cyclic2" and so on, in turn through groups of groups, as many levels of them. Blocks at the
+/// outermost levels are one word, and so is what is cyclic through all levels. For example "block:cyclic",
+/// Slurm's default for nodes and sockets. Of any other order a digest. What an MPI library's own collectives
+/// take depends on it.
 [[nodiscard]] std::string order(const Layout& layout);
 
 /// A shape's text without its part on the root.

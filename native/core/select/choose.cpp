@@ -125,6 +125,7 @@ Choice without_rule(const Plan& plan, const collectives::Collective& collective,
                                  : "measured " + in_words(speedup) + "x faster than native or more") +
                       " for '" + one->shape + "' and '" + other->shape + "', around " + shape,
             .basis = Basis::interpolated,
+            .is_live = one->basis == Basis::live || other->basis == Basis::live,
             .speedup = speedup};
         choice.min_bytes = std::max(one->min_bytes, other->min_bytes);
         choice.max_bytes = std::min(one->max_bytes, other->max_bytes);
@@ -216,6 +217,7 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
     }
     Choice choice = by_rule(*rule, collective, layout, shape, in_order);
     choice.rule = rule;
+    choice.is_live = rule->basis == Basis::live;
     choice.speedup = rule->speedup;
     choice.min_bytes = rule->min_bytes;
     choice.max_bytes = rule->max_bytes;

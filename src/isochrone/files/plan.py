@@ -49,8 +49,14 @@ class Rule(Form, frozen=True):
         Meta(description="How it is known: by a survey, or in a program's own calls. Missing: measured."),
     ] = "measured"
     order: Annotated[
-        Annotated[str, Meta(pattern="^(block|cyclic|order-[0-9a-f]{16})$")] | None,
-        Meta(description="Of the ranks over the groups: block, cyclic, or a digest. Missing: any."),
+        Annotated[
+            str,
+            Meta(
+                pattern="^((block|cyclic[0-9]*)(:(block|cyclic[0-9]*))*|order-[0-9a-f]{16})$", max_length=255
+            ),
+        ]
+        | None,
+        Meta(description="Of the ranks: block, cyclic, block:cyclic and so on, or a digest. Missing: any."),
     ] = None
 
     @property
