@@ -213,8 +213,10 @@ TEST(APlanForAnotherOrderOfTheSameRanks, SaysSo) {
     };
     const std::string here = place::order(layout());
     EXPECT_EQ(of(here), "");
-    EXPECT_EQ(of("another").find("the plan holds for ranks in another; this job has them in " + here + ", so"),
-              0U);
+    EXPECT_EQ(
+        of("another").find("the plan holds for ranks in the order another; this job has them in the order " +
+                           here + ", so"),
+        0U);
 }
 
 TEST(APlanWithoutRules, SaysSo) {

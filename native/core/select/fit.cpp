@@ -51,10 +51,9 @@ std::string misfit(const Plan& plan, const place::Layout& job, bool tried) {
     const std::string meanwhile =
         tried ? "so recipes for collectives among all of them are only predicted, and tried"
               : "so collectives among all of them are the MPI library's own";
-    const std::string holds =
-        other_order.empty()
-            ? named(shapes) + "; this job has " + in_words(here)
-            : "ranks in " + std::string(other_order) + "; this job has them in " + order;
+    const std::string holds = other_order.empty() ? named(shapes) + "; this job has " + in_words(here)
+                                                  : "ranks in the order " + std::string(other_order) +
+                                                        "; this job has them in the order " + order;
     return "the plan holds for " + holds + ", " + meanwhile +
            "; survey with ranks like these: isochrone survey -o OTHER -- LAUNCHER ..., then: isochrone run "
            "--plan OTHER";

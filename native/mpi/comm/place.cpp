@@ -104,12 +104,17 @@ std::string boot_id() {
     return id;
 }
 
-std::string place_text() {
+std::string place_text(std::size_t longest) {
+    Place place = local_place();
 #ifdef ISOCHRONE_SMPI
-    return place_text(local_place(), "");
+    const std::string machine;
 #else
-    return place_text(local_place(), boot_id().substr(0, boot_letters));
+    const std::string machine = boot_id().substr(0, boot_letters);
 #endif
+    std::string text = place_text(place, machine);
+    if (text.size() <= longest) return text;
+    place.cpus.clear();
+    return place_text(place, machine);
 }
 
 std::string place_text(const Place& place, const std::string& machine) {
@@ -141,6 +146,8 @@ std::vector<Place> places_of(const std::vector<std::string>& texts) {
     return places;
 }
 
-std::vector<Place> gather_places(MPI_Comm comm) { return places_of(all_gather_texts(comm, place_text())); }
+std::vector<Place> gather_places(MPI_Comm comm) {
+    return places_of(all_gather_texts(comm, place_text(std::string::npos)));
+}
 
 }  // namespace isochrone::mpi::comm

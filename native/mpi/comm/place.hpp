@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct Place {
 };
 
 /// The place of this rank, as a text for places_of(): for who sends it together with more. Under SimGrid a
-/// core is a host of its own, named NODE.cK: that is host NODE and CPU K.
-[[nodiscard]] std::string place_text();
+/// core is a host of its own, named NODE.cK: that is host NODE and CPU K. Where the text would be longer than
+/// `longest` it has no CPUs, as of a rank that is not bound.
+[[nodiscard]] std::string place_text(std::size_t longest);
 
 /// The same of any place. `machine` is what tells the machine from others of its name.
 [[nodiscard]] std::string place_text(const Place& place, const std::string& machine);

@@ -67,6 +67,9 @@ class Communicator {
     /// ... where all ranks have one message, of `units`.
     void run(const core::compose::Resolved& resolved, int root, const Buffers& buffers, std::int64_t units);
 
+    /// Gives back the memory that runs have needed so far.
+    void release_scratch() { scratch_ = {}; }
+
     /// After a run that failed: what messages may still be on their way to stays where it is for good.
     void abandon_scratch();
 

@@ -14,7 +14,7 @@ using core::select::Rule;
 Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open)
     : layout_(std::move(layout)), order_(core::place::order(layout_)), plan_(plan), open_(std::move(open)) {
     too_many_segments_.reason = "the message has more segments than can be counted";
-    failed_.reason = "a recipe has failed on this communicator";
+    stopped_.reason = "a recipe has failed on this communicator";
 }
 
 bool Dispatcher::has_recipes(const core::collectives::Collective& collective) {
@@ -37,7 +37,6 @@ const Dispatcher::Decision& Dispatcher::decide(const Question& question, std::in
     if (found == known.end()) found = known.insert(known.end(), make_decision(question, bytes));
     const Decision& decision = *found;
     if (decision.resolved == nullptr) return decision;
-    if (has_failed_) return failed_;
     if (!has_too_many_segments(question, decision.resolved->recipe, bytes)) return decision;
     too_many_segments_.rule = decision.rule;
     return too_many_segments_;
@@ -60,6 +59,7 @@ Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::in
     if (is_native || decision.resolved != nullptr) {
         decision.reason = std::move(choice.reason);
         decision.basis = choice.basis;
+        decision.is_live = choice.is_live;
         decision.speedup = choice.speedup;
     }
     decision.rule = choice.rule;
@@ -84,6 +84,15 @@ Dispatcher::Decision Dispatcher::decide_on(const Question& question, const Recip
     }
     communicator_->prepare(resolved, question.root);
     return {.resolved = &resolved, .reason = ""};
+}
+
+void Dispatcher::prepare(const Decision& decision, int root, bool in_place) {
+    try {
+        communicator_->prepare(*decision.resolved, root, in_place);
+    } catch (...) {
+        has_failed_ = true;
+        throw;
+    }
 }
 
 void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers,

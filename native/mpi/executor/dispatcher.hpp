@@ -27,6 +27,7 @@ class Dispatcher {
         std::string reason;
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
         core::select::Basis basis = core::select::Basis::none;
+        bool is_live = false;        ///< it rests on rules that were found live
         double speedup = 0;          ///< over the library's own, as far as it is known
         std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
         std::int64_t max_bytes = 0;  ///< ... to this, inclusive
@@ -60,30 +61,34 @@ class Dispatcher {
     /// others too.
     [[nodiscard]] bool has_recipes(const core::collectives::Collective& collective);
 
-    /// Collective whenever a recipe is first chosen.
+    /// Collective whenever a recipe is first chosen. Whether recipes are over does not count: see stopped().
     const Decision& decide(const Question& question, std::int64_t bytes);
 
     /// Collective whenever a recipe is first chosen. What is to be done with a recipe that no rule names, for
     /// calls up to `bytes`.
     Decision decide_on(const Question& question, const core::compose::Recipe& recipe, std::int64_t bytes);
 
-    /// Collective. Runs a decision that is not the library's own, as Communicator::run. If that fails on this
-    /// rank, none is a recipe from then on.
+    /// Collective. Runs a decision that is not the library's own, as Communicator::run.
     void run(const Decision& decision, int root, const Buffers& buffers, core::schedule::Extents sizes);
     /// ... where all ranks have one message, of `units`.
     void run(const Decision& decision, int root, const Buffers& buffers, std::int64_t units);
 
-    /// Before a run whose time counts: what it would set up. Collective where `run` is.
-    void prepare(const Decision& decision, int root, bool in_place) {
-        communicator_->prepare(*decision.resolved, root, in_place);
+    /// Before a run whose time counts: what it would set up. Fails as a run does.
+    void prepare(const Decision& decision, int root, bool in_place);
+
+    /// What a recipe that runs no more has needed may be as much as all messages.
+    void release_scratch() {
+        if (communicator_) communicator_->release_scratch();
     }
 
-    /// A recipe has failed on some rank: none is a recipe from now on. On all ranks alike.
-    void stop() { has_failed_ = true; }
-    /// On this rank, or on another one, of which it was told.
+    /// A recipe has failed on this rank. The others do not know yet: recipes go on, each run with a tag of
+    /// its own.
     [[nodiscard]] bool has_failed() const { return has_failed_; }
+    /// One has failed on some rank: none is a recipe from now on. On all ranks alike.
+    void stop() { is_stopped_ = true; }
+    [[nodiscard]] bool is_stopped() const { return is_stopped_; }
     /// In place of a recipe, then.
-    [[nodiscard]] const Decision& failed() const { return failed_; }
+    [[nodiscard]] const Decision& stopped() const { return stopped_; }
 
   private:
     Decision make_decision(const Question& question, std::int64_t bytes);
@@ -100,7 +105,8 @@ class Dispatcher {
     std::string refusal_;  ///< why there is none, once that is known
     Decision too_many_segments_;
     bool has_failed_ = false;
-    Decision failed_;
+    bool is_stopped_ = false;
+    Decision stopped_;
 };
 
 }  // namespace isochrone::mpi::executor

@@ -79,9 +79,7 @@ Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
     // Of its own root it may say more.
     const auto* incumbent = kind->incumbent == kind->planned ? &decision : kind->incumbent;
     const auto* const chosen = is_challenger ? kind->challenger : incumbent;
-    // It is counted all the same, as on the others, which have not heard of it yet.
-    const bool is_refused = chosen->resolved != nullptr && dispatcher_.has_failed();
-    return {is_refused ? &dispatcher_.failed() : chosen, kind->trial.is_settled() ? nullptr : kind};
+    return {chosen, kind->trial.is_settled() ? nullptr : kind};
 }
 
 Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t bytes,
@@ -224,6 +222,7 @@ void Live::decided(Kind& kind, bool is_lost) {
         kind.nearest = kind.challenger;
         kind.nearest_ratio = round.ratio();
     }
+    if (kind.incumbent->resolved == nullptr) dispatcher_.release_scratch();
     const bool is_told = is_lost || incumbent_is_native || challenger_is_native;
     const bool was_seeking = kind.is_seeking;
     if (was_seeking && kind.tried.size() >= core::select::most_tried) end_seeking(kind);

@@ -49,8 +49,8 @@ std::string introduce(bool is_able) {
     const std::vector<int> cpus = comm::allowed_cpus();
     here.inner = comm::hardware_groups(cpus.size() < comm::online_cpus().size() ? cpus : std::vector<int>());
     std::string said(reinterpret_cast<const char*>(&here), sizeof here);
-    said += comm::place_text();
     // The list of CPUs is what may be long: every second one of a thousand takes 2.5 kB.
+    said += comm::place_text(preload::longest_said - said.size());
     said.resize(std::min(said.size(), preload::longest_said));
     return said;
 }

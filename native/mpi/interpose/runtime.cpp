@@ -64,12 +64,18 @@ void say_that_start_was_not_seen() {
     }
 }
 
-/// Hands an error to the communicator's error handler, as the library's own functions do.
-int fail(MPI_Comm comm, const std::exception& error) {
+/// The code of an error, which is said.
+int code_of(const std::exception& error) {
     int code = MPI_ERR_INTERN;
     if (const auto* known = dynamic_cast<const comm::Error*>(&error)) code = known->code();
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) code = MPI_ERR_NO_MEM;
     std::fprintf(stderr, "isochrone: %s\n", error.what());
+    return code;
+}
+
+/// Hands an error to the communicator's error handler, as the library's own functions do. Not while we are
+/// inside: the program's handler may make collective calls, or never come back.
+int told(MPI_Comm comm, int code) {
     PMPI_Comm_call_errhandler(comm, code);
     return code;
 }
@@ -123,35 +129,41 @@ void start_on(const char* plan, const char* topology) noexcept {
 
 bool is_open(const Session* which) noexcept { return session.load() == which; }
 
-bool improve(const Call& call, int& code, Unfinished& unfinished) noexcept {
+bool improve(const Call& call, int& code, Unfinished& unfinished) {
     if (inside > 0) return false;
     Session* const here = session.load(std::memory_order_acquire);
     if (here == nullptr) {
         if (!start_was_seen.load(std::memory_order_relaxed)) say_that_start_was_not_seen();
         return false;
     }
-    const Inside guard;
-    const auto comm = handle<MPI_Comm>(call.comm);
-    try {
-        const auto done = here->run(call, unfinished);
-        code = done.code;
-        return done.done;
-    } catch (const std::exception& error) {
-        code = fail(comm, error);
-        return true;
+    bool is_done = true;
+    {
+        const Inside guard;
+        try {
+            const auto done = here->run(call, unfinished);
+            code = done.code;
+            is_done = done.done;
+        } catch (const std::exception& error) {
+            code = code_of(error);
+        }
     }
+    if (is_done && code != MPI_SUCCESS) told(handle<MPI_Comm>(call.comm), code);
+    return is_done;
 }
 
-int finish(const Call& call, const Unfinished& unfinished, int code) noexcept {
+int finish(const Call& call, const Unfinished& unfinished, int code) {
     Session* const here = session.load(std::memory_order_acquire);
     if (here == nullptr) return code;
-    const Inside guard;
-    try {
-        here->finish(call, unfinished);
-        return code;
-    } catch (const std::exception& error) {
-        return fail(handle<MPI_Comm>(call.comm), error);
+    int failed = MPI_SUCCESS;
+    {
+        const Inside guard;
+        try {
+            here->finish(call, unfinished);
+        } catch (const std::exception& error) {
+            failed = code_of(error);
+        }
     }
+    return failed == MPI_SUCCESS ? code : told(handle<MPI_Comm>(call.comm), failed);
 }
 
 void leaving(const void* comm) noexcept {

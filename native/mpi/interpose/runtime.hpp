@@ -24,12 +24,13 @@ bool is_open(const Session* session) noexcept;
 
 /// Does what is asked for, if the plan has a recipe. False: the caller is to call the library's own. `code`
 /// is what the program gets.
-/// `unfinished`: what is to be known after a call of the library's own.
-bool improve(const Call& call, int& code, Unfinished& unfinished) noexcept;
+/// `unfinished`: what is to be known after a call of the library's own. Throws what an error handler of the
+/// program throws.
+bool improve(const Call& call, int& code, Unfinished& unfinished);
 
 /// After a call of the library's own that is to be known of, which returned `code`. Returns what the program
-/// gets.
-int finish(const Call& call, const Unfinished& unfinished, int code) noexcept;
+/// gets. Throws what an error handler of the program throws.
+int finish(const Call& call, const Unfinished& unfinished, int code);
 
 /// Before the program frees a communicator, to which it has a pointer.
 void leaving(const void* comm) noexcept;

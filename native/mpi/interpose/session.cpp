@@ -132,7 +132,6 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
             if (kept.rank == 0) std::fprintf(stderr, "isochrone: %s\n", difference.c_str());
             // The first error may end the job: not before that is said.
             check(PMPI_Barrier(comm), "MPI_Barrier");
-            PMPI_Comm_call_errhandler(comm, MPI_ERR_ARG);
             return {true, MPI_ERR_ARG};
         }
     }
@@ -146,9 +145,10 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
     const bool is_for_trials = request.is_exact || trials_ == Trials::all;
     if (kept.live && is_for_trials) turn = kept.live->next(request.question, request.bytes, *turn.decision);
     // What was found in calls whose results are the same to the last bit was tried on those alone.
-    if (!is_for_trials && turn.decision->rule != nullptr && turn.decision->resolved != nullptr &&
-        turn.decision->rule->basis == core::select::Basis::live)
+    if (!is_for_trials && turn.decision->is_live && turn.decision->resolved != nullptr)
         turn.decision = &for_exact_calls_;
+    if (turn.decision->resolved != nullptr && kept.dispatcher->is_stopped())
+        turn.decision = &kept.dispatcher->stopped();
     const auto& decision = *turn.decision;
     if (explain_) {
         account_.count(decision, request);
@@ -161,17 +161,18 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
         return {};
     }
     Tally& tally = tally_of(kept, decision);
-    if (turn.kind != nullptr) {
-        // A schedule for another root than before is set up once, and is no part of any other call.
-        kept.dispatcher->prepare(decision, request.question.root,
-                                 request.in_place || (request.blocks && request.blocks->in_place));
-    }
-    const auto begin = now();
+    auto begin = now();
     const auto ended = [&](std::chrono::nanoseconds time) {
         if (turn.kind != nullptr)
             kept.live->ended(*turn.kind, std::chrono::duration<double>(time).count(), comm, kept.rank);
     };
     try {
+        if (turn.kind != nullptr) {
+            // A schedule for another root than before is set up once, and is no part of any other call.
+            kept.dispatcher->prepare(decision, request.question.root,
+                                     request.in_place || (request.blocks && request.blocks->in_place));
+            begin = now();
+        }
         requests_->run(*kept.dispatcher, decision, call, request, kept.rank);
     } catch (...) {
         // It may have ended well on other ranks, which count it.
@@ -211,7 +212,8 @@ int Session::forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* extra) {
     if (!is_open(session)) return MPI_SUCCESS;
     const std::unique_ptr<Handle> handle(static_cast<Handle*>(value));
     // What a call that failed left on its way stays in its lane for good.
-    if (!handle->dispatcher || !handle->dispatcher->has_failed()) session->lanes_->give_back(handle->lane);
+    const auto& ran = handle->dispatcher;
+    if (!ran || (!ran->has_failed() && !ran->is_stopped())) session->lanes_->give_back(handle->lane);
     const std::lock_guard lock(session->mutex_);
     session->handles_.erase(handle.get());
     return MPI_SUCCESS;

@@ -35,14 +35,16 @@ void truncated(const Job *job) {
     const int is_truncated =
         class_of(MPI_Bcast(data, job->rank == 1 ? 50 : 100, MPI_DOUBLE, 0, comm)) == MPI_ERR_TRUNCATE;
     print_of_all(job, "is truncated", &is_truncated, 1);
-    /* On this rank alone recipes are over now. What is tried in the calls that go on is agreed by all. */
+    /* The other ranks do not know of it yet. */
+    broadcast_all(comm, 2u);
+    /* What is tried in the calls that go on is agreed by all. */
     for (int i = 0; i < job->times; i++) {
         int one = 1, all = 0;
         MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
         if (all != job->size) die("allreduce %d has %d", i, all);
     }
-    /* By then all ranks have heard of it. */
-    if (job->times > 20) broadcast_all(comm, 2u);
+    /* By then they have heard of it, if there were some. */
+    broadcast_all(comm, 3u);
     MPI_Comm_free(&comm);
 }
 
