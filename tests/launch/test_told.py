@@ -146,6 +146,7 @@ def test_a_tuning_of_another_library_is_refused_in_one_line(given: Real, tmp_pat
         ("flat", "another", False),
         ("flat", "this", True),
         ("native", "nothing", True),
+        ("found live", "nothing", True),
     ],
 )
 def test_beside_recipes_a_library_is_told_only_what_they_were_compared_with(
@@ -153,10 +154,12 @@ def test_beside_recipes_a_library_is_told_only_what_they_were_compared_with(
 ) -> None:
     library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
     tuning = write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
+    basis, recipe = ("live", "flat") if recipe == "found live" else ("measured", recipe)
+    rule = Rule("bcast", "4 ranks in one node", 1, 9, recipe, EVIDENCE, basis)
     plan = Plan(
         topology=PlannedTopology(tuning.topology.fingerprint, "topology.json"),
         mpi=tuning.mpi,
-        rules=(Rule("bcast", "4 ranks in one node", 1, 9, recipe, EVIDENCE),),
+        rules=(rule,),
     )
     other = structs.replace(tuning.rules[0], algorithm="pipeline")
     if compared_with != "nothing":

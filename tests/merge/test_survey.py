@@ -129,6 +129,13 @@ def test_a_merged_survey_that_was_tuned_is_not_lost_and_its_plan_is_as_old_as_it
             merge([one, two], output)
         assert (output / "plan.json").read_bytes() == before
     write_plan(output / "plan.json", plan)
+    # What a job has left for the next run.
+    left = output / "learned" / "1.json"
+    left.parent.mkdir()
+    left.write_text("{}")
+    with pytest.raises(UsageError, match="tuned or learned since it was merged"):
+        merge([one, two], output)
+    left.unlink()
     merge([one, two], output)
 
 

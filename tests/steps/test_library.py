@@ -192,6 +192,13 @@ def test_what_a_program_s_library_cannot_be_told_is_not_chosen(tmp_path: Path) -
         assert set(tuned(folder, target, collective).values()) == {can}
 
 
+def test_of_a_library_that_is_told_nothing_all_is_chosen_from(tmp_path: Path) -> None:
+    """The function in C has it."""
+    target = MadeUpLibrary(lambda _n, _s, recipe, _v: 0.5e-4 if recipe == "native:two" else 1e-4)
+    target.library = library("MVAPICH", "3.0")
+    assert set(tuned(tmp_path, target).values()) == {"two"}
+
+
 @pytest.mark.parametrize(("gain", "is_told"), [(1.02, False), (1.06, True)])
 def test_what_ran_in_other_launches_must_gain_more_than_launches_differ(
     tmp_path: Path, gain: float, is_told: bool

@@ -287,7 +287,8 @@ def _judges(
         if basis == "interpolated":
             # What is the library's own around is that here, without a trial.
             return Gain(basis) if recipe == NATIVE else Gain(basis, recipe, max(1.0, speedup))
-        if not row.sampled or layout.size > MOST_PRICED:
+        # No program tries what has no price.
+        if basis == "none" or not row.sampled or layout.size > MOST_PRICED:
             return UNKNOWN
         # Recipes that keep the order of ranks cannot run in every one.
         key = row.collective, shape, layout.order(), size_bytes.bit_length()

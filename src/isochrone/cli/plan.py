@@ -80,7 +80,7 @@ def _lines(found: Explanation) -> list[str]:
         lines.append(f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}")
     if found.trials:
         lines.append("       a program tries them in its own calls, one after the other")
-    if found.basis == "predicted" and found.elsewhere:
+    if found.rule is None and found.basis != "interpolated" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
         if len(found.elsewhere) > 3:
             lines[-1] += f"; and {number_of(len(found.elsewhere) - 3, 'other shape')}"

@@ -40,7 +40,7 @@ from isochrone.files.plan import (
     read_planned_topology,
     write_plan,
 )
-from isochrone.files.provenance import made_before, provenance
+from isochrone.files.provenance import provenance
 from isochrone.files.references import LibraryReference, TopologyFileReference, TopologyReference
 from isochrone.files.study import StudyFile, read_study, write_study
 from isochrone.files.survey import Survey, read_survey, write_survey
@@ -96,7 +96,6 @@ __all__ = [
     "format_cpus",
     "in_turn",
     "is_compared",
-    "made_before",
     "merged",
     "parse_cpus",
     "provenance",

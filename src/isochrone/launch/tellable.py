@@ -35,15 +35,14 @@ _INTEL = {
 }
 
 
-# Algorithms that combine what ranks have in another order than theirs: the library itself uses them for
-# operations that commute alone. Files of rules are followed whatever the operation is, so these would be
-# wrong for others, and without a word.
-_COMMUTATIVE_ALONE: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "Open MPI": {
-        "allreduce": frozenset({"ring", "segmented_ring"}),
-        "reduce": frozenset({"chain", "pipeline", "binary", "binomial"}),
-        "reduce_scatter": frozenset({"recursive_halving", "ring"}),
-    }
+# Algorithms of Open MPI that combine what ranks have in another order than theirs: the library itself uses
+# them for operations that commute alone. Its files of rules are followed whatever the operation is, so these
+# would be wrong for others, and without a word. MPICH's file asks whether an operation commutes, and Intel
+# MPI looks after it.
+_COMMUTATIVE_ALONE: Mapping[str, frozenset[str]] = {
+    "allreduce": frozenset({"ring", "segmented_ring"}),
+    "reduce": frozenset({"chain", "pipeline", "binary", "binomial"}),
+    "reduce_scatter": frozenset({"recursive_halving", "ring"}),
 }
 
 
@@ -82,11 +81,11 @@ def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
     return [Way(DEFAULT), *others]
 
 
-def is_for_any_operation(vendor: str, collective: str, name: str) -> bool:
-    """Whether a library of that vendor may be told an algorithm for whatever operation: it keeps the order of
-    ranks where an operation does not commute, or the library looks after that itself.
+def is_for_any_operation(collective: str, name: str) -> bool:
+    """Whether Open MPI may be told an algorithm for whatever operation: it keeps the order of ranks where an
+    operation does not commute, or looks after that itself.
     """
-    return name not in _COMMUTATIVE_ALONE.get(vendor, {}).get(collective, ())
+    return name not in _COMMUTATIVE_ALONE.get(collective, ())
 
 
 def needs_all_sizes(library: MpiLibrary | None) -> bool:

@@ -26,10 +26,10 @@ FILES = "library"
 """The folder of these files, in that of the survey."""
 _log = logging.getLogger(__name__)
 _TELLING = {
-    "Open MPI": re.compile(r"(OMPI_MCA_)?coll_(tuned|han)_"),
     "MPICH": re.compile(r"MPIR_CVAR_(COLL_SELECTION_TUNING_JSON_FILE$|\w+_INTRA_ALGORITHM$)"),
     "Intel MPI": re.compile(r"I_MPI_ADJUST_"),
 }
+"""Variables that tell a library what to use; of Open MPI's see `_given`."""
 _OPEN_MPI = ("OMPI_MCA_coll_tuned_", "OMPI_MCA_coll_han_")
 
 
@@ -100,10 +100,7 @@ def told(
 
 
 def _check_compared(plan: Plan, library_file: Path) -> None:
-    from isochrone.tune.rules import NATIVE
-
-    has_recipes = any(rule.recipe != NATIVE for rule in plan.rules)
-    if has_recipes and not is_compared(plan, read_library(library_file)):
+    if not is_compared(plan, read_library(library_file)):
         raise IsochroneError(
             "the plan's recipes were not compared with what it says",
             str(library_file),
@@ -125,8 +122,8 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
             str(folder / LIBRARY),
             "run isochrone library tune with this launcher",
         )
-    rules = [rule for rule in tuning.told() if can_be_told(library, rule.collective, rule.algorithm)]
-    given = given_settings(os.environ, line)
+    rules = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
+    given = _given(os.environ, line)
     if not rules:
         return Told()
     if vendor == "Open MPI" and given:
@@ -170,8 +167,13 @@ def check_untold(target: Target) -> None:
     """
     if target.library is None:
         return
-    names = [*os.environ, *(word.partition("=")[0] for word in target.launch_words)]
-    if given := [name for name in names if _TELLING[target.library.vendor].match(name)]:
+    vendor = target.library.vendor
+    if vendor == "Open MPI":
+        given = _given(os.environ, target.launch_words)
+    else:
+        names = [*os.environ, *(word.partition("=")[0] for word in target.launch_words)]
+        given = [name for name in names if vendor in _TELLING and _TELLING[vendor].match(name)]
+    if given:
         raise IsochroneError(
             f"{target.library.title} is told already what to use, and would be timed with that",
             given[0],
@@ -179,7 +181,7 @@ def check_untold(target: Target) -> None:
         )
 
 
-def given_settings(environment: Iterable[str], line: Sequence[str]) -> list[str]:
+def _given(environment: Iterable[str], line: Sequence[str]) -> list[str]:
     """What the user has set of Open MPI's collectives, whose variables belong together."""
     names = [word.partition("=")[0] for word in line]
     of_line = [name for name in names if name == "coll" or name.startswith(("coll_tuned_", "coll_han_"))]

@@ -8,8 +8,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
+from isochrone.export.tuning import can_be_told
 from isochrone.files import (
     LibraryTuning,
     Plan,
@@ -110,7 +113,9 @@ def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
         return plan, topology, None
     tuning = read_library(path)
     is_told = tuning.topology.fingerprint == topology.fingerprint and is_compared(plan, tuning)
-    return plan, topology, tuning if is_told else None
+    vendor, _ = parse_version(tuning.mpi.library) or ("", "")
+    rules = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
+    return plan, topology, replace(tuning, rules=tuple(rules)) if is_told else None
 
 
 def _is_of(plan: Plan, profile: Profile) -> bool:

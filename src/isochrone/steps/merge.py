@@ -49,7 +49,7 @@ from isochrone.steps.folder import (
     in_folder,
     open_folder,
 )
-from isochrone.steps.learn import last_changed
+from isochrone.steps.learn import last_changed, learned_beside
 
 _NOTES = "notes.json"
 """What there was to say of a plan that is kept."""
@@ -227,7 +227,9 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
         raise UsageError("is one of the surveys to be merged", str(output), "choose another folder with -o")
     if (output / SURVEY).exists() and (before := read_survey(output / SURVEY)).merged:
         # Also what was stopped before it had a plan.
-        if (output / PLAN).exists() and _was_changed(read_plan(output / PLAN), before):
+        plan_file = output / PLAN
+        is_learned = any(learned_beside(plan_file).glob("*.json"))
+        if is_learned or (plan_file.exists() and _was_changed(read_plan(plan_file), before)):
             raise UsageError(
                 f"{PLAN} was tuned or learned since it was merged, which would be lost",
                 str(output),

@@ -133,7 +133,7 @@ class ToldRace:
         return {
             name: time_s
             for name, time_s in times.items()
-            if name == NATIVE or can_be_told(library, spot.collective, _name(name))
+            if name == NATIVE or can_be_told(library.vendor, spot.collective, _name(name))
         }
 
     def _proofs(self, wanted: Mapping[Spot, Sequence[str]]) -> dict[Spot, _Proof]:

@@ -21,7 +21,7 @@ from isochrone.files import (
     write_plan,
 )
 from isochrone.launch.target import Target
-from isochrone.launch.told import check_untold, variables_for
+from isochrone.launch.told import variables_for
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
@@ -85,8 +85,6 @@ def tune(
     topology = read_topology(topology_file)
     topology.check_whole(str(topology_file))
     check_ranks(target, topology, topology_file)
-    if options.at_its_best:
-        check_untold(target)
     if options.budget_s is not None and not target.simulated:
         _log.info("tuning takes about %s, or what a proof needs at the least", format_time(options.budget_s))
     folder = plan_file.with_name(TUNING)

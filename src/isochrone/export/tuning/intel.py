@@ -16,8 +16,6 @@ from math import isqrt
 
 from isochrone.export.tuning.material import Exported, Material, bounds, described
 from isochrone.files.library import DEFAULT, LibraryRule
-from isochrone.launch.library import MpiLibrary
-from isochrone.launch.tellable import is_for_any_operation
 
 _MOST_BYTES = (1 << 31) - 1
 # Of these the reference's table of message sizes has the blocks of all ranks ("total_recv_count"), of others
@@ -25,9 +23,9 @@ _MOST_BYTES = (1 << 31) - 1
 _OF_ALL_RANKS = frozenset({"allgatherv", "reduce_scatter"})
 
 
-def says(library: MpiLibrary, collective: str, name: str) -> bool:
+def says(_collective: str, name: str) -> bool:
     """Whether a variable can have an algorithm."""
-    return name.isdecimal() and is_for_any_operation(library.vendor, collective, name)
+    return name.isdecimal()
 
 
 def write_variables(material: Material) -> Exported:
@@ -70,5 +68,4 @@ def _parts(rules: Sequence[LibraryRule], ranks: int) -> list[str]:
 
 def _number(rule: LibraryRule) -> str:
     """What the library is told for a rule; empty where it can be told nothing."""
-    name = rule.algorithm if rule.algorithm != DEFAULT else rule.equal or ""
-    return name if is_for_any_operation("Intel MPI", rule.collective, name) else ""
+    return rule.algorithm if rule.algorithm != DEFAULT else rule.equal or ""

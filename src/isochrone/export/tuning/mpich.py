@@ -19,7 +19,6 @@ from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
 from isochrone.files.library import LibraryRule
 from isochrone.files.text import Json, parse_object
-from isochrone.launch.library import MpiLibrary
 
 _TREE = b'{"collective='
 _LEAF = b'"algorithm=MPIR_'
@@ -86,7 +85,7 @@ _NEEDS: Mapping[tuple[str, str], Sequence[_Condition]] = {
 _IN_PARTS = frozenset({"bcast", "reduce", "allreduce", "barrier"})
 
 
-def says(library: MpiLibrary, collective: str, name: str) -> bool:
+def says(collective: str, name: str) -> bool:
     """Whether the selection can have an algorithm."""
     return (collective, name) in _NEEDS
 

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described
 from isochrone.export.tuning.openmpi_rules import number_of_algorithm
 from isochrone.files.library import DEFAULT, LibraryRule
-from isochrone.launch.library import MpiLibrary
 from isochrone.launch.tellable import HAN, TUNED, han_is_first
 from isochrone.tune.collectives import collective as table_row
 
@@ -32,15 +31,9 @@ _COLLECTIVES |= {"scatter": 15}
 _NO_SIZES = frozenset({"gather", "scatter"})
 
 
-def says(library: MpiLibrary, collective: str, name: str) -> bool:
+def says(collective: str, name: str) -> bool:
     """Whether the file can send a collective to a component."""
-    is_told = collective in _COLLECTIVES and collective not in _NO_SIZES
-    return is_told and (name == TUNED or (name == HAN and says_han(library.version, collective)))
-
-
-def says_han(version: str, collective: str) -> bool:
-    """Whether HAN of that version is right: longer reductions of 4.1 write beyond their memory."""
-    return han_is_first(version) or collective != "reduce"
+    return collective in _COLLECTIVES and collective not in _NO_SIZES and name in (HAN, TUNED)
 
 
 def write_han(material: Material) -> Exported:
@@ -54,8 +47,8 @@ def write_han(material: Material) -> Exported:
         steps: list[tuple[int, str]] = []
         for rule in tuning.told(name):
             component = _component(rule)
-            if component == HAN and not says_han(version, name):
-                component = None
+            if component == HAN and name == "reduce" and own == TUNED:
+                component = None  # of 4.1: see launch.tellable
             if name not in _COLLECTIVES or name in _NO_SIZES or component is None:
                 is_heard = component == TUNED and (own == TUNED or name not in _COLLECTIVES)
                 if not is_heard:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
 from isochrone.files.library import LibraryRule, LibraryTuning
-from isochrone.launch.library import MpiLibrary
 from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation
 from isochrone.tune.collectives import collective as table_row
 
@@ -71,10 +70,10 @@ def number_of_algorithm(collective: str, name: str) -> int | None:
     return names.index(name) + 1 if name in names else None
 
 
-def says(library: MpiLibrary, collective: str, name: str) -> bool:
+def says(collective: str, name: str) -> bool:
     """Whether the file can have an algorithm."""
     known = number_of_algorithm(collective, name) is not None
-    return known and is_for_any_operation(library.vendor, collective, name)
+    return known and is_for_any_operation(collective, name)
 
 
 def write_rules(material: Material) -> Exported:
@@ -106,7 +105,7 @@ def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tu
         number = number_of_algorithm(rule.collective, rule.algorithm)
         if row is None or number is None:
             left_out.append(f"{described(rule)}: the form has no number for it")
-        elif not is_for_any_operation("Open MPI", rule.collective, rule.algorithm):
+        elif not is_for_any_operation(rule.collective, rule.algorithm):
             left_out.append(f"{described(rule)}: it is wrong for operations that do not commute")
         elif not row.sizes:
             if one_for_all(rules, tuning) is None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from isochrone.errors import UsageError
 from isochrone.export.tuning import c_function, intel, mpich, openmpi_han, openmpi_rules, ucc
 from isochrone.export.tuning.material import Exported, Material
-from isochrone.launch.library import MpiLibrary
 
 
 @dataclass(frozen=True)
@@ -22,8 +21,8 @@ class Form:
         vendors: whose library must have been measured; empty: any, or none.
         file: its usual name.
         write: what comes of a survey.
-        says: whether it can have an algorithm of a collective, for the forms by which ``isochrone run`` tells
-            the library; None for others.
+        says: whether it can have an algorithm of a collective, by their names; of forms by which ``isochrone
+            run`` tells the library. None for others.
     """
 
     name: str
@@ -31,7 +30,7 @@ class Form:
     vendors: tuple[str, ...]
     file: str
     write: Callable[[Material], Exported]
-    says: Callable[[MpiLibrary, str, str], bool] | None = None
+    says: Callable[[str, str], bool] | None = None
 
 
 FORMS = (
@@ -105,7 +104,9 @@ def told_forms(vendor: str) -> list[Form]:
     return [form for form in FORMS if form.says is not None and vendor in form.vendors]
 
 
-def can_be_told(library: MpiLibrary, collective: str, name: str) -> bool:
-    """Whether ``isochrone run`` can tell a library to use an algorithm."""
-    forms = told_forms(library.vendor)
-    return any(form.says is not None and form.says(library, collective, name) for form in forms)
+def can_be_told(vendor: str, collective: str, name: str) -> bool:
+    """Whether ``isochrone run`` can tell a vendor's library to use an algorithm, by what it is; whether its
+    sizes can be told apart is for each form. Of a vendor without such a form all there is counts.
+    """
+    forms = told_forms(vendor)
+    return not forms or any(form.says is not None and form.says(collective, name) for form in forms)
