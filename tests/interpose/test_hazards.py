@@ -155,6 +155,15 @@ def test_a_broadcast_that_is_truncated_on_one_rank_fails_there_and_other_calls_g
     assert by_recipes(planned) > 0, planned.stderr
 
 
+def test_an_error_handler_may_make_collective_calls(hazards: Bench, plan_of: Callable[[str], Path]) -> None:
+    arguments = ("told by handler", "any", "0")
+    planned = hazards.run_on(plan_of(BINOMIAL), 2, arguments, HANGS_SECONDS, ISOCHRONE_EXPLAIN="1")
+    assert planned.returncode == 0, planned.stderr
+    lines = [line for line in planned.stdout.splitlines() if "UCX  WARN" not in line]
+    assert lines == ["is truncated: 0 1", "ok told by handler any"]
+    assert by_recipes(planned) > 0, planned.stderr
+
+
 def test_what_a_failed_broadcast_left_behind_is_for_no_other_communicator(
     hazards: Bench, plan_of: Callable[[str], Path]
 ) -> None:

@@ -48,6 +48,34 @@ void truncated(const Job *job) {
     MPI_Comm_free(&comm);
 }
 
+static MPI_Comm control;
+
+static void tell_the_others(MPI_Comm *comm, int *code, ...) {
+    (void)comm;
+    (void)code;
+    broadcast_all(control, 5u);
+}
+
+/* A rank tells the others of an error from its error handler, by the collective that they come to as well. */
+void told_by_handler(const Job *job) {
+    double data[100] = {0};
+    MPI_Comm comm;
+    MPI_Errhandler handler;
+    MPI_Comm_dup(MPI_COMM_WORLD, &control);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(tell_the_others, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
+    const int is_truncated =
+        class_of(MPI_Bcast(data, job->rank == 1 ? 50 : 100, MPI_DOUBLE, 0, comm)) == MPI_ERR_TRUNCATE;
+    if (job->rank != 1) broadcast_all(control, 5u);
+    print_of_all(job, "is truncated", &is_truncated, 1);
+    broadcast_all(MPI_COMM_WORLD, 6u);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&control);
+}
+
 /* What was sent and not received in a broadcast that failed is for no other communicator: none that there is
  * by then, and none that is made when the failed one is gone. */
 void left_behind(const Job *job) {

@@ -71,6 +71,7 @@ void huge(const Job *job);
 /* errors.c */
 void truncated(const Job *job);
 void left_behind(const Job *job);
+void told_by_handler(const Job *job);
 void errors(const Job *job);
 void unequal(const Job *job);
 

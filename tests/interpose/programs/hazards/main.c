@@ -39,6 +39,7 @@ int main(int argc, char **argv) {
         {"unequal", unequal},
         {"truncated", truncated},
         {"left behind", left_behind},
+        {"told by handler", told_by_handler},
         {"callbacks", callbacks},
     };
     Job job = {0, 1, argc > 2 ? argv[2] : "", argc > 3 ? atoi(argv[3]) : 0};
