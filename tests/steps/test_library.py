@@ -199,6 +199,28 @@ def test_of_a_library_that_is_told_nothing_all_is_chosen_from(tmp_path: Path) ->
     assert set(tuned(tmp_path, target).values()) == {"two"}
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("slower", "is_told"), [(1.0, True), (1.3, False)])
+def test_what_is_as_fast_stands_for_the_own_choice_of_intel_mpi_at_each_size(
+    tmp_path: Path, seed: int, slower: float, is_told: bool
+) -> None:
+    """By chance it is a little slower at half of the sizes."""
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        if variables.get("I_MPI_ADJUST_BCAST") != "7":
+            return 2e-4 if variables else 1e-4
+        return 0.3e-4 if size > 1000 else slower * 1e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.03)
+    target.launches += [{}] * seed * 100
+    tuned(tmp_path, target)
+    own = [
+        rule.equal for rule in read_library(tmp_path / "library.json").rules if rule.algorithm == "default"
+    ]
+    assert own
+    assert (set(own) == {"7"}) == is_told
+
+
 @pytest.mark.parametrize(("gain", "is_told"), [(1.02, False), (1.06, True)])
 def test_what_ran_in_other_launches_must_gain_more_than_launches_differ(
     tmp_path: Path, gain: float, is_told: bool

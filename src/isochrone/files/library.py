@@ -44,7 +44,7 @@ class LibraryRule(Form, frozen=True):
 
     Attributes:
         algorithm: by the library's own name for it, or ``default``.
-        equal: where the library's own choice is kept, an algorithm that was no slower; None where there is
+        equal: where the library's own choice is kept, an algorithm that was as fast; None where there is
             none.
     """
 
@@ -57,7 +57,7 @@ class LibraryRule(Form, frozen=True):
     evidence: LibraryEvidence
     equal: Annotated[
         _Algorithm | None,
-        Meta(description="Where its own choice is kept: an algorithm that was no slower."),
+        Meta(description="Where its own choice is kept: an algorithm that was as fast."),
     ] = None
 
 
