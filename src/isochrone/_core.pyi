@@ -177,7 +177,7 @@ class Layout:
 
     def order(self) -> str:
         """In which order the ranks go through the groups, as rules of plans name it: ``block``,
-        ``cyclic``, or a digest.
+        ``cyclic``, ``block:cyclic`` and so on, or a digest.
         """
 
     def has_runs(self, level: str) -> bool:

@@ -129,14 +129,23 @@ def test_a_merged_survey_that_was_tuned_is_not_lost_and_its_plan_is_as_old_as_it
             merge([one, two], output)
         assert (output / "plan.json").read_bytes() == before
     write_plan(output / "plan.json", plan)
-    # What a job has left for the next run.
+    # What a job has left for the next run; not what that would drop.
     left = output / "learned" / "1.json"
     left.parent.mkdir()
     left.write_text("{}")
+    merge([one, two], output)
+    plan = read_plan(output / "plan.json")
+    live = structs.replace(plan.rules[0], recipe="flat", basis="live")
+    learned = {
+        "isochrone": "learned",
+        "schema_version": 1,
+        "topology": {"fingerprint": plan.fingerprint},
+        "mpi": {"library": plan.mpi.library, "abi": plan.mpi.abi},
+        "rules": structs.replace(plan, rules=(live,)).document()["rules"],
+    }
+    left.write_text(json.dumps(learned))
     with pytest.raises(UsageError, match="tuned or learned since it was merged"):
         merge([one, two], output)
-    left.unlink()
-    merge([one, two], output)
 
 
 def tuning_of(topology: Topology) -> LibraryTuning:

@@ -221,6 +221,36 @@ def test_what_is_as_fast_stands_for_the_own_choice_of_intel_mpi_at_each_size(
     assert (set(own) == {"7"}) == is_told
 
 
+def test_what_is_as_fast_from_one_root_alone_does_not_stand_for_the_own_choice(tmp_path: Path) -> None:
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        if variables.get("I_MPI_ADJUST_BCAST") != "7":
+            return 2e-4 if variables else 1e-4
+        return 0.3e-4 if size > 1000 else 1e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.0)
+    plain = target.run
+
+    def run(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        from isochrone.files import read_bench
+
+        plain(program, arguments, talk)
+        output = dict(zip(arguments[::2], arguments[1::2], strict=True))["--output"]
+        bench = read_bench(output)
+        if target.launches[-1].get("I_MPI_ADJUST_BCAST") == "7":
+            for key, times in bench.slowest_s.items():
+                if key.size_bytes <= 1000:
+                    times *= 0.7 if key.root == 0 else 1.4
+        write_bench(output, bench)
+
+    target.run = run  # type: ignore[method-assign]
+    tuned(tmp_path, target)
+    own = [
+        rule.equal for rule in read_library(tmp_path / "library.json").rules if rule.algorithm == "default"
+    ]
+    assert own
+    assert "7" not in own[:-1]
+
+
 @pytest.mark.parametrize(("gain", "is_told"), [(1.02, False), (1.06, True)])
 def test_what_ran_in_other_launches_must_gain_more_than_launches_differ(
     tmp_path: Path, gain: float, is_told: bool

@@ -67,6 +67,11 @@ class Communicator {
     /// ... where all ranks have one message, of `units`.
     void run(const core::compose::Resolved& resolved, int root, const Buffers& buffers, std::int64_t units);
 
+    /// After so many runs one has the tag of the first again.
+    [[nodiscard]] int tags() const { return lane_.tags; }
+    /// In place of a run that does not begin here, and does elsewhere: it has a tag there.
+    void skip_run() { static_cast<void>(next_tag()); }
+
     /// Gives back the memory that runs have needed so far.
     void release_scratch() { scratch_ = {}; }
 

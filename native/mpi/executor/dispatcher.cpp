@@ -91,12 +91,14 @@ void Dispatcher::prepare(const Decision& decision, int root, bool in_place) {
         communicator_->prepare(*decision.resolved, root, in_place);
     } catch (...) {
         has_failed_ = true;
+        communicator_->skip_run();
         throw;
     }
 }
 
 void Dispatcher::run(const Decision& decision, int root, const Buffers& buffers,
                      core::schedule::Extents sizes) {
+    if (has_failed_) ++runs_since_;
     try {
         communicator_->run(*decision.resolved, root, buffers, std::move(sizes));
     } catch (...) {

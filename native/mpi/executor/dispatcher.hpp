@@ -82,11 +82,13 @@ class Dispatcher {
     }
 
     /// A recipe has failed on this rank. The others do not know yet: recipes go on, each run with a tag of
-    /// its own.
+    /// its own, until one would have the tag of what that run has left on its way.
     [[nodiscard]] bool has_failed() const { return has_failed_; }
     /// One has failed on some rank: none is a recipe from now on. On all ranks alike.
     void stop() { is_stopped_ = true; }
-    [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+    [[nodiscard]] bool is_stopped() const {
+        return is_stopped_ || (has_failed_ && runs_since_ + 1 >= communicator_->tags());
+    }
     /// In place of a recipe, then.
     [[nodiscard]] const Decision& stopped() const { return stopped_; }
 
@@ -105,6 +107,7 @@ class Dispatcher {
     std::string refusal_;  ///< why there is none, once that is known
     Decision too_many_segments_;
     bool has_failed_ = false;
+    int runs_since_ = 0;  ///< it has failed
     bool is_stopped_ = false;
     Decision stopped_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the entry points ask. Nothing throws out of here, and nothing here is called before the program's
-// first MPI function or after its last.
+// What the entry points ask. Nothing throws out of here, except an error handler of the program, and nothing
+// here is called before the program's first MPI function or after its last.
 #pragma once
 
 #include "interpose/call.hpp"

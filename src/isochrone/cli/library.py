@@ -44,7 +44,7 @@ def tune(
     the library what it says; `isochrone library export` writes it for the library itself. The same command
     goes on with a tuning that was interrupted.
     """
-    from isochrone.files import is_compared, read_plan
+    from isochrone.files import is_to_be_compared, read_plan
     from isochrone.steps.bench import SIZES_BYTES
     from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.library import tune_library
@@ -70,7 +70,7 @@ def tune(
     rest = len(tuning.rules) - len(tuning.told())
     if rest:
         typer.echo(f"At {number_of(rest, 'measured size')} nothing was proven faster than its own choice.")
-    if (plan := path.with_name(PLAN)).exists() and not is_compared(read_plan(plan), tuning):
+    if (plan := path.with_name(PLAN)).exists() and is_to_be_compared(read_plan(plan), tuning):
         _log.info("%s was not compared with this: isochrone tune makes it anew", plan)
     typer.echo(f"Library: {path}")
 

@@ -23,6 +23,7 @@ from isochrone.files.library import (
     LibraryTuning,
     compared,
     is_compared,
+    is_to_be_compared,
     read_library,
     write_library,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "format_cpus",
     "in_turn",
     "is_compared",
+    "is_to_be_compared",
     "merged",
     "parse_cpus",
     "provenance",

@@ -106,11 +106,17 @@ def compared(plan: Plan, tuning: LibraryTuning) -> Plan:
 
 def is_compared(plan: Plan, tuning: LibraryTuning) -> bool:
     """Whether a plan's recipes were proven faster than the library with this tuning, and not than the library
-    as it comes, or with another. Where it has none that were measured there is nothing to compare: what was
-    found live was held against whatever ran.
+    as it comes, or with another.
+    """
+    return not tuning.told() or plan.provenance.get(_COMPARED_WITH) == _digest(tuning)
+
+
+def is_to_be_compared(plan: Plan, tuning: LibraryTuning) -> bool:
+    """Whether a plan has measured recipes that were not compared with this tuning. What was found live was
+    held against whatever ran.
     """
     has_recipes = any(rule.recipe != "native" and rule.basis == "measured" for rule in plan.rules)
-    return not has_recipes or not tuning.told() or plan.provenance.get(_COMPARED_WITH) == _digest(tuning)
+    return has_recipes and not is_compared(plan, tuning)
 
 
 def _digest(tuning: LibraryTuning) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files import Plan, is_compared, read_library, read_plan
+from isochrone.files import Plan, is_to_be_compared, read_library, read_plan
 from isochrone.files.text import write_text
 from isochrone.launch.library import MpiLibrary, normal_abi
 from isochrone.launch.target import Target
@@ -100,7 +100,7 @@ def told(
 
 
 def _check_compared(plan: Plan, library_file: Path) -> None:
-    if not is_compared(plan, read_library(library_file)):
+    if is_to_be_compared(plan, read_library(library_file)):
         raise IsochroneError(
             "the plan's recipes were not compared with what it says",
             str(library_file),
@@ -110,7 +110,7 @@ def _check_compared(plan: Plan, library_file: Path) -> None:
 
 def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[str]) -> Told:
     # Loaded here, because every program that is started waits for it, and most have no library.json.
-    from isochrone.export.tuning import can_be_told, read_material, told_forms
+    from isochrone.export.tuning import read_material, told_forms, told_rules
 
     material = read_material(folder, library=library, with_plan=False)
     tuning = material.needed_tuning
@@ -122,7 +122,7 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
             str(folder / LIBRARY),
             "run isochrone library tune with this launcher",
         )
-    rules = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
+    rules = told_rules(tuning, vendor)
     given = _given(os.environ, line)
     if not rules:
         return Told()

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
-from isochrone.export.tuning import can_be_told
+from isochrone.export.tuning import told_rules
 from isochrone.files import (
     LibraryTuning,
     Plan,
@@ -112,10 +112,12 @@ def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
     if not path.exists():
         return plan, topology, None
     tuning = read_library(path)
-    is_told = tuning.topology.fingerprint == topology.fingerprint and is_compared(plan, tuning)
+    # Gains of recipes that were held against something else do not add up with what the library gains.
+    adds_up = is_compared(plan, tuning) or all(rule.recipe == "native" for rule in plan.rules)
+    if tuning.topology.fingerprint != topology.fingerprint or not adds_up:
+        return plan, topology, None
     vendor, _ = parse_version(tuning.mpi.library) or ("", "")
-    rules = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
-    return plan, topology, replace(tuning, rules=tuple(rules)) if is_told else None
+    return plan, topology, replace(tuning, rules=tuple(told_rules(tuning, vendor)))
 
 
 def _is_of(plan: Plan, profile: Profile) -> bool:

@@ -49,7 +49,7 @@ from isochrone.steps.folder import (
     in_folder,
     open_folder,
 )
-from isochrone.steps.learn import last_changed, learned_beside
+from isochrone.steps.learn import last_changed, read_plan_with_learned
 
 _NOTES = "notes.json"
 """What there was to say of a plan that is kept."""
@@ -228,8 +228,7 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
     if (output / SURVEY).exists() and (before := read_survey(output / SURVEY)).merged:
         # Also what was stopped before it had a plan.
         plan_file = output / PLAN
-        is_learned = any(learned_beside(plan_file).glob("*.json"))
-        if is_learned or (plan_file.exists() and _was_changed(read_plan(plan_file), before)):
+        if plan_file.exists() and _was_changed(plan_file, before):
             raise UsageError(
                 f"{PLAN} was tuned or learned since it was merged, which would be lost",
                 str(output),
@@ -242,9 +241,13 @@ def _check_output(folders: Sequence[Path], output: Path) -> None:
             raise UsageError(lost, str(output), "choose another folder with -o")
 
 
-def _was_changed(plan: Plan, merged: Survey) -> bool:
-    """Whether a plan is another than the merge has written, which is as old as what it was made of."""
-    return made_before(merged.provenance, {"time": last_changed(plan)})
+def _was_changed(plan_file: Path, merged: Survey) -> bool:
+    """Whether a plan is another than the merge has written, which is as old as what it was made of, or the
+    next run would make it another.
+    """
+    plan = read_plan(plan_file)
+    is_newer = made_before(merged.provenance, {"time": last_changed(plan)})
+    return is_newer or read_plan_with_learned(plan_file) != plan
 
 
 def _read(plan_file: Path) -> _Given:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.export.tuning import can_be_told
+from isochrone.export.tuning import can_be_told, told_forms
 from isochrone.files import BenchCase, LibraryEvidence, LibraryRule
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
@@ -128,7 +128,8 @@ class ToldRace:
         """What was timed there, with its time in seconds, without what a program's library cannot be told."""
         times = _by_name(screened, _screened(spot))
         library = self._target.library
-        if library is None:
+        # Of a library that no form tells anything, what is best is for the function in C.
+        if library is None or not told_forms(library.vendor):
             return times
         return {
             name: time_s
@@ -258,12 +259,12 @@ def _is_beyond_launches(cases: Sequence[Verified]) -> bool:
 
 
 def _is_as_fast(cases: Sequence[Verified]) -> bool:
-    """Whether something may stand for the library's own choice, where that cannot be had: it is not proven
-    slower, and no slower than launches differ by. Of two that are alike one is slower by chance in half of
+    """Whether something may stand for the library's own choice, where that cannot be had: from no root is it
+    proven slower, or slower than launches differ by. Of two that are alike one is slower by chance in half of
     all cases, and one size without anything would leave out all that is gained at others.
     """
-    evidence = evidence_of(cases)
-    return evidence.speedup * TIED >= 1 and evidence.speedup_ci[1] >= 1
+    each = [evidence_of([case]) for case in cases]
+    return all(one.speedup * TIED >= 1 and one.speedup_ci[1] >= 1 for one in each)
 
 
 def _name(recipe: str) -> str:

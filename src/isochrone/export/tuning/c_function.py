@@ -2,7 +2,7 @@
 """A decision function in C: what to run for a call, by its size, as plan.json and library.json have it.
 
 Where both say something the plan's recipe counts, which was proven faster than the library with this tuning.
-Where they were not, what counts is the faster one of the library's own choice. Neighbours
+Where it was not compared with it, what counts is the faster one of the library's own choice. Neighbours
 with one answer are one step, so that nothing alternates that is the same.
 """
 

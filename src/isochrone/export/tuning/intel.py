@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import isqrt
 
 from isochrone.export.tuning.material import Exported, Material, bounds, described
-from isochrone.files.library import DEFAULT, LibraryRule
+from isochrone.files.library import DEFAULT, LibraryRule, LibraryTuning
 
 _MOST_BYTES = (1 << 31) - 1
 # Of these the reference's table of message sizes has the blocks of all ranks ("total_recv_count"), of others
@@ -28,6 +28,12 @@ def says(_collective: str, name: str) -> bool:
     return name.isdecimal()
 
 
+def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
+    """The rules of a collective that no variable can have: where there are some it has none."""
+    rules = [rule for rule in tuning.rules if rule.collective == collective]
+    return [rule for rule in rules if not _number(rule).isdecimal()]
+
+
 def write_variables(material: Material) -> Exported:
     """A shell's lines that set them."""
     tuning = material.needed_tuning
@@ -37,7 +43,7 @@ def write_variables(material: Material) -> Exported:
         rules = sorted(
             (rule for rule in tuning.rules if rule.collective == name), key=lambda rule: rule.min_bytes
         )
-        unequal = [rule for rule in rules if not _number(rule).isdecimal()]
+        unequal = without_equal(tuning, name)
         if unequal:
             left_out += [
                 f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing "

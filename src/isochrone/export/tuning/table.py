@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from isochrone.errors import UsageError
 from isochrone.export.tuning import c_function, intel, mpich, openmpi_han, openmpi_rules, ucc
 from isochrone.export.tuning.material import Exported, Material
+from isochrone.files.library import LibraryRule, LibraryTuning
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,15 @@ def told_forms(vendor: str) -> list[Form]:
 
 def can_be_told(vendor: str, collective: str, name: str) -> bool:
     """Whether ``isochrone run`` can tell a vendor's library to use an algorithm, by what it is; whether its
-    sizes can be told apart is for each form. Of a vendor without such a form all there is counts.
+    sizes can be told apart is for each form.
     """
     forms = told_forms(vendor)
-    return not forms or any(form.says is not None and form.says(collective, name) for form in forms)
+    return any(form.says is not None and form.says(collective, name) for form in forms)
+
+
+def told_rules(tuning: LibraryTuning, vendor: str) -> list[LibraryRule]:
+    """The rules that ``isochrone run`` tells the library, as far as the tuning alone shows that."""
+    found = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
+    if vendor == "Intel MPI":
+        found = [rule for rule in found if not intel.without_equal(tuning, rule.collective)]
+    return found
