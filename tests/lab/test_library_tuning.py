@@ -48,11 +48,11 @@ def sums(
 TOLD: dict[str, list[tuple[str, dict[str, str]]]] = {
     "Open MPI 4": [
         ("basic_linear", TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "basic_linear"}),
-        ("ring", TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "ring"}),
+        ("rabenseifner", TUNED | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "rabenseifner"}),
     ],
     "Open MPI 5": [
         ("basic_linear", TUNED | NO_HAN | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "basic_linear"}),
-        ("ring", TUNED | NO_HAN | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "ring"}),
+        ("rabenseifner", TUNED | NO_HAN | {"OMPI_MCA_coll_tuned_allreduce_algorithm": "rabenseifner"}),
     ],
     "Intel MPI 2021": [("5", {"I_MPI_ADJUST_ALLREDUCE": "5"}), ("7", {"I_MPI_ADJUST_ALLREDUCE": "7"})],
 }
@@ -97,14 +97,14 @@ def test_han_is_where_its_rules_have_it(
     target = LabTarget(lab, library, Ranks.on(lab.network, RANKS, 2, "cyclic", None))
     names = [lab.network.host_names[host] for host in target.ranks.hosts]
     other, put_first = ("tuned", NO_HAN) if han_is_first(library.version) else ("han", HAN_FIRST)
-    for collective in ("allreduce", "reduce"):
+    # Of 4.1 longer reductions by HAN write beyond their memory, so that it is not told them.
+    for collective in ("allreduce", "reduce") if other == "tuned" else ("allreduce",):
         write_survey_of(tmp_path, [(collective, 300, 900, other)], library=library, hosts=names)
         form = exported(tmp_path, "openmpi-han")
         file = tmp_path / "han.rules"
         file.write_text(form.text, encoding="utf-8")
 
         def digests(variables: Mapping[str, str], collective: str = collective) -> list[str]:
-            # Longer reductions by HAN of Open MPI 4.1 write beyond their memory.
             sizes = (64, 400, 4096)
             return sums(target, tmp_path, capfd, collective=collective, sizes=sizes, **variables)
 
