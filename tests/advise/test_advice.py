@@ -196,7 +196,10 @@ def test_what_the_library_is_told_counts_too(tmp_path: Path, recipe: str) -> Non
     plan = write(
         tmp_path / "plan",
         of,
-        [rule(layout(of, RANKS).shape(), recipe, 1, 1000, "allreduce", (1.4, 1.5, 1.6))],
+        [
+            rule(layout(of, RANKS).shape(), recipe, 1, 1000, "allreduce", (1.4, 1.5, 1.6)),
+            rule(layout(of, RANKS).shape(), "native", 0, 0, "barrier", (1.0, 1.0, 1.0)),
+        ],
     )
     own = LibraryEvidence(native_s=1.0, recipe_s=0.5, speedup=2.0, speedup_ci=(1.8, 2.2), repetitions=9)
     tuning = LibraryTuning(
