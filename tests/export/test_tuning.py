@@ -144,6 +144,20 @@ def test_what_open_mpi_is_told_is_right_for_operations_that_do_not_commute(given
             assert all(right) == says(name, algorithm), (name, algorithm)
 
 
+@pytest.mark.parametrize(
+    ("second", "is_told"), [("default=3", True), ("default=4", False), ("default", False)]
+)
+def test_intel_mpi_is_told_what_is_as_fast_as_its_own_choice_at_sizes_beside_each_other(
+    tmp_path: Path, second: str, is_told: bool
+) -> None:
+    """Between them its own choice may change, and nothing was measured."""
+    rules = [("bcast", 1, 99, "default=3"), ("bcast", 100, 999, second), ("bcast", 1000, 9999, "7")]
+    write_survey_of(tmp_path, rules, RANKS, "Intel(R) MPI Library 2021.18")
+    one = exported(tmp_path, "intel-variables")
+    assert ("I_MPI_ADJUST_BCAST" in one.settings) == is_told
+    assert any("bcast by 7" in line for line in one.left_out) != is_told
+
+
 def test_what_is_wrong_for_some_operations_is_not_told(tmp_path: Path) -> None:
     rules = [("reduce", 64, 999, "binomial"), ("reduce", 1000, 4096, "rabenseifner")]
     write_survey_of(tmp_path, rules, RANKS, OPEN_MPI)

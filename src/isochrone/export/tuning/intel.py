@@ -29,9 +29,20 @@ def says(_collective: str, name: str) -> bool:
 
 
 def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
-    """The rules of a collective that no variable can have: where there are some it has none."""
-    rules = [rule for rule in tuning.rules if rule.collective == collective]
-    return [rule for rule in rules if not _number(rule).isdecimal()]
+    """The rules of a collective that no variable can have: where there are some it has none.
+
+    Between two sizes the library's own choice may change. What stands for it there was not measured, and is
+    taken to be as fast only where it was at both.
+    """
+    rules = sorted(
+        (rule for rule in tuning.rules if rule.collective == collective), key=lambda rule: rule.min_bytes
+    )
+    found = [rule for rule in rules if not _number(rule).isdecimal()]
+    return found + [
+        high
+        for low, high in pairwise(rules)
+        if low.algorithm == high.algorithm == DEFAULT and _number(low) != _number(high)
+    ]
 
 
 def write_variables(material: Material) -> Exported:
@@ -46,8 +57,8 @@ def write_variables(material: Material) -> Exported:
         unequal = without_equal(tuning, name)
         if unequal:
             left_out += [
-                f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing "
-                f"was as fast at {len(unequal)} of them"
+                f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing, or "
+                f"something else than beside it, was as fast at {len(set(unequal))} of them"
                 for rule in tuning.told(name)
             ]
             continue
