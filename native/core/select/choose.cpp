@@ -210,7 +210,7 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
         choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
         // Of another size than one that is predicted, rules around this shape may agree.
-        const bool may_agree = choice.basis == Basis::predicted || choice.basis == Basis::none;
+        const bool may_agree = choice.basis != Basis::interpolated;
         for (const Rule& beside : may_agree ? rules_for(plan, collective.name) : rules)
             end_beside(choice, beside, size);
         return choice;

@@ -28,6 +28,7 @@ from isochrone.steps.folder import LIBRARY
 from isochrone.steps.learn import read_plan_with_learned
 from isochrone.steps.record import Run, observed
 from isochrone.tune.collectives import timed
+from isochrone.tune.rules import NATIVE
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
         return plan, topology, None
     tuning = read_library(path)
     # Gains of recipes that were held against something else do not add up with what the library gains.
-    adds_up = is_compared(plan, tuning) or all(rule.recipe == "native" for rule in plan.rules)
+    adds_up = is_compared(plan, tuning) or all(rule.recipe == NATIVE for rule in plan.rules)
     if tuning.topology.fingerprint != topology.fingerprint or not adds_up:
         return plan, topology, None
     vendor, _ = parse_version(tuning.mpi.library) or ("", "")

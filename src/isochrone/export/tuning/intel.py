@@ -34,9 +34,7 @@ def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
     Between two sizes the library's own choice may change. What stands for it there was not measured, and is
     taken to be as fast only where it was at both.
     """
-    rules = sorted(
-        (rule for rule in tuning.rules if rule.collective == collective), key=lambda rule: rule.min_bytes
-    )
+    rules = _by_size(tuning, collective)
     found = [rule for rule in rules if not _number(rule).isdecimal()]
     return found + [
         high
@@ -51,9 +49,7 @@ def write_variables(material: Material) -> Exported:
     left_out = material.recipes_left_out()
     settings: dict[str, str] = {}
     for name in dict.fromkeys(rule.collective for rule in tuning.told()):
-        rules = sorted(
-            (rule for rule in tuning.rules if rule.collective == name), key=lambda rule: rule.min_bytes
-        )
+        rules = _by_size(tuning, name)
         unequal = without_equal(tuning, name)
         if unequal:
             left_out += [
@@ -65,6 +61,11 @@ def write_variables(material: Material) -> Exported:
         settings[f"I_MPI_ADJUST_{name.upper()}"] = ";".join(_parts(rules, tuning.ranks))
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     return Exported(f"# Made by Isochrone for {tuning.ranks} ranks.\n{text}", settings, left_out)
+
+
+def _by_size(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
+    rules = [rule for rule in tuning.rules if rule.collective == collective]
+    return sorted(rules, key=lambda rule: rule.min_bytes)
 
 
 def _parts(rules: Sequence[LibraryRule], ranks: int) -> list[str]:

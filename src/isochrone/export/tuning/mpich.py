@@ -182,7 +182,7 @@ def _why_not(rule: LibraryRule, binary: Path, one_algorithm: bool) -> str | None
     """Why the file cannot have a rule; None: it can."""
     if (rule.collective, rule.algorithm) not in _NEEDS:
         return "the algorithm needs parameters, or calls in place"
-    if not _has(binary, _function(rule.collective, rule.algorithm)):
+    if not _has(binary, _function(rule)):
         return "the library has no such function"
     has_sizes = rule.collective in _COUNTED or rule.collective == "barrier"
     if not has_sizes and not one_algorithm:
@@ -195,9 +195,9 @@ def _has(binary: Path, name: str) -> bool:
         return data.find(b"algorithm=" + name.encode() + b"\0") >= 0
 
 
-def _function(collective: str, name: str) -> str:
-    kind = "allcomm" if name == "nb" else "intra"
-    return f"MPIR_{collective.capitalize()}_{kind}_{name}"
+def _function(rule: LibraryRule) -> str:
+    kind = "allcomm" if rule.algorithm == "nb" else "intra"
+    return f"MPIR_{rule.collective.capitalize()}_{kind}_{rule.algorithm}"
 
 
 def _within(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
@@ -241,7 +241,7 @@ def _by_size(own: Any, rules: Sequence[LibraryRule], ranks: int) -> Any:
 
 
 def _needing(rule: LibraryRule, own: Any) -> Any:
-    branch: Any = {f"algorithm={_function(rule.collective, rule.algorithm)}": {}}
+    branch: Any = {f"algorithm={_function(rule)}": {}}
     for condition in reversed(_NEEDS[rule.collective, rule.algorithm]):
         if condition not in _ASKED:
             branch = {key: branch if holds else own for key, holds in condition}

@@ -24,16 +24,26 @@ static void try_wrong(const Job *job, const char *what, void *data, int count, M
     print_of_all(job, what, told, 2);
 }
 
+/* A communicator of all ranks with an error handler. MPICH tells errors of requests to the world's. */
+static MPI_Comm world_with(MPI_Errhandler handler) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+/* A broadcast of which rank 1 takes half: whether it is told so. */
+static int is_truncated_by_half(const Job *job, void *data, int count, MPI_Datatype type, MPI_Comm comm) {
+    return class_of(MPI_Bcast(data, job->rank == 1 ? count / 2 : count, type, 0, comm)) == MPI_ERR_TRUNCATE;
+}
+
 /* What only the message itself shows: the receiver's error is the library's own. */
 void truncated(const Job *job) {
     double data[100] = {0};
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
+    MPI_Comm comm = world_with(MPI_ERRORS_RETURN);
     broadcast_all(comm, 1u);
-    const int is_truncated =
-        class_of(MPI_Bcast(data, job->rank == 1 ? 50 : 100, MPI_DOUBLE, 0, comm)) == MPI_ERR_TRUNCATE;
+    const int is_truncated = is_truncated_by_half(job, data, 100, MPI_DOUBLE, comm);
     print_of_all(job, "is truncated", &is_truncated, 1);
     /* The other ranks do not know of it yet. */
     broadcast_all(comm, 2u);
@@ -59,15 +69,11 @@ static void tell_the_others(MPI_Comm *comm, int *code, ...) {
 /* A rank tells the others of an error from its error handler, by the collective that they come to as well. */
 void told_by_handler(const Job *job) {
     double data[100] = {0};
-    MPI_Comm comm;
     MPI_Errhandler handler;
     MPI_Comm_dup(MPI_COMM_WORLD, &control);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(tell_the_others, &handler);
-    MPI_Comm_set_errhandler(comm, handler);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
-    const int is_truncated =
-        class_of(MPI_Bcast(data, job->rank == 1 ? 50 : 100, MPI_DOUBLE, 0, comm)) == MPI_ERR_TRUNCATE;
+    MPI_Comm comm = world_with(handler);
+    const int is_truncated = is_truncated_by_half(job, data, 100, MPI_DOUBLE, comm);
     if (job->rank != 1) broadcast_all(control, 5u);
     print_of_all(job, "is truncated", &is_truncated, 1);
     broadcast_all(MPI_COMM_WORLD, 6u);
@@ -80,13 +86,9 @@ void told_by_handler(const Job *job) {
  * by then, and none that is made when the failed one is gone. */
 void left_behind(const Job *job) {
     unsigned char data[4000] = {0};
-    MPI_Comm failed, other;
-    MPI_Comm_dup(MPI_COMM_WORLD, &failed);
+    MPI_Comm failed = world_with(MPI_ERRORS_RETURN), other;
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    MPI_Comm_set_errhandler(failed, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH tells errors of requests here */
-    const int is_truncated =
-        class_of(MPI_Bcast(data, job->rank == 1 ? 2000 : 4000, MPI_BYTE, 0, failed)) == MPI_ERR_TRUNCATE;
+    const int is_truncated = is_truncated_by_half(job, data, 4000, MPI_BYTE, failed);
     print_of_all(job, "is truncated", &is_truncated, 1);
     broadcast_all(other, 1u);
     MPI_Comm_free(&failed);
