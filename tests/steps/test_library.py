@@ -12,6 +12,7 @@ import pytest
 from tuned import topology_of
 
 from isochrone.errors import IsochroneError
+from isochrone.export.tuning.intel import variable, without_equal
 from isochrone.files import (
     Bench,
     BenchKey,
@@ -121,7 +122,7 @@ def test_noise_alone_makes_no_rules(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("vendor", "names", "looks", "proofs"),
-    [("MPICH", ["native:binomial"], 1, 1), ("Intel MPI", [], 12, 2 * 3)],
+    [("MPICH", ["native:binomial"], 1, 1), ("Intel MPI", [], 13, 2 * 3)],
 )
 def test_what_is_slower_in_one_launch_is_not_timed_in_the_next(
     tmp_path: Path, vendor: str, names: Sequence[str], looks: int, proofs: int
@@ -253,6 +254,63 @@ def test_what_is_as_fast_from_one_root_alone_does_not_stand_for_the_own_choice(
     assert "7" not in own[:-1]
 
 
+def told_numbers(variables: Mapping[str, str], collective: str, size: int) -> str | None:
+    """The number that Intel MPI takes for a size."""
+    text = variables.get(f"I_MPI_ADJUST_{collective.upper()}")
+    if text is None or ":" not in text:
+        return text
+    ranges = [part.replace(":", "-").split("-") for part in text.split(";")]
+    return next(number for number, first, last in ranges if int(first) <= size <= int(last))
+
+
+@pytest.mark.parametrize("at_both", [True, False])
+def test_one_algorithm_stands_for_the_own_choice_of_intel_mpi_from_each_size_to_the_next(
+    tmp_path: Path, at_both: bool
+) -> None:
+    """Another one may do so beyond it. Where none is as fast at both the collective is not told."""
+    least = 1000 if at_both else 2000
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        number = told_numbers(variables, "bcast", size)
+        if number == "7" and size > 50_000:
+            return 0.3e-4
+        near = [None, *(["2"] if size <= 1100 else []), *(["5"] if size >= least else [])]
+        return 1e-4 if number in near else 2e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.001)
+    tuned(tmp_path, target)
+    tuning = read_library(tmp_path / "library.json")
+    assert tuning.told("bcast")
+    assert (not without_equal(tuning, "bcast")) == at_both
+    if at_both:
+        given = variable(
+            "bcast",
+            [
+                (r.min_bytes, r.max_bytes, r.equal if r.algorithm == "default" else r.algorithm)
+                for r in tuning.rules
+            ],
+            tuning.ranks,
+        )
+        own = [time_s("bcast", size, "native", given) for size in (1, 64, 500, 1024, 4000, 16384)]
+        assert own == [1e-4] * 6
+        assert told_numbers(given, "bcast", 262144) == "7"
+
+
+def test_one_launch_of_intel_mpi_proves_another_algorithm_at_each_size(tmp_path: Path) -> None:
+    fast = dict(zip(SIZES, ["2", "5", "7", "9"], strict=True))
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        number = told_numbers(variables, "bcast", size)
+        beside = {fast[max(s for s in SIZES if s <= size)], fast[min(s for s in SIZES if s >= size)]}
+        return 0.5e-4 if number in beside else 1e-4 if number is None else 2e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.001)
+    assert tuned(tmp_path, target) == {("bcast", size): number for size, number in fast.items()}
+    # A look at each of twelve numbers, and three proofs: the own choice, one launch for all sizes, and one
+    # more for what is between them.
+    assert len(target.launches) == 13 + 3 * (1 + 1 + 1)
+
+
 @pytest.mark.parametrize(("gain", "is_told"), [(1.02, False), (1.06, True)])
 def test_what_ran_in_other_launches_must_gain_more_than_launches_differ(
     tmp_path: Path, gain: float, is_told: bool
@@ -304,7 +362,7 @@ def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left
     rules = read_library(tmp_path / "library.json").rules
     assert len(rules) > len(SIZES)
     assert {rule.equal for rule in rules if rule.algorithm == "default"} == {"7"}
-    assert {v.get("I_MPI_ADJUST_BCAST") for v in target.launches} == {None, *map(str, range(1, 12))}
+    assert {v.get("I_MPI_ADJUST_BCAST") for v in target.launches} == {None, *map(str, range(12))}
 
 
 def test_a_survey_of_other_ranks_is_refused(tmp_path: Path) -> None:
@@ -332,9 +390,9 @@ def test_several_collectives_share_the_launches_and_one_that_fails_is_tried_by_i
     assert found["allreduce", 1024] == "3"
     assert {algorithm for (name, _), algorithm in found.items() if name == "bcast"} == {"default"}
     together = [v for v in target.launches if len(v) == 2]
-    assert {tuple(sorted(v.values())) for v in together} >= {(str(k), str(k)) for k in range(1, 12)}
-    # Twelve ways at once, two by themselves; three proofs, each with two launches, and three of an end.
-    assert len(target.launches) <= 1 + 12 + 2 + 2 * 3 + 2 * 3
+    assert {tuple(sorted(v.values())) for v in together} >= {(str(k), str(k)) for k in range(12)}
+    # Thirteen ways at once, two by themselves; three proofs, each with two launches, and three of an end.
+    assert len(target.launches) <= 1 + 13 + 2 + 2 * 3 + 2 * 3
 
 
 def test_an_interrupted_tuning_goes_on(tmp_path: Path) -> None:

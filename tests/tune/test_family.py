@@ -79,8 +79,20 @@ def test_one_host_has_no_others() -> None:
 def test_a_budget_has_some_communicators_and_leaves_out_the_sizes_that_take_longest() -> None:
     native_s = {("bcast", 8): 1e-5, ("bcast", 1 << 20): 1e-2, ("alltoall", 65536): 10.0}
     everything = {"bcast": {8, 1 << 20}, "alltoall": {65536}}
-    assert family_in_time(native_s, NOISY, None, 4) == (everything, NOISY.family)
-    sizes, room = family_in_time(native_s, NOISY, 120.0, 4)
+    assert family_in_time(native_s, NOISY, None, 4, 1e-3) == (everything, NOISY.family)
+    sizes, room = family_in_time(native_s, NOISY, 120.0, 4, 1e-5)
     assert sizes == {"bcast": {8, 1 << 20}}
     assert LEAST_FAMILY <= room <= NOISY.family
-    assert family_in_time(native_s, NOISY, 1e-3, 4) == ({}, 0)
+    assert family_in_time(native_s, NOISY, 1e-3, 4, 1e-5) == ({}, 0)
+
+
+def test_where_setting_up_takes_long_only_few_collectives_are_for_other_communicators() -> None:
+    """However short their calls are, as inside a site of several: all ranks have a part in it."""
+    native_s = {(name, 8): 1e-4 for name in ("bcast", "reduce", "allreduce")}
+    sizes, room = family_in_time(native_s, NOISY, 72.0, 4, 1e-3)
+    assert set(sizes) == {"bcast", "reduce", "allreduce"}
+    assert room == NOISY.family
+    few, room = family_in_time(native_s, NOISY, 72.0, 4, 40e-3)
+    assert len(few) == 1
+    assert room >= LEAST_FAMILY
+    assert family_in_time(native_s, NOISY, 72.0, 4, 100e-3) == ({}, 0)

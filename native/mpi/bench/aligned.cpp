@@ -82,11 +82,7 @@ double adapted(double wait_s, double least_s, bool was_late) {
 }  // namespace
 
 AlignedTimer::AlignedTimer(MPI_Comm comm)
-    : comm_(comm),
-      occupancy_(clock::occupancy(comm)),
-      oversubscribed_(clock::oversubscribed_anywhere(comm, occupancy_)),
-      clock_(clock::synchronise(comm)),
-      window_(first_window) {
+    : comm_(comm), machines_(comm), clock_(clock::synchronise(comm, machines_)), window_(first_window) {
     // The lead must cover what the slowest rank takes to learn of the start: a few times the allreduce that
     // tells it.
     std::array<double, 1> fastest = {std::numeric_limits<double>::max()};
@@ -126,7 +122,7 @@ std::vector<Timing> AlignedTimer::time(std::span<const TimedCall> calls) {
         if (is_agreed[i]) start = agreed_now() + lead_s_;
         starts[i] = start;
         start += window_s(calls[i]);
-        clock::sleep_until(clock_.to_local(starts[i]), occupancy_);
+        clock::sleep_until(clock_.to_local(starts[i]), occupancy());
         times[i] = global_now();
         calls[i].operation();
         times[count + i] = global_now();
@@ -144,7 +140,7 @@ std::vector<Timing> AlignedTimer::time(std::span<const TimedCall> calls) {
         if (collided) ++collisions;
         if (late && is_agreed[i]) lead_was_short = true;
         // Where ranks wait for a processor, some are late however often one tries.
-        const bool late_for_long = late && !oversubscribed_;
+        const bool late_for_long = late && !oversubscribed();
         if (late_for_long && !is_agreed[i]) gap_was_short = true;
         timings[i] = {taken, (collided || late_for_long) && calls[i].missed + 1 < most_tries};
     }
@@ -183,7 +179,8 @@ bool AlignedTimer::is_agreed_after(const TimedCall& call) const {
 void AlignedTimer::keep_synchronised() {
     if (last_start_s_ < check_at_s_) return;
     const double begin = agreed_now();
-    if (clock::drift(comm_, clock_) > 2 * clock_.error_s()) clock_ = clock::synchronise(comm_);
+    if (clock::drift(comm_, machines_, clock_) > 2 * clock_.error_s())
+        clock_ = clock::synchronise(comm_, machines_);
     const double end = agreed_now();
     check_at_s_ = end + std::max(check_every_s, (end - begin) / check_share);
 }

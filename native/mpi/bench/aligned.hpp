@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "clock/clock.hpp"
+#include "clock/machines.hpp"
 #include "clock/sync.hpp"
 
 namespace isochrone::mpi::bench {
@@ -61,9 +61,9 @@ class AlignedTimer {
     [[nodiscard]] double block_s() const { return agreement_s_ + lead_s_; }
     [[nodiscard]] double sync_error_s() const { return clock_.error_s(); }
     /// How this rank waits where it stands.
-    [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
+    [[nodiscard]] const clock::Occupancy& occupancy() const { return machines_.occupancy(); }
     /// Whether some host has more ranks than processors.
-    [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+    [[nodiscard]] bool oversubscribed() const { return machines_.any_oversubscribed(); }
 
     /// Collective. Checks the clocks where it is time to, and synchronises them anew if they have drifted
     /// apart.
@@ -80,8 +80,7 @@ class AlignedTimer {
     [[nodiscard]] bool is_agreed_after(const TimedCall& call) const;
 
     MPI_Comm comm_;
-    clock::Occupancy occupancy_;
-    bool oversubscribed_;
+    clock::Machines machines_;
     clock::SyncedClock clock_;
     double window_ = 0;  // of a call, in times of what it should take
     double agreement_s_ = 0;

@@ -44,6 +44,10 @@ Candidate::Candidate(std::string name, const Case& one, const Party& party)
     }
 }
 
+bool Candidate::is_one_call_of_library() const {
+    return name_ == core::compose::native_name && case_->pattern == nullptr && !case_->loop;
+}
+
 bool Candidate::has_library_inside() const {
     const core::compose::Resolved* resolved =
         from_plan_ ? party_->dispatcher()->decide(question(case_->root), case_->bytes).resolved : resolved_;

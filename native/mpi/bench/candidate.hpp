@@ -35,6 +35,8 @@ class Candidate {
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] const Operands& operands() const { return operands_; }
 
+    /// Whether it is one call of the library's own choice, and nothing else.
+    [[nodiscard]] bool is_one_call_of_library() const;
     /// Whether the library's own takes part inside groups.
     [[nodiscard]] bool has_library_inside() const;
 

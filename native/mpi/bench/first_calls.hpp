@@ -17,7 +17,8 @@ struct FirstCalls {
 };
 
 /// Collective over all ranks of the timer, of which those without memory (nullptr) take no part. Runs each
-/// candidate once on the same memory, of one call. `check` tells this check from others, alike on all ranks.
+/// candidate once on the same memory, of one call; the library's own shows what is right. `check` tells this
+/// check from others, alike on all ranks.
 [[nodiscard]] FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& candidates,
                                      const Memory* memory, unsigned check);
 

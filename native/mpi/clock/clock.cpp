@@ -9,16 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <limits>
-#include <string>
-#include <vector>
-
-#include "comm/check.hpp"
-#include "comm/cpu_list.hpp"
-#include "comm/place.hpp"
 
 namespace isochrone::mpi::clock {
 
@@ -45,20 +36,12 @@ Calibration calibrate() {
     return {std::isfinite(resolution_s) ? resolution_s : MPI_Wtick(), std::max(overhead_s, 0.0)};
 }
 
-bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy) {
-    int any = occupancy.oversubscribed() ? 1 : 0;
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
-    return any != 0;
-}
-
 #ifdef ISOCHRONE_SMPI
 
 void sleep_for(double duration_s) {
     // SimGrid's nanosleep would round up to nanoseconds, and so start ranks at different times.
     if (duration_s > 0) sg_actor_sleep_for(duration_s);
 }
-
-Occupancy occupancy(MPI_Comm) { return {}; }
 
 void sleep_until(double time_s, const Occupancy&) {
     // Simulated time stands still while a rank computes: only sleeping makes it pass.
@@ -79,39 +62,6 @@ void sleep_for(double duration_s) {
         ++duration.tv_sec;
     }
     nanosleep(&duration, nullptr);
-}
-
-MPI_Comm split_by_machine(MPI_Comm comm) {
-    const std::string boot = comm::boot_id();
-    int known = boot.empty() ? 0 : 1;
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, &known, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    MPI_Comm machine = MPI_COMM_NULL;
-    if (known != 0) {
-        const auto color = static_cast<int>(std::hash<std::string>{}(boot)&0x7fffffff);
-        comm::check(MPI_Comm_split(comm, color, 0, &machine), "MPI_Comm_split");
-    } else {
-        comm::check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine),
-                    "MPI_Comm_split_type");
-    }
-    return machine;
-}
-
-Occupancy occupancy(MPI_Comm comm) {
-    MPI_Comm host = split_by_machine(comm);
-    const int ranks = comm::size_of(host);
-    int machine = comm::rank_in(comm);
-    comm::check(MPI_Allreduce(MPI_IN_PLACE, &machine, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
-    std::vector<std::uint64_t> mask(comm::max_cpus / 64);
-    for (const int cpu : comm::allowed_cpus())
-        mask[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
-    comm::check(
-        MPI_Allreduce(MPI_IN_PLACE, mask.data(), static_cast<int>(mask.size()), MPI_UINT64_T, MPI_BOR, host),
-        "MPI_Allreduce");
-    comm::check(MPI_Comm_free(&host), "MPI_Comm_free");
-    int cpus = 0;
-    for (const std::uint64_t word : mask) cpus += __builtin_popcountll(word);
-    // Where the system does not tell which CPUs are allowed, all ranks share one.
-    return {ranks, std::max(cpus, 1), machine};
 }
 
 void sleep_until(double time_s, const Occupancy& occupancy) {

@@ -20,7 +20,7 @@ struct Calibration {
 /// Reads the clock a few hundred times.
 [[nodiscard]] Calibration calibrate();
 
-/// How ranks wait on this machine. Several hosts may be one machine, as containers and namespaces are.
+/// How ranks wait on a machine (see machines.hpp).
 struct Occupancy {
     int ranks = 1;    ///< of the communicator, on this machine
     int cpus = 1;     ///< on which any of them may run
@@ -29,16 +29,6 @@ struct Occupancy {
     /// Then a rank that spins takes time away from the rank it waits for.
     [[nodiscard]] bool oversubscribed() const { return ranks > cpus; }
 };
-
-/// The ranks that run on one machine, whatever hosts it pretends to be: they were started since the same
-/// boot. To be freed. Collective over `comm`.
-[[nodiscard]] MPI_Comm split_by_machine(MPI_Comm comm);
-
-/// Collective over `comm`. Under SimGrid every rank has a core of its own.
-[[nodiscard]] Occupancy occupancy(MPI_Comm comm);
-
-/// Whether any machine has fewer CPUs than ranks; the same answer on all ranks. Collective.
-[[nodiscard]] bool oversubscribed_anywhere(MPI_Comm comm, const Occupancy& occupancy);
 
 /// Waits until now() >= time_s: spinning where there is a CPU for each rank, else asleep.
 void sleep_until(double time_s, const Occupancy& occupancy);

@@ -6,12 +6,26 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 #include "clock/clock.hpp"
 #include "comm/check.hpp"
 
 namespace isochrone::mpi::clock {
+
+#ifdef ISOCHRONE_SMPI
+
+// Simulated ranks have one clock, and messages to find that out would take most of the time of a simulation.
+SyncedClock synchronise(MPI_Comm /*comm*/, const Machines& /*machines*/, int /*exchanges*/) { return {0, 0}; }
+
+double drift(MPI_Comm /*comm*/, const Machines& /*machines*/, const SyncedClock& /*clock*/,
+             int /*exchanges*/) {
+    return 0;
+}
+
+#else
 
 namespace {
 
@@ -51,23 +65,19 @@ void answer(MPI_Comm comm, int child, int exchanges, const Offset& own) {
     }
 }
 
-/// By a binomial tree of ping-pongs.
-Offset measure_by_messages(MPI_Comm comm, int exchanges) {
-    const int rank = comm::rank_in(comm);
-    const int size = comm::size_of(comm);
+/// By a binomial tree of ping-pongs between these ranks; this one is at `own` among them.
+Offset measure_by_messages(MPI_Comm comm, const std::vector<int>& ranks, std::size_t own, int exchanges) {
     exchanges = std::max(exchanges, 1);
-    Offset own;
-    // The parent of a rank is the rank without its lowest bit; its children add a bit below that one.
-    int bit = 1;
-    while (bit < size && (rank & bit) == 0) bit <<= 1;
-    if (rank != 0) own = ask(comm, rank & ~bit, exchanges);
+    Offset offset;
+    // The parent of one is that without its lowest bit; its children add a bit below that one.
+    std::size_t bit = 1;
+    while (bit < ranks.size() && (own & bit) == 0) bit <<= 1;
+    if (own != 0) offset = ask(comm, ranks[own & ~bit], exchanges);
     for (bit >>= 1; bit > 0; bit >>= 1) {
-        if (rank + bit < size) answer(comm, rank + bit, exchanges, own);
+        if (own + bit < ranks.size()) answer(comm, ranks[own + bit], exchanges, offset);
     }
-    return own;
+    return offset;
 }
-
-#ifndef ISOCHRONE_SMPI
 
 /// What to add to the system's clock to get this rank's now(). Not the monotonic clock: containers may have
 /// one of their own.
@@ -89,25 +99,32 @@ Offset read_system_clock() {
     return best;
 }
 
-Offset measure(MPI_Comm comm, int exchanges) {
-    if (comm::size_of(comm) == 1) return {};
-    MPI_Comm machine = split_by_machine(comm);
-    MPI_Comm leaders = MPI_COMM_NULL;
-    const bool leads = comm::rank_in(machine) == 0;
-    comm::check(MPI_Comm_split(comm, leads ? 0 : MPI_UNDEFINED, 0, &leaders), "MPI_Comm_split");
+Offset measure(MPI_Comm comm, const Machines& machines, int exchanges) {
+    const std::vector<int>& first = machines.first();
+    const auto rank = static_cast<std::size_t>(comm::rank_in(comm));
+    if (first.size() == 1) return {};
     const Offset own = read_system_clock();
     std::array<double, 2> shared{};  // what to add to the system's clock to get rank 0's, and the error
-    if (leads) {
-        const Offset across = measure_by_messages(leaders, exchanges);
+    if (first[rank] == static_cast<int>(rank)) {
+        std::vector<int> leaders;
+        for (std::size_t other = 0; other < first.size(); ++other) {
+            if (first[other] == static_cast<int>(other)) leaders.push_back(first[other]);
+        }
+        const auto at = std::lower_bound(leaders.begin(), leaders.end(), static_cast<int>(rank));
+        const Offset across =
+            measure_by_messages(comm, leaders, static_cast<std::size_t>(at - leaders.begin()), exchanges);
         shared = {own.offset_s + across.offset_s, own.error_s + across.error_s};
-        comm::check(MPI_Comm_free(&leaders), "MPI_Comm_free");
+        for (std::size_t other = rank + 1; other < first.size(); ++other) {
+            if (first[other] != static_cast<int>(rank)) continue;
+            comm::check(MPI_Send(shared.data(), 2, MPI_DOUBLE, static_cast<int>(other), tag, comm),
+                        "MPI_Send");
+        }
+    } else {
+        comm::check(MPI_Recv(shared.data(), 2, MPI_DOUBLE, first[rank], tag, comm, MPI_STATUS_IGNORE),
+                    "MPI_Recv");
     }
-    comm::check(MPI_Bcast(shared.data(), 2, MPI_DOUBLE, 0, machine), "MPI_Bcast");
-    comm::check(MPI_Comm_free(&machine), "MPI_Comm_free");
     return {shared[0] - own.offset_s, shared[1] + own.error_s};
 }
-
-#endif
 
 double largest(MPI_Comm comm, double value) {
     comm::check(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, comm), "MPI_Allreduce");
@@ -116,22 +133,13 @@ double largest(MPI_Comm comm, double value) {
 
 }  // namespace
 
-#ifdef ISOCHRONE_SMPI
-
-// Simulated ranks have one clock, and messages to find that out would take most of the time of a simulation.
-SyncedClock synchronise(MPI_Comm /*comm*/, int /*exchanges*/) { return {0, 0}; }
-
-double drift(MPI_Comm /*comm*/, const SyncedClock& /*clock*/, int /*exchanges*/) { return 0; }
-
-#else
-
-SyncedClock synchronise(MPI_Comm comm, int exchanges) {
-    const Offset own = measure(comm, exchanges);
+SyncedClock synchronise(MPI_Comm comm, const Machines& machines, int exchanges) {
+    const Offset own = measure(comm, machines, exchanges);
     return {own.offset_s, largest(comm, own.error_s)};
 }
 
-double drift(MPI_Comm comm, const SyncedClock& clock, int exchanges) {
-    const Offset again = measure(comm, exchanges);
+double drift(MPI_Comm comm, const Machines& machines, const SyncedClock& clock, int exchanges) {
+    const Offset again = measure(comm, machines, exchanges);
     return largest(comm, std::abs(again.offset_s - clock.to_global(0)));
 }
 

@@ -16,6 +16,8 @@
 
 #include <mpi.h>
 
+#include "clock/machines.hpp"
+
 namespace isochrone::mpi::clock {
 
 class SyncedClock {
@@ -33,11 +35,13 @@ class SyncedClock {
     double error_s_;
 };
 
-/// Collective over `comm`; each rank makes `exchanges` ping-pongs with its parent, at least 1.
-[[nodiscard]] SyncedClock synchronise(MPI_Comm comm, int exchanges = 20);
+/// Collective over `comm`, whose ranks are on `machines`; each rank makes `exchanges` ping-pongs with its
+/// parent, at least 1.
+[[nodiscard]] SyncedClock synchronise(MPI_Comm comm, const Machines& machines, int exchanges = 20);
 
 /// Measures again and returns the largest change of any rank's offset, the same number on all ranks. Both
 /// measurements may err by their error_s(), so a change below twice that may be none. Collective.
-[[nodiscard]] double drift(MPI_Comm comm, const SyncedClock& clock, int exchanges = 20);
+[[nodiscard]] double drift(MPI_Comm comm, const Machines& machines, const SyncedClock& clock,
+                           int exchanges = 20);
 
 }  // namespace isochrone::mpi::clock

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "clock/clock.hpp"
+#include "clock/machines.hpp"
 #include "comm/check.hpp"
 #include "comm/json.hpp"
 #include "comm/library.hpp"
@@ -163,8 +164,9 @@ int run(MPI_Comm comm, int argc, char** argv) {
     if (follows && !only_follows) options.plogp = false;
     const clock::Calibration calibration = clock::calibrate();
 
-    const clock::Occupancy occupancy = clock::occupancy(comm);
-    const bool oversubscribed = clock::oversubscribed_anywhere(comm, occupancy);
+    const clock::Machines machines(comm);
+    const clock::Occupancy& occupancy = machines.occupancy();
+    const bool oversubscribed = machines.any_oversubscribed();
     if (options.estimate) {
         if (!options.pairs.empty() && highest_rank(options.pairs) >= static_cast<int>(places.size())) {
             if (rank == 0) (void)report(no_such_rank(highest_rank(options.pairs)));

@@ -46,7 +46,8 @@ void combine(std::vector<double>& values, MPI_Op op, MPI_Comm comm) {
 
 }  // namespace
 
-Profiler::Profiler() : clock_(clock::synchronise(world_.comm)), begin_s_(clock::now()) {}
+Profiler::Profiler()
+    : machines_(world_.comm), clock_(clock::synchronise(world_.comm, machines_)), begin_s_(clock::now()) {}
 
 void Profiler::timed(const Call& call, double begin_s, double end_s) {
     Peers& peers = peers_.communicator(call.comm);
@@ -144,8 +145,7 @@ Words Profiler::all_rows() const {
         for (std::size_t at = first; at < rows.size(); at += width)
             rows[at + 1] = number_of[index(rows[at + 1])];
     };
-    gather(
-        world_, make, [&](std::int64_t words) { rows.reserve(index(words)); }, take);
+    gather(world_, make, [&](std::int64_t words) { rows.reserve(index(words)); }, take);
     Words all;
     prepare_together(world_.comm, [&] {
         std::vector<const std::vector<int>*> numbered;
@@ -231,7 +231,7 @@ Profile Profiler::gathered() {
 void Profiler::measure(Profile& profile, Columns& columns) {
     auto& [mine, seconds, slowest, calls, fewest, in_samples, bytes, came, left, spans] = columns;
     const double compared_s = clock::now();
-    const clock::SyncedClock now = clock::synchronise(world_.comm);
+    const clock::SyncedClock now = clock::synchronise(world_.comm, machines_);
     profile.sync_error_s = std::max(clock_.error_s(), now.error_s());
     // Clocks drift, for all that is known evenly.
     const double first = clock_.to_global(0);

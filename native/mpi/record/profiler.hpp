@@ -113,6 +113,7 @@ class Profiler {
     void measure(Profile& profile, Columns& columns);
 
     World world_;
+    clock::Machines machines_;
     clock::SyncedClock clock_;
     double begin_s_;
     PeersOf peers_;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "clock/clock.hpp"
+#include "clock/machines.hpp"
 #include "clock/sync.hpp"
 
 namespace isochrone::tests {
@@ -34,7 +35,7 @@ TEST(Clock, NeverWakesEarly) {
 TEST(Occupancy, CountsTheRanksAndCpusOfTheHost) {
     int ranks = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const clock::Occupancy occupancy = clock::occupancy(MPI_COMM_WORLD);
+    const clock::Occupancy occupancy = clock::Machines(MPI_COMM_WORLD).occupancy();
     EXPECT_GE(occupancy.ranks, 1);
     EXPECT_LE(occupancy.ranks, ranks);
     EXPECT_GE(occupancy.cpus, 1);
@@ -51,7 +52,7 @@ TEST(SyncedClock, KeepsItsStatedErrorBetweenAllRanks) {
     int ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const clock::SyncedClock synced = clock::synchronise(MPI_COMM_WORLD, 10);
+    const clock::SyncedClock synced = clock::synchronise(MPI_COMM_WORLD, clock::Machines(MPI_COMM_WORLD), 10);
     EXPECT_EQ(ranks == 1, synced.error_s() == 0);
     // Each rank sends its global time to the next one: it cannot arrive before it was sent, but for the error
     // of both.
@@ -72,10 +73,11 @@ TEST(SyncedClock, FindsAClockThatWasSetWrong) {
     int ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const clock::SyncedClock synced = clock::synchronise(MPI_COMM_WORLD, 10);
+    const clock::SyncedClock synced = clock::synchronise(MPI_COMM_WORLD, clock::Machines(MPI_COMM_WORLD), 10);
     constexpr double hour_s = 3600;
     const double offset_s = synced.to_global(0) + (rank == ranks - 1 && ranks > 1 ? hour_s : 0);
-    const double drift_s = clock::drift(MPI_COMM_WORLD, {offset_s, synced.error_s()}, 10);
+    const double drift_s =
+        clock::drift(MPI_COMM_WORLD, clock::Machines(MPI_COMM_WORLD), {offset_s, synced.error_s()}, 10);
     EXPECT_NEAR(drift_s, ranks > 1 ? hour_s : 0, 60);
 }
 

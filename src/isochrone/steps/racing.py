@@ -21,8 +21,8 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
 from isochrone.steps.proposals import Proposals
 from isochrone.steps.rounds import Rounds
-from isochrone.tune.candidates import neighbours, of_next_sizes
-from isochrone.tune.collectives import collective, has_agreed_size, of_one_rule
+from isochrone.tune.candidates import neighbours, of_next_sizes, rough_s
+from isochrone.tune.collectives import ELEMENT_BYTES, collective, has_agreed_size, of_one_rule
 from isochrone.tune.effort import (
     FAR_SLOWER,
     LEAST_RACING,
@@ -278,7 +278,13 @@ class Racing:
         known = {shape for shapes in self.shapes.values() for shape in (each.shape for each in shapes)}
         places = [self.topology.places[place] for place in self.topology.ranks]
         recipes: dict[Spot, list[str]] = {}
-        sizes, room = family_in_time(self._native_of_all_s(), self.effort, self.budget_s, 2 + MODEL_BETWEEN)
+        sizes, room = family_in_time(
+            self._native_of_all_s(),
+            self.effort,
+            self.budget_s,
+            2 + MODEL_BETWEEN,
+            rough_s("allreduce", whole, ELEMENT_BYTES),
+        )
         for ranks in family(places, whole.group_of[1:]):
             if room < 1:
                 break

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Launches of the benchmark in which the library is told one thing after the other. Some of that it hears
-while the program runs, the rest only when it is started (see ``launch.tellable``).
+while the program runs, the rest only when it is started (see ``launch.tellable``): then it can be told
+another thing for each collective and size, so that what is timed at several sizes shares few launches.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.export.tuning import intel
 from isochrone.files import BenchCase, BenchKey, Case, MpiLibrary, Topology
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
@@ -31,22 +33,22 @@ ToldTimes = Mapping[BenchKey, FloatArray]
 _log = logging.getLogger(__name__)
 
 
+Names = Mapping[str, Mapping[int, str]]
+"""Of each collective and size in bytes what it is started for; none: its own choice."""
+
+
 @dataclass(frozen=True)
 class _Launch:
-    """One way to start the library for each of some collectives, and what is timed then."""
+    """What the library is started for, and what is timed then."""
 
-    ways: Mapping[str, Way]
+    names: Names
     cases: Sequence[Case]
-
-    @property
-    def variables(self) -> dict[str, str]:
-        return {name: value for way in self.ways.values() for name, value in way.variables.items()}
 
     def of_each(self) -> list[_Launch]:
         """A launch of its own for each collective."""
         return [
-            _Launch({name: way}, [case for case in self.cases if case.collective == name])
-            for name, way in self.ways.items()
+            _Launch({name: of_one}, [case for case in self.cases if case.collective == name])
+            for name, of_one in self.names.items()
         ]
 
 
@@ -81,8 +83,10 @@ class ToldLaunches:
         return name in self._apart(collective)
 
     def _apart(self, collective: str) -> list[str]:
-        others = ways(self._target.library, collective, self._nodes)
-        return [TOLD + way.own for way in others if way.own != DEFAULT]
+        return [TOLD + way.own for way in self._ways(collective) if way.own != DEFAULT]
+
+    def _ways(self, collective: str) -> list[Way]:
+        return ways(self._target.library, collective, self._nodes)
 
     def measure(
         self, wanted: Mapping[BenchCase, Sequence[str]], repetitions: int, limits: Limits, launch: int = 0
@@ -106,7 +110,7 @@ class ToldLaunches:
         """Times of one launch; where the library comes to grief over what it is told, those of a launch for
         each collective.
         """
-        variables = started.variables
+        variables = self._variables(started.names)
         rounds = Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
         try:
             bench = rounds.measure(
@@ -125,48 +129,67 @@ class ToldLaunches:
             return {}
         self.mpi = same_library(self.mpi, bench.mpi, self._folder)
         times = {
-            key.case.key(_ran(key.recipe, started.ways[key.collective])): samples
+            key.case.key(_ran(key.recipe, key.size_bytes, started.names[key.collective])): samples
             for key, samples in bench.slowest_s.items()
         }
         for key, samples in times.items():
             self._known_s[key.collective, key.recipe][key.size_bytes] = median_s([samples])
         return times
 
-    def _case(self, case: BenchCase, way: Way, heard: Sequence[str]) -> Case:
-        """The library's own choice beside what it hears, when it was started in some way; of what ran before
-        it is known what a call takes.
-        """
-        recipes = (NATIVE, *heard)
-        known_s = {recipe: self._known_s[case.collective, _ran(recipe, way)] for recipe in recipes}
-        expected_s = {recipe: time_at(known_s[recipe], case.size_bytes) for recipe in recipes}
-        return work_on(case, recipes, expected_s)
+    def _variables(self, names: Names) -> dict[str, str]:
+        """That the library is started with."""
+        found: dict[str, str] = {}
+        for name, at in names.items():
+            of_own = {TOLD + way.own: way.variables for way in self._ways(name)}
+            if len(set(at.values())) == 1:
+                found |= of_own[next(iter(at.values()))]
+            elif at:
+                # Of all libraries Intel MPI alone has several.
+                numbers = [(size, size, at[size].removeprefix(TOLD)) for size in sorted(at)]
+                found |= intel.variable(name, numbers, len(self._topology.ranks))
+        return found
 
     def _launches(self, wanted: Mapping[BenchCase, Sequence[str]]) -> list[_Launch]:
-        """What to start: the library as it is, with ``native`` of each case, and then with the next way of
-        each collective at once.
+        """What to start: the library as it is, with ``native`` of each case, and then for the next name of
+        each collective and size at once.
         """
         of_each: dict[str, list[_Launch]] = defaultdict(list)
         for name in dict.fromkeys(case.collective for case in wanted):
-            all_ways = ways(self._target.library, name, self._nodes)
-            owns = {TOLD + way.own for way in all_ways}
-            for way in all_ways:
-                cases = []
-                for case, names in wanted.items():
-                    heard = [one for one in names if one not in owns] if way.own == DEFAULT else []
-                    is_asked = way.own == DEFAULT or TOLD + way.own in names
-                    if case.collective == name and is_asked:
-                        cases.append(self._case(case, way, heard))
-                if cases:
-                    of_each[name].append(_Launch({name: way}, cases))
+            of_one = {case: names for case, names in wanted.items() if case.collective == name}
+            apart = self._apart(name)
+            heard = [
+                self._case(case, {}, [each for each in names if each not in apart])
+                for case, names in of_one.items()
+            ]
+            of_each[name].append(_Launch({name: {}}, heard))
+            # Cases of one size have the same names: what is started for a size is so for all its roots.
+            asked = {
+                case.size_bytes: [own for own in names if own in apart] for case, names in of_one.items()
+            }
+            for turn in range(max(map(len, asked.values()))):
+                at = {size: owns[turn] for size, owns in asked.items() if turn < len(owns)}
+                cases = [self._case(case, at, ()) for case in of_one if case.size_bytes in at]
+                of_each[name].append(_Launch({name: at}, cases))
         return [
             _Launch(
-                {name: way for each in same if each is not None for name, way in each.ways.items()},
+                {name: at for each in same if each is not None for name, at in each.names.items()},
                 [case for each in same if each is not None for case in each.cases],
             )
             for same in zip_longest(*of_each.values())
         ]
 
+    def _case(self, case: BenchCase, at: Mapping[int, str], heard: Sequence[str]) -> Case:
+        """The library's own choice, when it was started for something at some sizes, beside what it hears; of
+        what ran before it is known what a call takes.
+        """
+        recipes = (NATIVE, *heard)
+        known_s = {
+            recipe: self._known_s[case.collective, _ran(recipe, case.size_bytes, at)] for recipe in recipes
+        }
+        expected_s = {recipe: time_at(known_s[recipe], case.size_bytes) for recipe in recipes}
+        return work_on(case, recipes, expected_s)
 
-def _ran(recipe: str, way: Way) -> str:
-    """The name of what ran: of a library that was started in some way its own choice is that way's."""
-    return TOLD + way.own if recipe == NATIVE and way.own != DEFAULT else recipe
+
+def _ran(recipe: str, size_bytes: int, at: Mapping[int, str]) -> str:
+    """The name of what ran: where a library was started for something, its own choice is that."""
+    return at.get(size_bytes, NATIVE) if recipe == NATIVE else recipe

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from isochrone.export.tuning import can_be_told, told_forms
-from isochrone.files import BenchCase, LibraryEvidence, LibraryRule
+from isochrone.files import BenchCase, LibraryEvidence, LibraryRule, Rule
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
 from isochrone.launch.tellable import needs_all_sizes
@@ -59,11 +60,13 @@ class _Proof:
         best: the fastest of it.
         cases: its times beside those of the library's own choice.
         proven: whether it is faster.
+        equal: what of all may stand for the library's own choice.
     """
 
     best: str
     cases: Sequence[Verified]
     proven: bool
+    equal: frozenset[str]
 
 
 class ToldRace:
@@ -92,36 +95,29 @@ class ToldRace:
                 SCREEN,
                 Limits(self._budget(SCREENING), SCREEN_LEAST, FAR_SLOWER),
             )
-        finalists: dict[Spot, Sequence[str]] = {
-            spot: _finalists(self._that_can_be_told(spot, screened), most, slack) for spot in spots
-        }
-        proofs = self._proofs(finalists | _ends(finalists))
+        times_s = {spot: self._that_can_be_told(spot, screened) for spot in spots}
+        finalists = {spot: _finalists(of_spot, most, slack) for spot, of_spot in times_s.items()}
+        wanted = finalists | _ends(finalists)
+        if self._needs_all_sizes:
+            wanted = _with_what_is_near_at_both(wanted, times_s, slack)
+        proofs = self._proofs(wanted)
         decisions: dict[str, list[Decision]] = defaultdict(list)
-        equals: dict[tuple[str, int], str] = {}
-        for spot in spots:
-            proof = proofs.get(spot)
-            decisions[spot.collective].append(_decision(spot, proof, screened))
-        for spot, proof in proofs.items():
-            if spot not in spots:
-                decisions[spot.collective].append(_decision(spot, proof, {}))
-            if _is_as_fast(proof.cases):
-                equals[spot.collective, spot.size_bytes] = _name(proof.best)
+        for spot in dict.fromkeys((*spots, *proofs)):
+            decisions[spot.collective].append(_decision(spot, proofs.get(spot), screened))
+        equals = {(spot.collective, spot.size_bytes): proof.equal for spot, proof in proofs.items()}
         found = []
         for name, of_one in decisions.items():
             ordered = sorted(of_one, key=lambda decision: decision.size_bytes)
-            for decision, rule in zip(ordered, rules_for("", ordered, name), strict=True):
-                algorithm = _name(rule.recipe)
-                equal = equals.get((name, decision.size_bytes)) if algorithm == DEFAULT else None
-                found.append(
-                    LibraryRule(
-                        name,
-                        rule.min_bytes,
-                        rule.max_bytes,
-                        algorithm,
-                        LibraryEvidence.of(rule.evidence),
-                        equal,
-                    )
-                )
+            rules = rules_for("", ordered, name)
+            own = [
+                equals.get((name, decision.size_bytes), frozenset()) if rule.recipe == NATIVE else None
+                for decision, rule in zip(ordered, rules, strict=True)
+            ]
+            for decision, rule, both in zip(ordered, rules, _stand_ins(own), strict=True):
+                evidence = LibraryEvidence.of(rule.evidence)
+                for first, last, equal in _halves(rule, decision.size_bytes, both):
+                    stands = None if equal is None else _name(equal)
+                    found.append(LibraryRule(name, first, last, _name(rule.recipe), evidence, stands))
         return found
 
     def _that_can_be_told(self, spot: Spot, screened: ToldTimes) -> dict[str, float]:
@@ -142,29 +138,34 @@ class ToldRace:
         timed = self._timed({spot: names for spot, names in wanted.items() if names})
         best: dict[Spot, str] = {}
         choices: dict[Spot, int] = {}
+        equal: dict[Spot, frozenset[str]] = {}
         found: dict[Spot, list[Verified]] = {}
         for spot, of_spot in timed.items():
+            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
             of_all = {
-                name: [[times[case.key(name)] for times in of_spot] for case in spot.verified]
+                name: [
+                    Verified(native, [times[case.key(name)] for times in of_spot])
+                    for case, native in zip(spot.verified, natives, strict=True)
+                ]
                 for name in wanted[spot]
                 if all(case.key(name) in times for case in spot.verified for times in of_spot)
             }
             if not of_all:
                 continue
             whole = {
-                name: median_s([np.concatenate(launched) for launched in of_cases])
-                for name, of_cases in of_all.items()
+                name: median_s([np.concatenate(case.plan) for case in cases])
+                for name, cases in of_all.items()
             }
             best[spot] = min(whole, key=whole.__getitem__)
             choices[spot] = len(whole)
-            natives = [[times[case.key(NATIVE)] for times in of_spot] for case in spot.verified]
-            found[spot] = [Verified(*both) for both in zip(natives, of_all[best[spot]], strict=True)]
+            equal[spot] = frozenset(name for name, cases in of_all.items() if _is_as_fast(cases))
+            found[spot] = of_all[best[spot]]
         proven = {
             spot
             for spot in confirmed(found, self._target.exact, choices)
             if not self._launches.is_apart(spot.collective, best[spot]) or _is_beyond_launches(found[spot])
         }
-        return {spot: _Proof(best[spot], cases, spot in proven) for spot, cases in found.items()}
+        return {spot: _Proof(best[spot], cases, spot in proven, equal[spot]) for spot, cases in found.items()}
 
     def _timed(self, contested: Mapping[Spot, Sequence[str]]) -> dict[Spot, list[ToldTimes]]:
         """Times of what is contested for each spot, in each launch that it was in."""
@@ -229,6 +230,63 @@ def _finalists(medians_s: Mapping[str, float], most: int, slack: float) -> list[
     best = min(others.values(), default=native)
     good = [name for name, time in others.items() if time < native * slack and time <= best * FAR_BEHIND]
     return sorted(good, key=others.__getitem__)[:most]
+
+
+def _with_what_is_near_at_both(
+    wanted: Mapping[Spot, Sequence[str]], times_s: Mapping[Spot, Mapping[str, float]], slack: float
+) -> dict[Spot, Sequence[str]]:
+    """What is wanted, and for each two sizes beside each other, at both and between them, the algorithm that
+    is nearest to the library's own choice at both: it may stand for that choice from one to the other.
+    """
+    found = {spot: list(names) for spot, names in wanted.items()}
+    for collective in dict.fromkeys(spot.collective for spot in times_s):
+        of_one = sorted(
+            (spot for spot in times_s if spot.collective == collective), key=lambda spot: spot.size_bytes
+        )
+        for low, high in pairwise(of_one):
+            slowest = {
+                name: max(times_s[spot][name] / times_s[spot][NATIVE] for spot in (low, high))
+                for name in times_s[low].keys() & times_s[high].keys() - {NATIVE}
+            }
+            nearest = min(slowest, key=lambda name: (slowest[name], name), default=NATIVE)
+            if nearest == NATIVE or slowest[nearest] >= slack:
+                continue
+            sizes = borders_of(collective, {low.size_bytes: nearest, high.size_bytes: NATIVE})
+            between = [Spot(collective, low.shape, (size,)) for size, _ in sizes]
+            for spot in (low, *between, high):
+                found[spot] = list(dict.fromkeys((*found.get(spot, ()), nearest)))
+    return dict(found)
+
+
+def _stand_ins(equals: Sequence[frozenset[str] | None]) -> list[tuple[str | None, str | None]]:
+    """What stands for the library's own choice from each size to the one before, and to the next, of what may
+    at either: what does so at both. None where there is none, and where something else is told (None).
+    """
+    # Of each two sizes: empty where nothing may at both, and None where there is nothing to stand for.
+    between: list[str | None] = [
+        None if low is None or high is None else min(low & high, default="") for low, high in pairwise(equals)
+    ]
+    found: list[tuple[str | None, str | None]] = []
+    for equal, before, after in zip(equals, [None, *between], [*between, None], strict=True):
+        sides = [side for side in (before, after) if side is not None]
+        if not sides and equal:
+            sides = [min(equal)]
+        found.append((sides[0] or None, sides[-1] or None) if sides else (None, None))
+    return found
+
+
+def _halves(
+    rule: Rule, size_bytes: int, stand_ins: tuple[str | None, str | None]
+) -> list[tuple[int, int, str | None]]:
+    """The first and the last size of a rule, with what stands for the library's own choice: up to the size
+    that was measured, and beyond it.
+    """
+    below, beyond = stand_ins
+    if below == beyond or rule.max_bytes == size_bytes:
+        return [(rule.min_bytes, rule.max_bytes, below)]
+    if rule.min_bytes == size_bytes:
+        return [(size_bytes, rule.max_bytes, beyond)]
+    return [(rule.min_bytes, size_bytes, below), (size_bytes + 1, rule.max_bytes, beyond)]
 
 
 def _may_be_proven(spot: Spot, names: Sequence[str], times: ToldTimes) -> bool:

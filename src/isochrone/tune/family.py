@@ -11,6 +11,10 @@ from itertools import zip_longest
 from isochrone.files import Place
 from isochrone.tune.effort import Effort, part_of
 
+SETUP = 15
+"""What the first call of a kind on a new communicator takes, in small allreduces of all ranks: libraries make
+communicators of the nodes' leaders and of each node's ranks then. With Open MPI 5 between sites it takes 9 to
+14 of them, after 3 for the communicator itself."""
 LEAST_FAMILY = 4
 """Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
 fewer ranks on each."""
@@ -74,7 +78,11 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
 
 
 def family_in_time(
-    native_s: Mapping[tuple[str, int], float], effort: Effort, budget_s: float | None, recipes: int
+    native_s: Mapping[tuple[str, int], float],
+    effort: Effort,
+    budget_s: float | None,
+    recipes: int,
+    agreement_s: float,
 ) -> tuple[dict[str, set[int]], int]:
     """At which sizes in bytes communicators of other shapes are tuned, and how many of them: `LEAST_FAMILY`
     at least, at as many sizes as there is time for, or none. Large messages go first: what is not tuned is
@@ -85,6 +93,7 @@ def family_in_time(
         effort: how much is measured.
         budget_s: of the whole tuning; None: whatever it takes.
         recipes: that are raced at each size, the library's own too.
+        agreement_s: what a small allreduce of all ranks takes.
     """
     kept = dict.fromkeys(native_s, 0.0)
     room = effort.family
@@ -92,10 +101,14 @@ def family_in_time(
         calls = recipes * (len(effort.looks) + sum(effort.looks))
         calls += 2 * 2 * effort.launches * (1 + effort.least_verify)
         time_s = (part_of(budget_s, "family") or 0) + (part_of(budget_s, "verify") or 0) / 2
+        # Each look at a race, and each launch, makes them anew.
+        setup_s = (len(effort.looks) + effort.launches) * SETUP * agreement_s
         kept = {}
-        for key, once_s in sorted(native_s.items(), key=lambda item: item[1]):
-            if sum(kept.values()) + calls * once_s <= time_s / LEAST_FAMILY:
-                kept[key] = calls * once_s
+        for (name, size), once_s in sorted(native_s.items(), key=lambda item: item[1]):
+            is_new = all(name != other for other, _ in kept)
+            own_s = calls * once_s + (setup_s if is_new else 0.0)
+            if sum(kept.values()) + own_s <= time_s / LEAST_FAMILY:
+                kept[name, size] = own_s
         room = min(room, int(time_s / sum(kept.values()))) if kept else 0
     sizes: dict[str, set[int]] = {}
     for name, size in kept:

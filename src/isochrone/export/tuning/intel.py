@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt
 
-from isochrone.export.tuning.material import Exported, Material, bounds, described
+from isochrone.export.tuning.material import Exported, Material, counted, described
 from isochrone.files.library import DEFAULT, LibraryRule, LibraryTuning
 
 _MOST_BYTES = (1 << 31) - 1
@@ -29,18 +29,8 @@ def says(_collective: str, name: str) -> bool:
 
 
 def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
-    """The rules of a collective that no variable can have: where there are some it has none.
-
-    Between two sizes the library's own choice may change. What stands for it there was not measured, and is
-    taken to be as fast only where it was at both.
-    """
-    rules = _by_size(tuning, collective)
-    found = [rule for rule in rules if not _number(rule).isdecimal()]
-    return found + [
-        high
-        for low, high in pairwise(rules)
-        if low.algorithm == high.algorithm == DEFAULT and _number(low) != _number(high)
-    ]
+    """The rules of a collective that no variable can have: where there are some it has none."""
+    return [rule for rule in _by_size(tuning, collective) if not _number(rule).isdecimal()]
 
 
 def write_variables(material: Material) -> Exported:
@@ -53,12 +43,13 @@ def write_variables(material: Material) -> Exported:
         unequal = without_equal(tuning, name)
         if unequal:
             left_out += [
-                f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing, or "
-                f"something else than beside it, was as fast at {len(set(unequal))} of them"
+                f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing that "
+                f"was as fast is known for {len(unequal)} of them"
                 for rule in tuning.told(name)
             ]
             continue
-        settings[f"I_MPI_ADJUST_{name.upper()}"] = ";".join(_parts(rules, tuning.ranks))
+        numbers = [(rule.min_bytes, rule.max_bytes, _number(rule)) for rule in rules]
+        settings |= variable(name, numbers, tuning.ranks)
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     return Exported(f"# Made by Isochrone for {tuning.ranks} ranks.\n{text}", settings, left_out)
 
@@ -68,20 +59,25 @@ def _by_size(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
     return sorted(rules, key=lambda rule: rule.min_bytes)
 
 
-def _parts(rules: Sequence[LibraryRule], ranks: int) -> list[str]:
-    """Ranges for all sizes: what lies between two rules goes half and half, as factors are halved."""
-    sizes = [bounds(rule, ranks, totals=rule.collective in _OF_ALL_RANKS) for rule in rules]
+def variable(collective: str, numbers: Sequence[tuple[int, int, str]], ranks: int) -> dict[str, str]:
+    """The variable that has algorithms of a collective: for each the first and last size in bytes, in
+    ascending order, and its number. All sizes are named: what lies between two goes half and half, as factors
+    are halved.
+    """
+    totals = collective in _OF_ALL_RANKS
+    sizes = [counted(collective, first, last, ranks, totals) for first, last, _ in numbers]
     ends = [max(last, min(isqrt(last * first), first - 1)) for (_, last), (first, _) in pairwise(sizes)]
     parts: list[tuple[int, int, str]] = []
-    for low, high, rule in zip([-1, *ends], [*ends, _MOST_BYTES], rules, strict=True):
+    for low, high, (_, _, number) in zip([-1, *ends], [*ends, _MOST_BYTES], numbers, strict=True):
         first, last = low + 1, min(high, _MOST_BYTES)
         if first > _MOST_BYTES:
             break
-        if parts and parts[-1][2] == _number(rule):
+        if parts and parts[-1][2] == number:
             first = parts.pop()[0]
-        parts.append((first, last, _number(rule)))
+        parts.append((first, last, number))
     parts[-1] = (parts[-1][0], _MOST_BYTES, parts[-1][2])
-    return [f"{number}:{first}-{last}" for first, last, number in parts]
+    ranges = ";".join(f"{number}:{first}-{last}" for first, last, number in parts)
+    return {f"I_MPI_ADJUST_{collective.upper()}": ranges}
 
 
 def _number(rule: LibraryRule) -> str:

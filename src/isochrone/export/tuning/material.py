@@ -152,17 +152,22 @@ def read_material(
 
 
 def bounds(rule: LibraryRule, ranks: int, totals: bool) -> tuple[int, int]:
-    """The first and last size in bytes that a rule is for, as a library counts it.
+    """The first and last size in bytes that a rule is for, as a library counts it (see `counted`)."""
+    return counted(rule.collective, rule.min_bytes, rule.max_bytes, ranks, totals)
+
+
+def counted(name: str, min_bytes: int, max_bytes: int, ranks: int, totals: bool) -> tuple[int, int]:
+    """The first and last of some sizes in bytes of a collective, as a library counts them.
 
     Args:
         totals: it counts the blocks of all ranks where Isochrone counts one.
     """
-    if not collective(rule.collective)["has_data"]:
+    if not collective(name)["has_data"]:
         return 0, 0
-    if totals and has_blocks(rule.collective):
+    if totals and has_blocks(name):
         # Up to the next whole block.
-        return rule.min_bytes * ranks, rule.max_bytes * ranks + ranks - 1
-    return rule.min_bytes, rule.max_bytes
+        return min_bytes * ranks, max_bytes * ranks + ranks - 1
+    return min_bytes, max_bytes
 
 
 def described(rule: LibraryRule) -> str:
