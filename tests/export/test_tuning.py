@@ -145,11 +145,12 @@ def test_what_open_mpi_is_told_is_right_for_operations_that_do_not_commute(given
 
 
 @pytest.mark.parametrize(
-    ("second", "is_told"), [("default=3", True), ("default=4", True), ("default", False)]
+    ("second", "is_told"), [("default=3", True), ("default=4", False), ("default", False)]
 )
 def test_intel_mpi_is_told_what_stands_for_its_own_choice_at_all_sizes_or_nothing(
     tmp_path: Path, second: str, is_told: bool
 ) -> None:
+    """Between two that were measured its own choice may change."""
     rules = [("bcast", 1, 99, "default=3"), ("bcast", 100, 999, second), ("bcast", 1000, 9999, "7")]
     write_survey_of(tmp_path, rules, RANKS, "Intel(R) MPI Library 2021.18")
     one = exported(tmp_path, "intel-variables")

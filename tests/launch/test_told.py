@@ -104,6 +104,22 @@ def test_words_of_the_program_are_no_settings(given: Real, tmp_path: Path) -> No
     assert VARIABLE[kind(given)] in found["variables"]
 
 
+def test_what_the_user_sets_in_his_home_is_his_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
+    write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    file = tmp_path / ".openmpi" / "mca-params.conf"
+    file.parent.mkdir()
+    file.write_text("# coll_tuned_use_dynamic_rules = 1\nbtl = tcp,self\ncolleague = 1\n")
+    assert told(tmp_path, library).variables
+    file.write_text("# mine\n  coll_tuned_bcast_algorithm = 3\n")
+    refusal = told(tmp_path, library).refusal
+    assert refusal is not None
+    assert f"{file}:2: collectives are set already" in refusal
+
+
 @pytest.mark.parametrize("option", ["--export=ALL,{}=0", "--export ALL,{}=0"])
 def test_what_srun_is_to_export_is_the_users_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str

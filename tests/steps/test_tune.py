@@ -260,6 +260,25 @@ def test_a_gain_between_two_rules_taken_back_holds_as_far_as_it_is_proven(
     assert {case.size_bytes for case in bench.cases} == set(sizes)
 
 
+def test_what_a_launch_leaves_alone_gets_borders_in_those_that_follow(
+    topology_file: Path,
+) -> None:
+    sizes = (4096, 65536, 1048576)
+    target = MadeUpTarget(
+        read_topology(topology_file),
+        by_model(topology_file, 1.5),
+        exact=False,
+        simulated=False,
+        plan_over_native={sizes[0]: 1.5, sizes[2]: 1.5},
+    )
+    _tune(topology_file, target, sizes)
+    verified = [{size for size, _, recipes in asked if "plan" in recipes} for asked in target.asked]
+    first, *others = [sizes_of_launch for sizes_of_launch in verified if sizes_of_launch]
+    assert first == set(sizes)
+    # Each of them in three launches too, of which one is more than there were.
+    assert others == [{16384, 65536, 262144}] * 2 + [{16384, 262144}]
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first(
     topology_file: Path, exact: bool

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from libraries import FROM_PYPI, LAUNCHERS, missing, wrapper_of
+from msgspec import structs
 from planned import EVIDENCE, LINKS
 
 from isochrone.export.tuning import Exported, find_form, read_material
@@ -64,9 +65,11 @@ def write_survey_of(
     topology = topology_of(hosts or ["h0"] * ranks)
     write_topology(folder / "topology.json", topology)
     found = []
-    for name, low, high, algorithm in rules:
+    for at, (name, low, high, algorithm) in enumerate(rules):
         own, _, equal = algorithm.partition("=")
-        found.append(LibraryRule(name, low, high, own, LibraryEvidence.of(EVIDENCE), equal or None))
+        # No two sizes that were measured have the same times.
+        evidence = LibraryEvidence.of(structs.replace(EVIDENCE, repetitions=EVIDENCE.repetitions + at))
+        found.append(LibraryRule(name, low, high, own, evidence, equal or None))
     text, abi = (library, "libmpi.so.40") if isinstance(library, str) else (version_of(library), library.abi)
     tuning = LibraryTuning(
         topology=TopologyFileReference(topology.fingerprint, "topology.json"),

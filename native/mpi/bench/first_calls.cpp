@@ -18,13 +18,14 @@ constexpr double none = std::numeric_limits<double>::lowest();
 }  // namespace
 
 FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& candidates,
-                       const Memory* memory, unsigned check) {
+                       const Memory* memory, unsigned check, bool own_is_known) {
     const std::size_t count = candidates.size();
-    // The library's own comes first: it shows what is right, and over slow links each call takes long.
+    // The call that shows what is right comes first. Over slow links each call takes long.
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), 0);
-    const auto own = std::stable_partition(
-        order.begin(), order.end(), [&](std::size_t i) { return candidates[i].is_one_call_of_library(); });
+    const auto own = std::stable_partition(order.begin(), order.end(), [&](std::size_t i) {
+        return own_is_known && candidates[i].is_one_call_of_library();
+    });
     // Whether each is wrong, when its last rank came back, and minus when its first one began.
     std::vector<double> found(3 * count, none);
     const std::span<double> ended = std::span(found).subspan(count, count);

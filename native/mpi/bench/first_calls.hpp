@@ -17,10 +17,11 @@ struct FirstCalls {
 };
 
 /// Collective over all ranks of the timer, of which those without memory (nullptr) take no part. Runs each
-/// candidate once on the same memory, of one call; the library's own shows what is right. `check` tells this
-/// check from others, alike on all ranks.
+/// candidate once on the same memory, of one call. Where it is known what one of the library's own takes
+/// (`own_is_known`), the call that shows what is right is the only one of it, and sets things up. `check`
+/// tells this check from others, alike on all ranks.
 [[nodiscard]] FirstCalls first_calls(const AlignedTimer& timer, const std::vector<Candidate>& candidates,
-                                     const Memory* memory, unsigned check);
+                                     const Memory* memory, unsigned check, bool own_is_known);
 
 /// Collective like it. Gives a candidate of a pattern so many rounds that what clocks differ by is little of
 /// a call; over slow links one is enough. Returns what a call takes then, in seconds, more or less.

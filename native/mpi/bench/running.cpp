@@ -89,15 +89,16 @@ std::int64_t open(Running& running, const Work& work, Memories& memories, const 
     Memory memory;
     if (takes_part) memory = memories.next(running.candidates.front().operands());
     const Memory* const own = takes_part ? &memory : nullptr;
-    auto first = first_calls(timer, running.candidates, own, check);
+    const bool own_is_known = one.expected_s.contains(std::string(core::compose::native_name));
+    auto first = first_calls(timer, running.candidates, own, check, own_is_known);
     refuse_wrong_bytes(one, first.wrong);
     auto calls = static_cast<std::int64_t>(running.candidates.size());
     running.expected_s = std::move(first.taken_s);
-    drop_what_is_slow(running, work);
     for (std::size_t i = 0; i < running.candidates.size(); ++i) {
         const auto known = one.expected_s.find(running.candidates[i].name());
         if (known != one.expected_s.end()) running.expected_s[i] = known->second;
     }
+    drop_what_is_slow(running, work);
     if (one.pattern != nullptr) {
         running.expected_s.front() = choose_rounds(timer, running.candidates.front(), own);
         ++calls;

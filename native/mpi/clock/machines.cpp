@@ -2,7 +2,6 @@
 #include "clock/machines.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,21 +25,32 @@ Machines::Machines(MPI_Comm comm) : first_(static_cast<std::size_t>(comm::size_o
 
 namespace {
 
-using Mask = std::array<std::uint64_t, comm::max_cpus / 64>;
+using Mask = std::vector<std::uint64_t>;
 
-/// What a rank knows of the machine that it is on.
-struct Known {
-    std::uint64_t boot = 0;  ///< a digest of its id; 0: not known
-    Mask cpus{};             ///< where this rank may run
-};
+/// Where this rank may run; no longer than it has to be.
+Mask mask_here() {
+    Mask mask;
+    for (const int cpu : comm::allowed_cpus()) {
+        const auto word = static_cast<std::size_t>(cpu) / 64;
+        if (word >= mask.size()) mask.resize(word + 1);
+        mask[word] |= std::uint64_t{1} << (cpu % 64);
+    }
+    return mask;
+}
 
-Known known_here() {
-    Known known;
+/// A digest of the boot's id; 0: it is not known.
+std::uint64_t boot_here() {
     const std::string boot = comm::boot_id();
-    if (!boot.empty()) known.boot = std::max<std::uint64_t>(std::hash<std::string>{}(boot), 1);
-    for (const int cpu : comm::allowed_cpus())
-        known.cpus[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
-    return known;
+    return boot.empty() ? 0 : std::max<std::uint64_t>(std::hash<std::string>{}(boot), 1);
+}
+
+/// As many words of all ranks, in their order.
+Mask gathered(MPI_Comm comm, const Mask& mine) {
+    Mask all(mine.size() * static_cast<std::size_t>(comm::size_of(comm)));
+    const int words = static_cast<int>(mine.size());
+    comm::check(MPI_Allgather(mine.data(), words, MPI_UINT64_T, all.data(), words, MPI_UINT64_T, comm),
+                "MPI_Allgather");
+    return all;
 }
 
 /// Of each rank, the least rank that has memory in common with it. Collective.
@@ -56,30 +66,36 @@ std::vector<int> first_in_memory(MPI_Comm comm) {
     return first;
 }
 
-std::vector<int> first_of(MPI_Comm comm, const std::vector<Known>& ranks) {
-    if (std::any_of(ranks.begin(), ranks.end(), [](const Known& known) { return known.boot == 0; }))
-        return first_in_memory(comm);
+std::vector<int> first_of(MPI_Comm comm, const std::vector<std::uint64_t>& boots) {
+    if (std::find(boots.begin(), boots.end(), 0) != boots.end()) return first_in_memory(comm);
     std::map<std::uint64_t, int> first_of_boot;
     std::vector<int> first;
-    for (const Known& known : ranks)
-        first.push_back(first_of_boot.try_emplace(known.boot, static_cast<int>(first.size())).first->second);
+    for (const std::uint64_t boot : boots)
+        first.push_back(first_of_boot.try_emplace(boot, static_cast<int>(first.size())).first->second);
     return first;
 }
 
 }  // namespace
 
 Machines::Machines(MPI_Comm comm) {
-    const Known mine = known_here();
-    std::vector<Known> ranks(static_cast<std::size_t>(comm::size_of(comm)));
-    comm::check(MPI_Allgather(&mine, sizeof(Known), MPI_BYTE, ranks.data(), sizeof(Known), MPI_BYTE, comm),
-                "MPI_Allgather");
-    first_ = first_of(comm, ranks);
+    Mask mine = mask_here();
+    const Mask known = gathered(comm, {boot_here(), mine.size()});
+    std::vector<std::uint64_t> boots;
+    std::size_t words = 0;
+    for (std::size_t rank = 0; 2 * rank < known.size(); ++rank) {
+        boots.push_back(known[2 * rank]);
+        words = std::max(words, static_cast<std::size_t>(known[2 * rank + 1]));
+    }
+    mine.resize(words);
+    const Mask masks = gathered(comm, mine);
+    first_ = first_of(comm, boots);
     std::map<int, int> count;
     std::map<int, Mask> cpus;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (std::size_t rank = 0; rank < first_.size(); ++rank) {
         ++count[first_[rank]];
         Mask& mask = cpus[first_[rank]];
-        for (std::size_t word = 0; word < mask.size(); ++word) mask[word] |= ranks[rank].cpus[word];
+        mask.resize(words);
+        for (std::size_t word = 0; word < words; ++word) mask[word] |= masks[rank * words + word];
     }
     const int here = first_[static_cast<std::size_t>(comm::rank_in(comm))];
     for (const auto& [machine, on_it] : count) {

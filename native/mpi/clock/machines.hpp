@@ -15,7 +15,7 @@ namespace isochrone::mpi::clock {
 /// namespaces are: they were started since the same boot.
 class Machines {
   public:
-    /// Collective over `comm`: one allgather, as over slow links each collective takes as long as a
+    /// Collective over `comm`: two small allgathers, as over slow links each collective takes as long as a
     /// measurement. Where the system does not tell its boot, ranks that have memory in common are on one
     /// machine. Under SimGrid each rank has one.
     explicit Machines(MPI_Comm comm);

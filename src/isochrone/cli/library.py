@@ -45,6 +45,7 @@ def tune(
     goes on with a tuning that was interrupted.
     """
     from isochrone.files import is_to_be_compared, read_plan
+    from isochrone.files.library import DEFAULT
     from isochrone.steps.bench import SIZES_BYTES
     from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, PLAN, TOPOLOGY, in_folder
     from isochrone.steps.library import tune_library
@@ -67,7 +68,8 @@ def tune(
             f"{rule.collective}  {rule.min_bytes}-{rule.max_bytes} B  {rule.algorithm}  "
             f"{rule.evidence.speedup:.2f}x (95 % interval {low:.2f} to {high:.2f})"
         )
-    rest = len(tuning.rules) - len(tuning.told())
+    # Two rules may be of one size: for what is smaller, and what is larger.
+    rest = len({(rule.collective, rule.evidence) for rule in tuning.rules if rule.algorithm == DEFAULT})
     if rest:
         typer.echo(f"At {number_of(rest, 'measured size')} nothing was proven faster than its own choice.")
     if (plan := path.with_name(PLAN)).exists() and is_to_be_compared(read_plan(plan), tuning):

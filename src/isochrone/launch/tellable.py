@@ -18,7 +18,7 @@ HAN, TUNED = "han", "tuned"
 """Open MPI's components for collectives of several nodes, and of any."""
 
 # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": how many algorithms there are, by number. 0 is
-# the "basic logic of the collective algorithm selection", which is not what the library does untold.
+# no algorithm, but a choice by size that is not the one of a library that is told nothing.
 _INTEL = {
     "bcast": 11,
     "reduce": 11,
@@ -78,7 +78,7 @@ def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
             others = [Way(HAN, {"OMPI_MCA_coll_han_priority": "100"})]
     elif library is not None and library.vendor == "Intel MPI":
         name = f"I_MPI_ADJUST_{collective.upper()}"
-        others = [Way(str(k), {name: str(k)}) for k in range(_INTEL.get(collective, -1) + 1)]
+        others = [Way(str(k), {name: str(k)}) for k in range(1, _INTEL.get(collective, 0) + 1)]
     return [Way(DEFAULT), *others]
 
 

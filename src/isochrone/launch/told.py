@@ -31,6 +31,8 @@ _TELLING = {
 }
 """Variables that tell a library what to use; of Open MPI's see `_given`."""
 _OPEN_MPI = ("OMPI_MCA_coll_tuned_", "OMPI_MCA_coll_han_")
+_MOST_PARAMETERS = 1 << 20
+"""Characters of a user's file of parameters that are looked at."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,27 @@ def check_untold(target: Target) -> None:
 
 
 def _given(environment: Iterable[str], line: Sequence[str]) -> list[str]:
-    """What the user has set of Open MPI's collectives, whose variables belong together."""
+    """Where the user has set something of Open MPI's collectives, whose variables belong together: in the
+    environment, on the launch line, or in the file of parameters that Open MPI reads in each user's home.
+    """
     names = [word.partition("=")[0] for word in line]
-    of_line = [name for name in names if name == "coll" or name.startswith(("coll_tuned_", "coll_han_"))]
-    of_both = [*environment, *names]
-    return [name for name in of_both if name == "OMPI_MCA_coll" or name.startswith(_OPEN_MPI)] + of_line
+    found = [name for name in (*environment, *names) if name == "OMPI_MCA_coll" or name.startswith(_OPEN_MPI)]
+    return found + [name for name in names if _is_parameter(name)] + _given_in_file()
+
+
+def _given_in_file() -> list[str]:
+    try:
+        file = Path("~/.openmpi/mca-params.conf").expanduser()
+        if not file.is_file():
+            return []
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            lines = opened.read(_MOST_PARAMETERS).splitlines()
+    # Without a home there is no file in it.
+    except (OSError, RuntimeError):
+        return []
+    set_there = [line.partition("=")[0].strip() for line in lines]
+    return [f"{file}:{number}" for number, name in enumerate(set_there, 1) if _is_parameter(name)]
+
+
+def _is_parameter(name: str) -> bool:
+    return name == "coll" or name.startswith(("coll_tuned_", "coll_han_"))

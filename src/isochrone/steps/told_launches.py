@@ -44,12 +44,21 @@ class _Launch:
     names: Names
     cases: Sequence[Case]
 
-    def of_each(self) -> list[_Launch]:
-        """A launch of its own for each collective."""
-        return [
-            _Launch({name: of_one}, [case for case in self.cases if case.collective == name])
-            for name, of_one in self.names.items()
-        ]
+    def parted(self) -> list[_Launch]:
+        """Launches of less: one for each collective, or of one collective for each thing that it is started
+        for.
+        """
+        if len(self.names) > 1:
+            return [
+                _Launch({name: at}, [case for case in self.cases if case.collective == name])
+                for name, at in self.names.items()
+            ]
+        ((name, at),) = self.names.items()
+        found = []
+        for own in dict.fromkeys(at.values()):
+            of_own = {size: each for size, each in at.items() if each == own}
+            found.append(_Launch({name: of_own}, [case for case in self.cases if case.size_bytes in of_own]))
+        return found
 
 
 class ToldLaunches:
@@ -98,17 +107,15 @@ class ToldLaunches:
             repetitions = 1
         found: dict[BenchKey, FloatArray] = {}
         planned = self._launches(wanted)
-        if limits.budget_s is not None:
-            limits = replace(limits, budget_s=limits.budget_s / len(planned))
-        for number, started in enumerate(planned):
-            found |= self._launched(started, repetitions, limits, launch, 1 / (len(planned) - number))
+        for number, (started, own) in enumerate(zip(planned, _divided(limits, planned), strict=True)):
+            found |= self._launched(started, repetitions, own, launch, 1 / (len(planned) - number))
         return found
 
     def _launched(
         self, started: _Launch, repetitions: int, limits: Limits, launch: int, share: float
     ) -> ToldTimes:
-        """Times of one launch; where the library comes to grief over what it is told, those of a launch for
-        each collective.
+        """Times of one launch; where the library comes to grief over what it is told, those of launches in
+        which it is told less.
         """
         variables = self._variables(started.names)
         rounds = Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
@@ -119,11 +126,11 @@ class ToldLaunches:
         except IsochroneError as error:
             if not variables:
                 raise
-            of_each = started.of_each()
-            if len(of_each) > 1:
+            parts = started.parted()
+            if len(parts) > 1:
                 found: dict[BenchKey, FloatArray] = {}
-                for one in of_each:
-                    found |= self._launched(one, repetitions, limits, launch, 0.0)
+                for one, own in zip(parts, _divided(limits, parts), strict=True):
+                    found |= self._launched(one, repetitions, own, launch, 0.0)
                 return found
             _log.info("%s is left out: %s", " ".join(map("=".join, variables.items())), error)
             return {}
@@ -188,6 +195,14 @@ class ToldLaunches:
         }
         expected_s = {recipe: time_at(known_s[recipe], case.size_bytes) for recipe in recipes}
         return work_on(case, recipes, expected_s)
+
+
+def _divided(limits: Limits, launches: Sequence[_Launch]) -> list[Limits]:
+    """The limits of each launch: the budget is divided by what each is to time."""
+    if limits.budget_s is None:
+        return [limits] * len(launches)
+    recipes = [sum(len(case.recipes) for case in launch.cases) for launch in launches]
+    return [replace(limits, budget_s=limits.budget_s * own / sum(recipes)) for own in recipes]
 
 
 def _ran(recipe: str, size_bytes: int, at: Mapping[int, str]) -> str:

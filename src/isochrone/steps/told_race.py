@@ -110,7 +110,9 @@ class ToldRace:
             ordered = sorted(of_one, key=lambda decision: decision.size_bytes)
             rules = rules_for("", ordered, name)
             own = [
-                equals.get((name, decision.size_bytes), frozenset()) if rule.recipe == NATIVE else None
+                equals.get((name, decision.size_bytes), frozenset())
+                if rule.recipe == NATIVE and self._needs_all_sizes
+                else None
                 for decision, rule in zip(ordered, rules, strict=True)
             ]
             for decision, rule, both in zip(ordered, rules, _stand_ins(own), strict=True):
@@ -282,11 +284,10 @@ def _halves(
     that was measured, and beyond it.
     """
     below, beyond = stand_ins
-    if below == beyond or rule.max_bytes == size_bytes:
+    if below == beyond or rule.min_bytes == rule.max_bytes:
         return [(rule.min_bytes, rule.max_bytes, below)]
-    if rule.min_bytes == size_bytes:
-        return [(size_bytes, rule.max_bytes, beyond)]
-    return [(rule.min_bytes, size_bytes, below), (size_bytes + 1, rule.max_bytes, beyond)]
+    last = min(size_bytes, rule.max_bytes - 1)
+    return [(rule.min_bytes, last, below), (last + 1, rule.max_bytes, beyond)]
 
 
 def _may_be_proven(spot: Spot, names: Sequence[str], times: ToldTimes) -> bool:

@@ -9,6 +9,7 @@ not proven there is taken back.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 
@@ -17,12 +18,12 @@ from msgspec import structs
 from isochrone.files import (
     Bench,
     BenchCase,
+    Case,
     Evidence,
     LibraryReference,
     Plan,
     PlannedTopology,
     in_turn,
-    merged,
     provenance,
 )
 from isochrone.launch.target import Target
@@ -96,16 +97,8 @@ class Verification:
         """The plan with the rules that are proven, and the benchmark that it was verified by: in several
         launches, and also from roots that nothing was chosen on.
         """
-        drafted = dict(drafted)
-        launches = self._verifying(drafted)
+        drafted, launches = self._measured(drafted)
         proven = self._proven(drafted, launches)
-        beside = self._beside_lone(drafted, proven)
-        if beside:
-            # What was taken back beside them was no border when borders were chosen.
-            more = self._verifying(beside, "tuning: verifying borders")
-            launches = [merged(pair) for pair in zip(launches, more, strict=False)] + launches[len(more) :]
-            drafted |= beside
-            proven = self._proven(drafted, launches)
         self._say_what_is_taken_back(drafted, proven)
         bench = in_turn(launches)
         rules: dict[Spot, tuple[str, Evidence]] = {}
@@ -136,47 +129,67 @@ class Verification:
         }
         return plan, self._bench_of(plan, bench, ruled)
 
-    def _verifying(self, drafted: Mapping[Spot, str], title: str = "tuning: verifying") -> list[Bench]:
-        """Times of what is drafted, beside the library's own, in each launch. What was slower in one is not
-        proven by others, which time the library's own there alone, to be shown.
+    def _measured(self, drafted: Mapping[Spot, str]) -> tuple[dict[Spot, str], list[Bench]]:
+        """Times of what is drafted, beside the library's own, in several launches each. What was slower in
+        one is not proven by others, which time the library's own there alone, to be shown. What that leaves
+        alone gets borders, which were none when borders were chosen: they are in the launches that follow, as
+        to start one takes long. The draft with them, and the launches.
         """
-        draft = self._plan({spot: (recipe, NOTHING) for spot, recipe in drafted.items()})
         told = self._told(drafted)
         count = self._racing.effort.launches
         limits = Limits(part_of(self._racing.budget_s, "verify", count), self._racing.effort.least_verify)
-        launches: list[Bench] = []
+        whole = dict(drafted)
         still = dict(drafted)
-        for launch in range(count):
-            wanted = {spot: recipe for spot, recipe in still.items() if recipe != NATIVE or not spot.members}
-            cases = [
-                work_on(
-                    case,
-                    (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
-                    expected_s,
-                )
-                for spot, recipe in wanted.items()
-                for expected_s in [self._expected_s(spot, recipe)]
-                for case in spot.verified
-            ]
-            if launch > 0 and not cases:
-                break
+        timed: Counter[Spot] = Counter()
+        launches: list[Bench] = []
+        while True:
+            launch = len(launches)
+            left = {spot: recipe for spot, recipe in still.items() if timed[spot] < count}
+            wanted = {
+                spot: recipe
+                for spot, recipe in left.items()
+                if recipe != NATIVE or (spot in drafted and not spot.members)
+            }
+            if launch > 0 and not any(recipe != NATIVE or launch < count for recipe in wanted.values()):
+                beside = self._beside_lone(drafted, self._proven(whole, launches) & drafted.keys(), whole)
+                if not beside:
+                    return whole, launches
+                whole |= beside
+                still |= beside
+                continue
             launches.append(
                 self._racing.rounds.measure(
-                    title,
-                    cases,
+                    "tuning: verifying" if launch < count else "tuning: verifying borders",
+                    self._cases(wanted, told),
                     self._racing.effort.verify,
                     self._seed + 100 + launch,
-                    1 / (count - launch),
-                    draft,
+                    1 / max(1, count - launch),
+                    self._plan({spot: (recipe, NOTHING) for spot, recipe in whole.items()}),
                     limits,
                     launch,
                 )
             )
+            timed.update(wanted.keys())
             still = {
                 spot: recipe if never_slower(_verified_cases(spot, launches)) else NATIVE
                 for spot, recipe in still.items()
             }
-        return launches
+            good = {spot for spot in drafted if still[spot] != NATIVE}
+            beside = self._beside_lone(drafted, good, whole)
+            whole |= beside
+            still |= beside
+
+    def _cases(self, wanted: Mapping[Spot, str], told: Mapping[Spot, Sequence[str]]) -> list[Case]:
+        return [
+            work_on(
+                case,
+                (NATIVE, *((PLAN_RECIPE,) if recipe != NATIVE else ()), *told.get(spot, ())),
+                expected_s,
+            )
+            for spot, recipe in wanted.items()
+            for expected_s in [self._expected_s(spot, recipe)]
+            for case in spot.verified
+        ]
 
     def _expected_s(self, spot: Spot, recipe: str) -> dict[str, float | None]:
         """Of the library's own, and of the plan where that is its recipe."""
@@ -189,22 +202,26 @@ class Verification:
         }
         return confirmed(found, self._target.exact)
 
-    def _beside_lone(self, drafted: Mapping[Spot, str], proven: Set[Spot]) -> dict[Spot, str]:
-        """Sizes between a recipe that was proven at one size alone and what was taken back beside it, and the
-        recipe: a rule needs a second size, and there none was measured.
+    def _beside_lone(
+        self, drafted: Mapping[Spot, str], good: Set[Spot], known: Mapping[Spot, str]
+    ) -> dict[Spot, str]:
+        """Sizes between a recipe that is good at one size of the draft alone and what was taken back beside
+        it, and the recipe: a rule needs a second size, and there none was measured. Without those that are
+        known.
         """
         rows: dict[tuple[Row, str], list[Spot]] = {}
         for spot in drafted:
             rows.setdefault((spot.row, spot.members), []).append(spot)
-        return {
+        found = {
             replace(spots[0], measured_bytes=(size,)): recipe
             for ((name, _), _), spots in rows.items()
             for size, recipe in borders_of(
                 name,
-                {spot.size_bytes: drafted[spot] if spot in proven else NATIVE for spot in spots},
+                {spot.size_bytes: drafted[spot] if spot in good else NATIVE for spot in spots},
                 lone=True,
             )
         }
+        return {spot: recipe for spot, recipe in found.items() if spot not in known}
 
     def _told(self, drafted: Mapping[Spot, str]) -> dict[Spot, tuple[str, ...]]:
         """What the library can be told to use, where that was asked for."""

@@ -16,6 +16,7 @@ from math import isqrt
 
 from isochrone.export.tuning.material import Exported, Material, counted, described
 from isochrone.files.library import DEFAULT, LibraryRule, LibraryTuning
+from isochrone.units import number_of
 
 _MOST_BYTES = (1 << 31) - 1
 # Of these the reference's table of message sizes has the blocks of all ranks ("total_recv_count"), of others
@@ -29,8 +30,21 @@ def says(_collective: str, name: str) -> bool:
 
 
 def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
-    """The rules of a collective that no variable can have: where there are some it has none."""
-    return [rule for rule in _by_size(tuning, collective) if not _number(rule).isdecimal()]
+    """The rules of a collective that no variable can have: where there are some it has none.
+
+    Between two sizes the library's own choice may change. What stands for it there was not measured, and is
+    taken to be as fast only where it was at both. So it may be another one only at a size that was measured,
+    whose evidence both rules have.
+    """
+    rules = _by_size(tuning, collective)
+    found = [rule for rule in rules if not _number(rule).isdecimal()]
+    return found + [
+        high
+        for low, high in pairwise(rules)
+        if low.algorithm == high.algorithm == DEFAULT
+        and _number(low) != _number(high)
+        and low.evidence != high.evidence
+    ]
 
 
 def write_variables(material: Material) -> Exported:
@@ -44,7 +58,7 @@ def write_variables(material: Material) -> Exported:
         if unequal:
             left_out += [
                 f"{described(rule)}: Intel MPI cannot be left to itself at the other sizes, and nothing that "
-                f"was as fast is known for {len(unequal)} of them"
+                f"is as fast is known for {number_of(len(set(unequal)), 'range')} of them"
                 for rule in tuning.told(name)
             ]
             continue
