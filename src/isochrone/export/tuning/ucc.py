@@ -2,8 +2,10 @@
 """UCC's scores: ``UCC_TL_UCP_TUNE=bcast:0-4096:host:[16-16]:@knomial:inf#...`` (UCC's FAQ, "What
 is TL scoring and how to select a certain TL?").
 
-UCC was not measured, but an MPI library. What is written are UCC's algorithms of the same kind. Ranges of
-sizes end before their last number.
+UCC was not measured, but an MPI library. What is written are UCC's algorithms of the same kind. UCC follows
+nothing of a text in which it does not know one name, or where a collective has no names, as barriers have none.
+In older versions a range ends before its last number. In UCC 1.9 it ends so where the next range begins with
+that number, and else with it.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from isochrone.export.tuning.material import Exported, Material, bounds, described
-from isochrone.tune.collectives import collective
 
 # UCC's algorithm for the names that Open MPI and MPICH have for one of its kind; of Intel's numbers none.
 _KINDS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -31,7 +32,6 @@ _KINDS: Mapping[str, Mapping[str, Sequence[str]]] = {
         "knomial": ("recursive_doubling",),
     },
     "alltoall": {"pairwise": ("pairwise",), "bruck": ("modified_bruck", "bruck", "brucks")},
-    "barrier": {"knomial": ("recursive_doubling",)},
 }
 # UCC counts the blocks of all ranks of these.
 _TOTALS = frozenset({"allgather", "alltoall"})
@@ -46,11 +46,12 @@ def write_scores(material: Material) -> Exported:
         kinds = _KINDS.get(rule.collective, {})
         name = next((ucc for ucc, names in kinds.items() if rule.algorithm in names), None)
         if name is None:
-            left_out.append(f"{described(rule)}: UCC has none of its kind")
+            left_out.append(f"{described(rule)}: UCC has no choice of its kind")
             continue
         low, high = bounds(rule, tuning.ranks, rule.collective in _TOTALS)
-        span = f"{low}-{high + 1}" if collective(rule.collective)["has_data"] else "0-inf"
-        tokens.append(f"{rule.collective}:{span}:host:[{tuning.ranks}-{tuning.ranks}]:@{name}:inf")
+        tokens.append(
+            f"{rule.collective}:{low}-{high + 1}:host:[{tuning.ranks}-{tuning.ranks}]:@{name}:inf"
+        )
     settings = {"UCC_TL_UCP_TUNE": "#".join(tokens)} if tokens else {}
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     head = f"# Made by Isochrone for {tuning.ranks} ranks, from times of {material.version[0]}.\n"
