@@ -21,17 +21,20 @@ static void call(const char *name, unsigned char *from, unsigned char *to, int b
     MPI_Reduce(from, to, bytes / 4, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   else if (strcmp(name, "allreduce") == 0)
     MPI_Allreduce(from, to, bytes / 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  else if (strcmp(name, "allgather") == 0)
+    MPI_Allgather(from, bytes, MPI_BYTE, to, bytes, MPI_BYTE, MPI_COMM_WORLD);
   else
     MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank;
+  int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int at = 1; at + 2 < argc; at += 3) {
     const int bytes = atoi(argv[at + 1]), calls = atoi(argv[at + 2]);
-    unsigned char *from = calloc(1, (size_t)bytes + 1), *to = calloc(1, (size_t)bytes + 1);
+    unsigned char *from = calloc(1, (size_t)bytes + 1), *to = calloc((size_t)ranks, (size_t)bytes + 1);
     double *took = malloc(sizeof(double) * (size_t)calls), *slowest = malloc(sizeof(double) * (size_t)calls);
     for (int i = 0; i < calls; i++) {
       const double start = start_together(rank, LEAD_S);
