@@ -168,7 +168,15 @@ def launched(
     ranks = NETWORK | dict(variables) | {"LD_PRELOAD": f"{folder}/libisochrone_idle.so"}
     line = [
         *(str(here / "inside"), "env", *(f"{name}={value}" for name, value in OPEN_MPI_AS_ROOT.items())),
-        *("mpirun", "--prtemca", "plm_ssh_agent", str(folder / "agent"), "--prtemca", "prte_if_include", CARD),
+        *(
+            "mpirun",
+            "--prtemca",
+            "plm_ssh_agent",
+            str(folder / "agent"),
+            "--prtemca",
+            "prte_if_include",
+            CARD,
+        ),
         *("--hostfile", str(folder / "hosts"), "--map-by", "seq", "--bind-to", "none"),
         *(word for name, value in ranks.items() for word in ("-x", f"{name}={value}")),
         *("./calls", *(str(word) for name, size in KINDS for word in (name, size, calls))),

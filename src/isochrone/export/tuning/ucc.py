@@ -49,9 +49,7 @@ def write_scores(material: Material) -> Exported:
             left_out.append(f"{described(rule)}: UCC has no choice of its kind")
             continue
         low, high = bounds(rule, tuning.ranks, rule.collective in _TOTALS)
-        tokens.append(
-            f"{rule.collective}:{low}-{high + 1}:host:[{tuning.ranks}-{tuning.ranks}]:@{name}:inf"
-        )
+        tokens.append(f"{rule.collective}:{low}-{high + 1}:host:[{tuning.ranks}-{tuning.ranks}]:@{name}:inf")
     settings = {"UCC_TL_UCP_TUNE": "#".join(tokens)} if tokens else {}
     text = "".join(f"export {name}='{value}'\n" for name, value in settings.items())
     head = f"# Made by Isochrone for {tuning.ranks} ranks, from times of {material.version[0]}.\n"
