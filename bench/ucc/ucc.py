@@ -5,9 +5,9 @@
 Usage: ucc.py RESULT.json LAB --system FOLDER --survey FOLDER [--launches N] [--calls N]
        ucc.py RESULT.json --table
 
-The system is one of scripts/debian-with-ucc, whose Open MPI runs collectives by UCC. The program (calls.c) runs
-there with UCC as it is and with the scores, in turn, and with Open MPI's own collectives beside. What RESULT.json
-has of a lab and survey is replaced.
+The system is one of scripts/debian-with-ucc, whose Open MPI runs collectives by UCC. The program (calls.c)
+runs there with UCC as it is and with the scores, in turn, and with Open MPI's own collectives beside. What
+RESULT.json has of a lab and survey is replaced.
 """
 
 from __future__ import annotations
