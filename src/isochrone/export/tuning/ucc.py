@@ -4,8 +4,8 @@ is TL scoring and how to select a certain TL?").
 
 UCC was not measured, but an MPI library. What is written are UCC's algorithms of the same kind. UCC follows
 nothing of a text in which it does not know one name, or that names one for a collective without names, as
-barriers are. In older versions a range ends before its last number. In UCC 1.9 it ends so where the next range
-begins with that number, and else with it.
+barriers are. In older versions a range ends before its last number. In UCC 1.9 it does where the next range
+begins with that number, and else it ends with it.
 """
 
 from __future__ import annotations
