@@ -24,7 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ NODES = 8
 KINDS = (("bcast", 8192), ("bcast", 1 << 20), ("reduce", 1 << 20), ("allreduce", 65536))
 ROOT = 0
 CONFIDENCE = 0.95
+Times = dict[tuple[str, int], list[float]]
+"""Seconds of each call on its slowest rank, by collective and size."""
 _log = logging.getLogger("travel")
 
 
@@ -138,7 +140,11 @@ def in_lab(wanted: argparse.Namespace, folder: Path) -> None:
                 way: settings_for(library, survey / "plan.json", [str(program)]) if survey else {}
                 for way, survey in ways.items()
             }
-            took = in_turn(target, program, variables, wanted)
+            took = in_turn(
+                lambda told, target=target: launched(target, program, told, wanted.calls),
+                variables,
+                wanted.launches,
+            )
             add(
                 wanted,
                 {"where": where, "nodes": nodes, "per_node": per_node, "accuracy": right} | lab_row(took),
@@ -155,28 +161,41 @@ def compiled(library: MpiLibrary, folder: Path) -> Path:
 
 
 def in_turn(
-    target: LabTarget, program: Path, ways: Mapping[str, Mapping[str, str]], wanted: argparse.Namespace
-) -> dict[str, list[dict[tuple[str, int], list[float]]]]:
+    launched: Callable[[Mapping[str, str]], Times], ways: Mapping[str, Mapping[str, str]], launches: int
+) -> dict[str, list[Times]]:
     """[way][launch], what calls took with the variables of each way, which run in turn."""
-    took: dict[str, list[dict[tuple[str, int], list[float]]]] = {way: [] for way in ways}
-    for _ in range(wanted.launches):
+    took: dict[str, list[Times]] = {way: [] for way in ways}
+    for launch in range(launches):
         for way, variables in ways.items():
-            took[way].append(launched(target, program, variables, wanted.calls))
+            took[way].append(launched(variables))
+        _log.info("%d of %d launches", launch + 1, launches)
     return took
 
 
-def launched(
-    target: LabTarget, program: Path, variables: Mapping[str, str], calls: int
-) -> dict[tuple[str, int], list[float]]:
-    """Seconds of each call, by collective and size."""
-    words = [str(word) for name, size in KINDS for word in (name, size, calls)]
+def launched(target: LabTarget, program: Path, variables: Mapping[str, str], calls: int) -> Times:
+    """Runs the program of calls in a lab."""
     with target.launching(variables) as launch:
-        line = target.command(launch.line([str(program), *words]))
+        line = target.command(launch.line([str(program), *words_of(KINDS, calls)]))
         found = subprocess.run(
             line, env=target.environment(), check=True, stdout=subprocess.PIPE, text=True, timeout=600
         )
-    lines = [line.split() for line in found.stdout.splitlines()]
+    return times_in(found.stdout)
+
+
+def words_of(kinds: Sequence[tuple[str, int]], calls: int) -> list[str]:
+    """The arguments of calls.c for so many calls of each kind."""
+    return [str(word) for name, size in kinds for word in (name, size, calls)]
+
+
+def times_in(text: str) -> Times:
+    """What calls.c has printed."""
+    lines = [line.split() for line in text.splitlines()]
     return {(name, int(size)): [float(each) for each in times] for name, size, *times in lines}
+
+
+def late_median_s(times_s: Sequence[float]) -> float:
+    """Of the last half of the calls: the first may connect ranks, and has trials in it."""
+    return float(np.median(times_s[len(times_s) // 2 :]))
 
 
 def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]]]]) -> dict[str, Any]:
@@ -186,7 +205,7 @@ def lab_row(took: Mapping[str, Sequence[Mapping[tuple[str, int], Sequence[float]
         medians: dict[str, list[float]] = {}
         whole: dict[str, list[float]] = {}
         for way, launches in took.items():
-            medians[way] = [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in launches]
+            medians[way] = [late_median_s(each[kind]) for each in launches]
             whole[way] = [sum(each[kind]) for each in launches]
         speedups = {
             way: ratio_ci(medians["native"], each) for way, each in medians.items() if way != "native"

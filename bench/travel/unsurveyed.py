@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from travel import compiled, in_turn, lab_row
+from travel import compiled, in_turn, lab_row, launched
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from result_rows import read_rows, write_rows
@@ -61,7 +61,7 @@ def measured(wanted: argparse.Namespace) -> dict[str, Any]:
             "native": {},
             "unsurveyed": settings_for(library, None, [str(program)]),
         }
-        took = in_turn(target, program, ways, wanted)
+        took = in_turn(lambda told: launched(target, program, told, wanted.calls), ways, wanted.launches)
     return {
         "where": f"{wanted.name}, {library.title}",
         "launches": wanted.launches,

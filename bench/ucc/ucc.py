@@ -25,7 +25,9 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "travel"))
 from result_rows import read_rows, write_rows
+from travel import Times, in_turn, late_median_s, times_in, words_of
 
 from isochrone.export.tuning import find_form, read_material
 from isochrone.files import provenance
@@ -38,6 +40,7 @@ from isochrone.launch.registry import find_library
 from isochrone.statistics import ratio_ci
 from isochrone.units import format_bytes
 
+BENCH = Path(__file__).parents[1]
 KINDS = [
     (name, size)
     for name in ("bcast", "reduce", "allreduce", "allgather")
@@ -70,7 +73,6 @@ shift
 echo "$*" >{folder}/start.$host
 exec nsenter --target 1 --mount -- {agent} $host {system}{folder}/inside sh {folder}/start.$host
 """
-_log = logging.getLogger("ucc")
 
 
 def main() -> int:
@@ -99,23 +101,15 @@ def measured(wanted: argparse.Namespace) -> dict[str, Any]:
     material = read_material(wanted.survey)
     scores = find_form("ucc-scores").write(material)
     ways = {"open-mpi": {}, "ucc": BY_UCC, "scores": BY_UCC | dict(scores.settings)}
-    took: dict[str, list[dict[tuple[str, int], list[float]]]] = {way: [] for way in ways}
     with open_lab(wanted.lab) as lab, prepared(wanted.system, lab) as folder:
-        for _ in range(wanted.launches):
-            for way, variables in ways.items():
-                took[way].append(launched(wanted.system, folder, lab, variables, wanted.calls))
-            _log.info("%d of %d launches", len(took["scores"]), wanted.launches)
-    # The first half may connect ranks.
-    medians = {
-        way: {
-            kind: [float(np.median(each[kind][len(each[kind]) // 2 :])) for each in launches]
-            for kind in KINDS
-        }
-        for way, launches in took.items()
-    }
+        took = in_turn(
+            lambda variables: launched(wanted.system, folder, lab, variables, wanted.calls),
+            ways,
+            wanted.launches,
+        )
     kinds = []
     for name, size in KINDS:
-        times = {way: each[name, size] for way, each in medians.items()}
+        times = {way: [late_median_s(each[name, size]) for each in found] for way, found in took.items()}
         speedup = ratio_ci(times["ucc"], times["scores"])
         kinds.append(
             {
@@ -142,10 +136,9 @@ def prepared(system: Path, lab: Lab) -> Iterator[Path]:
     here = system / folder.relative_to("/")
     shutil.rmtree(here, ignore_errors=True)
     here.mkdir(parents=True)
-    bench = Path(__file__).parents[1]
     (here / "travel").mkdir()
-    shutil.copy(bench / "clock.h", here)
-    shutil.copy(bench / "travel" / "calls.c", here / "travel")
+    shutil.copy(BENCH / "clock.h", here)
+    shutil.copy(BENCH / "travel" / "calls.c", here / "travel")
     # It is the same for all libraries, and lets ranks that share cores take turns.
     shutil.copy(build_for(find_library("openmpi")).idle, here)
     for name, text in (("inside", INSIDE), ("agent", AGENT)):
@@ -156,35 +149,27 @@ def prepared(system: Path, lab: Lab) -> Iterator[Path]:
     (here / "hosts").write_text("".join(f"{names[host]}\n" for host in hosts), encoding="ascii")
     compiler = ["mpicc", "-O2", "-o", f"{folder}/calls", f"{folder}/travel/calls.c"]
     subprocess.run(["chroot", str(system), *compiler], check=True)
-    yield folder
-    shutil.rmtree(here)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(here)
 
 
-def launched(
-    system: Path, folder: Path, lab: Lab, variables: Mapping[str, str], calls: int
-) -> dict[tuple[str, int], list[float]]:
-    """Seconds of each call, by collective and size."""
+def launched(system: Path, folder: Path, lab: Lab, variables: Mapping[str, str], calls: int) -> Times:
+    """Runs the program in the system, on the hosts of the lab."""
     here = system / folder.relative_to("/")
     ranks = NETWORK | dict(variables) | {"LD_PRELOAD": f"{folder}/libisochrone_idle.so"}
     line = [
         *(str(here / "inside"), "env", *(f"{name}={value}" for name, value in OPEN_MPI_AS_ROOT.items())),
-        *(
-            "mpirun",
-            "--prtemca",
-            "plm_ssh_agent",
-            str(folder / "agent"),
-            "--prtemca",
-            "prte_if_include",
-            CARD,
-        ),
+        *("mpirun", "--prtemca", "plm_ssh_agent", str(folder / "agent")),
+        *("--prtemca", "prte_if_include", CARD),
         *("--hostfile", str(folder / "hosts"), "--map-by", "seq", "--bind-to", "none"),
         *(word for name, value in ranks.items() for word in ("-x", f"{name}={value}")),
-        *("./calls", *(str(word) for name, size in KINDS for word in (name, size, calls))),
+        *("./calls", *words_of(KINDS, calls)),
     ]
     command = lab.command(lab.network.host_names[0], line)
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=600)
-    lines = [line.split() for line in found.stdout.splitlines()]
-    return {(name, int(size)): [float(each) for each in times] for name, size, *times in lines}
+    return times_in(found.stdout)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
