@@ -20,6 +20,11 @@ namespace {
 
 using namespace core;
 
+compose::Recipe uncut(compose::Recipe recipe) {
+    recipe.segment_bytes = 0;
+    return recipe;
+}
+
 TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
     std::mt19937_64 random(6);
     for (const auto& collective : collectives::all()) {
@@ -70,7 +75,7 @@ TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
         const auto& tried = pricing.cheapest();
         ASSERT_EQ(tried.size(), select::most_tried);
         std::set<std::vector<double>> prices;  // of each, cut and not
-        for (auto [recipe, seconds] : tried) {
+        for (auto [recipe, seconds, segments] : tried) {
             std::vector<double> both;
             for (const std::int64_t segment : {std::int64_t{0}, std::int64_t{8192}}) {
                 recipe.segment_bytes = segment;
@@ -114,7 +119,7 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
         select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
         while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
         const auto first = *pricing.next({});
-        const std::vector tried{first};
+        const std::vector<select::Pricing::Tried> tried{{first}};
         int asked_for_more = 0;
         do {
             const auto* const next = pricing.next(tried);
@@ -143,14 +148,67 @@ TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTe
     tried.recipe.segment_bytes = best.recipe.segment_bytes / 2 + 1;
     for (const double share : {1.0, 1.04}) {
         tried.seconds = share * best.seconds;
-        const auto* const next = pricing.next({tried});
+        const auto* const next = pricing.next({{tried}});
         ASSERT_NE(next, nullptr);
         EXPECT_FALSE(select::are_alike(next->recipe, tried.recipe)) << share;
     }
     tried.seconds = 1.1 * best.seconds;
-    EXPECT_EQ(pricing.next({tried})->recipe, best.recipe);
+    EXPECT_EQ(pricing.next({{tried}})->recipe, best.recipe);
     // It is tried once.
-    EXPECT_FALSE(select::are_alike(pricing.next({tried, best})->recipe, best.recipe));
+    EXPECT_FALSE(select::are_alike(pricing.next({{tried}, {best}})->recipe, best.recipe));
+}
+
+/// Where each segment takes longer than the model has it, as where ranks share cores, the same tree may be
+/// fast in fewer of them.
+TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
+    int cut = 0;
+    for (const char* name : {"bcast", "reduce", "allreduce"}) {
+        const auto& collective = collectives::named(name);
+        for (const auto& layout : {nodes(2, 2), nodes(3, 4), nodes(7, 2)}) {
+            for (const std::int64_t bytes : {std::int64_t{1} << 16, std::int64_t{3} << 19}) {
+                select::Pricing pricing(select::candidates({}, collective, layout, bytes), collective, layout,
+                                        0, bytes);
+                while (pricing.step()) {
+                }
+                select::Pricing::Tried first{*pricing.next({}), 0};
+                if (first.priced.segments == 1) continue;
+                ++cut;
+                // What each segment takes beside its price, from nothing to as much as an uncut message
+                // takes.
+                const double whole_s =
+                    simulate::predict(collective, uncut(first.priced.recipe), layout, 0, bytes).slowest_s;
+                first.measured_s = first.priced.seconds;
+                const auto* next = pricing.next({first});
+                ASSERT_NE(next, nullptr) << name;
+                const bool was_alike = select::are_alike(next->recipe, first.priced.recipe);
+                EXPECT_FALSE(was_alike) << name;
+                first.measured_s += first.priced.segments * whole_s;
+                next = pricing.next({first});
+                ASSERT_NE(next, nullptr) << name;
+                EXPECT_LT(next->segments, first.priced.segments) << name;
+                EXPECT_LT(select::Pricing::expected_s(*next, {first}), first.measured_s) << name;
+            }
+        }
+    }
+    EXPECT_GE(cut, 12);
+}
+
+TEST(Candidates, AreExpectedToTakeWhatOthersTookBesideTheirPricesForEachSegment) {
+    using Tried = select::Pricing::Tried;
+    const auto one = [](double seconds, double segments) {
+        return select::Pricing::Priced{{}, seconds, segments};
+    };
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 4), {}), 5);
+    const Tried cut{one(10, 16), 42};
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {cut}), 37);
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut}), 7);
+    // What could not run tells nothing, and nothing is expected to be faster than its price.
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut, {one(1, 16), 0}}), 7);
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 8), {{one(10, 16), 4}}), 5);
+    // A tree that is slow for other reasons tells of its one segment, and hardly of many.
+    const Tried uncut{one(10, 1), 20};
+    EXPECT_LT(select::Pricing::expected_s(one(5, 16), {{one(10, 16), 10}, uncut}), 6);
+    EXPECT_NEAR(select::Pricing::expected_s(one(5, 16), {cut, uncut}), 37, 1);
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

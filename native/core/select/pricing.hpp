@@ -36,26 +36,40 @@ class Pricing {
     struct Priced {
         compose::Recipe recipe;
         double seconds = 0;
+        double segments = 1;  ///< that a message goes in
+    };
+    /// One that was tried: what it took, or 0 where it could not run.
+    struct Tried {
+        Priced priced;
+        double measured_s = 0;
     };
     /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
     /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there:
     /// they are too much alike for trials of each.
-    [[nodiscard]] const std::vector<Priced>& cheapest() const { return cheapest_; }
+    [[nodiscard]] std::vector<Priced> cheapest() const;
     [[nodiscard]] std::size_t priced() const { return priced_; }
     [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
 
-    /// What is to be tried next: the cheapest that is like none of those tried before, or cheaper than such a
-    /// one by what trials can tell. nullptr: none is, of those priced so far. Good until step().
-    [[nodiscard]] const Priced* next(const std::vector<Priced>& tried) const;
+    /// What a recipe is expected to take, after what others took. The model knows how much of a message goes
+    /// where, and less what each segment takes of cores and switches that are shared. So what was missing in
+    /// the prices of those tried is shared out among their segments, by least squares, and is due for each
+    /// segment of this one.
+    [[nodiscard]] static double expected_s(const Priced& one, const std::vector<Tried>& tried);
+
+    /// What is to be tried next: of what is expected to be the fastest, the first that is like none of those
+    /// tried before, or faster than such a one by what trials can tell. nullptr: none is, of those priced so
+    /// far. Good until step().
+    [[nodiscard]] const Priced* next(const std::vector<Tried>& tried) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
     /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
     /// runs, for as long as there are others: few are tried, and among those without a price may be better.
-    /// `incumbent_s`: the price of what runs, or what it takes where it has none.
-    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<Priced>& tried) const;
+    /// `incumbent_s`: what is expected of what runs, or what it takes where it has no price.
+    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<Tried>& tried) const;
 
   private:
+    [[nodiscard]] double segments_of(const compose::Recipe& recipe) const;
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
     /// messages by another name: among two racks recursive multiplying is recursive doubling.
     std::size_t family_of(const Priced& one);
@@ -66,7 +80,11 @@ class Pricing {
     int root_;
     std::int64_t size_bytes_;
     std::size_t priced_ = 0;  ///< of the candidates, the first so many
-    std::vector<Priced> cheapest_;
+    struct Kept {
+        Priced priced;
+        std::size_t family = 0;
+    };
+    std::vector<Kept> kept_;  ///< ascending; of each segment the cheapest `most_tried`, one of a family
     std::vector<std::pair<Priced, std::size_t>> families_;  // the first priced of each name
 };
 

@@ -216,6 +216,7 @@ void Live::decided(Kind& kind, bool is_lost) {
     const bool challenger_is_native = kind.challenger->resolved == nullptr;
     const auto& round = kind.trial.round();
     kind.proof.add(round, incumbent_is_native, challenger_is_native, is_lost);
+    if (kind.is_seeking) kind.tried.back().measured_s = round.incumbent_s * round.ratio();
     if (is_lost) {
         turn_over(kind);
     } else if (!challenger_is_native && (kind.nearest == nullptr || round.ratio() < kind.nearest_ratio)) {
@@ -258,20 +259,24 @@ void Live::turn_over(Kind& kind) {
     const auto* const before = kind.challenger;
     kind.challenger = kind.incumbent;
     kind.incumbent = &kind.made.emplace_back(std::move(better));
-    if (const auto price = kind.predicted_s.find(before); price != kind.predicted_s.end())
-        kind.predicted_s[kind.incumbent] = price->second;
+    if (const auto price = kind.priced.find(before); price != kind.priced.end())
+        kind.priced[kind.incumbent] = price->second;
 }
 
-/// On rank 0: the next of those that were priced.
-void Live::propose_next(Kind& kind) {
+/// On rank 0: the next of those that were priced. `incumbent_s`: what is expected of what runs.
+void Live::propose_next(Kind& kind, double incumbent_s) {
     auto& proposal = kind.talk.proposal;
     proposal.what = Proposal::What::nothing;
     const auto* const next = kind.pricing->next(kind.tried);
     if (next == nullptr) return;
     const std::string text = core::compose::to_text(next->recipe);
-    if (next->seconds > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
+    const double expected_s = core::select::Pricing::expected_s(*next, kind.tried);
+    if (expected_s > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
     proposal.what = Proposal::What::recipe;
-    proposal.seconds = next->seconds;
+    proposal.price_s = next->seconds;
+    proposal.segments = next->segments;
+    // Of two recipes the model knows how they compare better than how long they take.
+    proposal.expected_s = expected_s * kind.trial.incumbent_s() / incumbent_s;
     std::memcpy(proposal.text.data(), text.data(), text.size());
 }
 
@@ -279,7 +284,6 @@ void Live::propose_next(Kind& kind) {
 void Live::propose(Kind& kind) {
     const auto& question = kind.question;
     const auto& layout = dispatcher_.layout();
-    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
     const double incumbent_s = kind.trial.incumbent_s();
     const double allowed_s = pricing_share * incumbent_s * static_cast<double>(kind.trial.calls());
     double next_s =
@@ -301,9 +305,12 @@ void Live::propose(Kind& kind) {
                      static_cast<double>(kind.pricing->priced() - priced_before);
         }
     }
-    const double price_s = of_incumbent != kind.predicted_s.end() ? of_incumbent->second : incumbent_s;
-    const std::size_t lacking = kind.pricing ? kind.pricing->lacking(price_s, kind.tried) : 1;
-    if (lacking == 0) return propose_next(kind);
+    const auto of_incumbent = kind.priced.find(kind.incumbent);
+    const double expected_s = of_incumbent != kind.priced.end() && of_incumbent->second.seconds > 0
+                                  ? core::select::Pricing::expected_s(of_incumbent->second, kind.tried)
+                                  : incumbent_s;
+    const std::size_t lacking = kind.pricing ? kind.pricing->lacking(expected_s, kind.tried) : 1;
+    if (lacking == 0) return propose_next(kind, expected_s);
     const double needed_s = kind.priced_s + static_cast<double>(lacking) * next_s;
     kind.talk.proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
 }
@@ -313,8 +320,9 @@ void Live::hear_proposal(Kind& kind) {
     if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
     if (proposal.what == Proposal::What::recipe) {
-        kind.tried.push_back({core::compose::parse_recipe(proposal.text.data()), proposal.seconds});
-        decision = dispatcher_.decide_on(kind.question, kind.tried.back().recipe, kind.bytes);
+        kind.tried.push_back(
+            {{core::compose::parse_recipe(proposal.text.data()), proposal.price_s, proposal.segments}, 0});
+        decision = dispatcher_.decide_on(kind.question, kind.tried.back().priced.recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
         // The next may run here.
@@ -327,15 +335,11 @@ void Live::hear_proposal(Kind& kind) {
     decision.basis = Basis::predicted;
     std::array<char, 64> times{};
     std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g",
-                  1e3 * proposal.seconds, 1e3 * kind.trial.incumbent_s());
+                  1e3 * proposal.price_s, 1e3 * kind.trial.incumbent_s());
     decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
-    kind.predicted_s[kind.challenger] = proposal.seconds;
-    // Of two recipes the model knows how they compare better than how long they take.
-    const auto of_incumbent = kind.predicted_s.find(kind.incumbent);
-    const bool has_price = of_incumbent != kind.predicted_s.end() && of_incumbent->second > 0;
-    const double as_measured = has_price ? kind.trial.incumbent_s() / of_incumbent->second : 1.0;
-    kind.trial.challenge(proposal.seconds * as_measured);
+    kind.priced[kind.challenger] = kind.tried.back().priced;
+    kind.trial.challenge(proposal.expected_s);
     tell_(kind, Event::begun);
 }
 

@@ -37,7 +37,9 @@ class Live {
         enum class What : std::uint8_t { wait, nothing, recipe };
         What what = What::wait;
         std::int64_t calls = 0;  ///< until which to wait
-        double seconds = 0;
+        double price_s = 0;
+        double segments = 1;
+        double expected_s = 0;  ///< after what those tried before took
         std::array<char, 512> text{};
     };
     /// What the ranks tell each other beside the calls: their times, or what rank 0 proposes after these.
@@ -68,10 +70,10 @@ class Live {
         const Dispatcher::Decision* nearest = nullptr;     ///< of recipes that lost, the fastest
         double nearest_ratio = 0;                          ///< its time over the incumbent's
         core::trial::Proof proof;                          ///< of the incumbent
-        std::vector<core::select::Pricing::Priced> tried;  ///< with the model's prices
+        std::vector<core::select::Pricing::Tried> tried;
         bool is_seeking = false;  ///< one of them is on trial, or the next is looked for
-        std::map<const Dispatcher::Decision*, double> predicted_s;  ///< of each of them
-        std::unique_ptr<core::select::Pricing> pricing;             ///< on rank 0
+        std::map<const Dispatcher::Decision*, core::select::Pricing::Priced> priced;  ///< each of them
+        std::unique_ptr<core::select::Pricing> pricing;                               ///< on rank 0
         Talk talk;
         double priced_s = 0;  ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
@@ -114,7 +116,7 @@ class Live {
     void go_on(Kind& kind, MPI_Comm comm, int rank);
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
     void hear_proposal(Kind& kind);
-    static void propose_next(Kind& kind);
+    static void propose_next(Kind& kind, double incumbent_s);
     void propose(Kind& kind);
     void decided(Kind& kind, bool is_lost);
     void end_seeking(Kind& kind);

@@ -26,7 +26,7 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
         rules_.erase(key);
         return;
     }
-    const auto predicted = kind.predicted_s.find(kind.incumbent);
+    const auto predicted = kind.priced.find(kind.incumbent);
     const Document rule{
         {"collective", kind.question.collective->name},
         {"shape", kind.shape},
@@ -41,7 +41,8 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
           {"speedup", proof.speedup},
           {"speedup_ci", {proof.least, proof.largest}},
           {"repetitions", proof.blocks},
-          {"predicted_s", predicted == kind.predicted_s.end() ? Document() : Document(predicted->second)}}}};
+          {"predicted_s",
+           predicted == kind.priced.end() ? Document() : Document(predicted->second.seconds)}}}};
     rules_[key] = rule.dump();
 }
 
