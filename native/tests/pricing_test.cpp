@@ -3,6 +3,7 @@
 // What may be tried where nothing was measured, and in which order.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -19,11 +20,6 @@ namespace isochrone::tests {
 namespace {
 
 using namespace core;
-
-compose::Recipe uncut(compose::Recipe recipe) {
-    recipe.segment_bytes = 0;
-    return recipe;
-}
 
 TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
     std::mt19937_64 random(6);
@@ -119,20 +115,23 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
         select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
         while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
         const auto first = *pricing.next({});
-        const std::vector<select::Pricing::Tried> tried{{first}};
         int asked_for_more = 0;
         do {
-            const auto* const next = pricing.next(tried);
-            for (const double incumbent_s : {first.seconds, 1.1 * first.seconds, 2 * first.seconds}) {
-                const bool is_cheaper = next != nullptr && next->seconds < incumbent_s;
-                const std::size_t lacking = pricing.lacking(incumbent_s, tried);
-                EXPECT_EQ(lacking == 0, is_cheaper || pricing.is_done()) << pricing.priced();
-                EXPECT_LE(lacking, 8U);
-                asked_for_more += lacking > 0 ? 1 : 0;
+            for (const double measured_s : {0.0, 3 * first.seconds}) {
+                const std::vector<select::Pricing::Tried> tried{{first, measured_s}};
+                const auto* const next = pricing.next(tried);
+                for (const double incumbent_s : {first.seconds, 1.1 * first.seconds, 2 * first.seconds}) {
+                    const bool is_faster =
+                        next != nullptr && select::Pricing::expected_s(*next, tried) < incumbent_s;
+                    const std::size_t lacking = pricing.lacking(incumbent_s, tried);
+                    EXPECT_EQ(lacking == 0, is_faster || pricing.is_done()) << pricing.priced();
+                    EXPECT_LE(lacking, 8U);
+                    asked_for_more += lacking > 0 ? 1 : 0;
+                }
             }
         } while (pricing.step());
         EXPECT_GT(asked_for_more, 0) << layout.size;
-        ASSERT_NE(pricing.next(tried), nullptr) << layout.size;
+        ASSERT_NE(pricing.next({{first}}), nullptr) << layout.size;
     }
 }
 
@@ -173,16 +172,11 @@ TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
                 select::Pricing::Tried first{*pricing.next({}), 0};
                 if (first.priced.segments == 1) continue;
                 ++cut;
-                // What each segment takes beside its price, from nothing to as much as an uncut message
-                // takes.
-                const double whole_s =
-                    simulate::predict(collective, uncut(first.priced.recipe), layout, 0, bytes).slowest_s;
                 first.measured_s = first.priced.seconds;
                 const auto* next = pricing.next({first});
                 ASSERT_NE(next, nullptr) << name;
-                const bool was_alike = select::are_alike(next->recipe, first.priced.recipe);
-                EXPECT_FALSE(was_alike) << name;
-                first.measured_s += first.priced.segments * whole_s;
+                EXPECT_FALSE(select::are_alike(next->recipe, first.priced.recipe)) << name;
+                first.measured_s = 3 * first.priced.seconds;
                 next = pricing.next({first});
                 ASSERT_NE(next, nullptr) << name;
                 EXPECT_LT(next->segments, first.priced.segments) << name;
@@ -193,22 +187,54 @@ TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
     EXPECT_GE(cut, 12);
 }
 
-TEST(Candidates, AreExpectedToTakeWhatOthersTookBesideTheirPricesForEachSegment) {
+/// `pipeline` is a chain in segments of 32 KiB.
+TEST(Candidates, AreNotTriedTwiceByTwoNames) {
+    for (const char* name : {"bcast", "reduce"}) {
+        const auto& collective = collectives::named(name);
+        for (const auto& layout : {nodes(2, 2), nodes(4, 4)}) {
+            select::Pricing pricing(select::candidates({}, collective, layout, 1 << 20), collective, layout,
+                                    0, 1 << 20);
+            while (pricing.step()) {
+            }
+            std::vector<select::Pricing::Tried> tried;
+            while (const auto* const next = pricing.next(tried)) {
+                for (const auto& [before, measured_s] : tried) {
+                    EXPECT_FALSE(before.segments == next->segments &&
+                                 std::abs(before.seconds - next->seconds) < 1e-6 * next->seconds)
+                        << compose::to_text(before.recipe) << " " << compose::to_text(next->recipe);
+                }
+                tried.push_back({*next, next->seconds});
+            }
+            EXPECT_GE(tried.size(), select::most_tried) << name << layout.size;
+        }
+    }
+}
+
+TEST(Candidates, AreExpectedToTakeWhatOthersTookBesideTheirPrices) {
     using Tried = select::Pricing::Tried;
     const auto one = [](double seconds, double segments) {
         return select::Pricing::Priced{{}, seconds, segments};
     };
     EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 4), {}), 5);
+    // While nothing else is known it is due to segments.
     const Tried cut{one(10, 16), 42};
     EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {cut}), 37);
     EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut}), 7);
     // What could not run tells nothing, and nothing is expected to be faster than its price.
     EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut, {one(1, 16), 0}}), 7);
     EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 8), {{one(10, 16), 4}}), 5);
-    // A tree that is slow for other reasons tells of its one segment, and hardly of many.
+    // What one segment took is not taken for what each of many takes.
     const Tried uncut{one(10, 1), 20};
-    EXPECT_LT(select::Pricing::expected_s(one(5, 16), {{one(10, 16), 10}, uncut}), 6);
-    EXPECT_NEAR(select::Pricing::expected_s(one(5, 16), {cut, uncut}), 37, 1);
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {uncut}), 15);
+    // Ranks that come late are waited for in any number of segments.
+    const std::vector<Tried> late{{one(10, 16), 20}, {one(14, 1), 24}};
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), late), 15);
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), late), 15);
+    // Both: 3, and 2 for each segment.
+    const std::vector<Tried> both{{one(10, 16), 45}, {one(14, 1), 19}};
+    EXPECT_NEAR(select::Pricing::expected_s(one(5, 8), both), 24, 1e-9);
+    // What lets many segments look as if they cost less than nothing is as much for all.
+    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {{one(10, 16), 10}, uncut}), 10);
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

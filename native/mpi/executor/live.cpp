@@ -333,9 +333,10 @@ void Live::hear_proposal(Kind& kind) {
         return kind.trial.none_is_left();
     }
     decision.basis = Basis::predicted;
-    std::array<char, 64> times{};
-    std::snprintf(times.data(), times.size(), "predicted %.3g ms, what runs takes %.3g",
-                  1e3 * proposal.price_s, 1e3 * kind.trial.incumbent_s());
+    std::array<char, 96> times{};
+    std::snprintf(times.data(), times.size(),
+                  "predicted %.3g ms, after those before %.3g, what runs takes %.3g", 1e3 * proposal.price_s,
+                  1e3 * proposal.expected_s, 1e3 * kind.trial.incumbent_s());
     decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
     kind.priced[kind.challenger] = kind.tried.back().priced;

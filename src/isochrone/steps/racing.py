@@ -8,6 +8,7 @@ are raced among fewer recipes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from isochrone.tune.effort import (
     effort_for,
     part_of,
     share_left,
+    simulated_s,
 )
 from isochrone.tune.family import family, family_in_time
 from isochrone.tune.race import in_time, left_in, median_s
@@ -37,7 +39,9 @@ from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import between, first_of, rounds_of, time_at, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
+from isochrone.units import format_time
 
+_log = logging.getLogger(__name__)
 MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
 OF_FAMILY = 4
@@ -93,7 +97,12 @@ class Racing:
 
     def run(self) -> None:
         """All races."""
-        self._race("racing", "race", self._proposals.at(self._first_spots()))
+        first = self._proposals.at(self._first_spots())
+        if self._target.simulated:
+            calls = sum(self.effort.looks)
+            whole_s = simulated_s(calls * self._proposals.messages(first))
+            _log.info("simulating the tuning takes about %s of a core", format_time(whole_s))
+        self._race("racing", "race", first)
         if self.mpi is None:
             # Of a single rank there is nothing to race.
             self.mpi = self.rounds.measure("tuning", [], 1, self._seed).mpi
