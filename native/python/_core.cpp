@@ -232,7 +232,7 @@ std::pair<std::string, double> basis(std::string_view plan_json, std::string_vie
     return {names[static_cast<std::size_t>(choice.basis)], choice.speedup};
 }
 
-/// What a program would try in its calls, in turn; nothing if pricing takes longer than `most_s`.
+/// The cheapest of what a program may try in its calls; nothing if pricing takes longer than `most_s`.
 std::optional<std::vector<std::pair<std::string, double>>> predicted(std::string_view plan_json,
                                                                      std::string_view collective,
                                                                      const place::Layout& layout, int root,
@@ -323,7 +323,8 @@ NB_MODULE(_core, m) {
           "How that is known, measured, live, interpolated, predicted or none, and its speedup.");
     m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The recipes that a program would try where a plan has no rule, with the model's seconds; None: to "
+          "The cheapest recipes that a program may try where a plan has no rule, with the model's seconds; "
+          "None: to "
           "price them takes longer than most_s.");
     bind_fabric(m);
     bind_mapping(m);

@@ -36,8 +36,8 @@ class Explanation:
             or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
-        trials: where it is predicted, the recipes that a program would try, one after the other, each with
-            the model's time in seconds; None: to price them takes too long.
+        trials: where it is predicted, the three cheapest recipes, each with the model's time in seconds. A
+            program tries the first, and others by what that took; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 

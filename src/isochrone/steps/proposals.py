@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
-from math import ceil
 
 from isochrone import _core
 from isochrone.progress import part
@@ -74,20 +73,6 @@ class Proposals:
         # The model knows no distances inside a level: so each order is tried.
         orders = [few for recipe in found if (few := laid_over_hosts(recipe, spot.collective))]
         return list(dict.fromkeys([*found[:most], *(recipe for few in orders[:LAID] for recipe in few)]))
-
-    def messages(self, proposed: Mapping[Spot, Sequence[str]]) -> float:
-        """How many messages it takes to call each recipe once at each case of its spot. The library's own, of
-        which nothing is known, counts as one more of them.
-        """
-        count = 0.0
-        for spot, recipes in proposed.items():
-            layout, root = self._layouts[spot.members], spot.shape.tuned[0]
-            for recipe in recipes:
-                sends = _core.sends(spot.collective, layout, recipe, root)
-                segment = Form.of(recipe).segment_bytes
-                segments = sum(ceil(case.size_bytes / segment) if segment else 1 for case in spot.tuned)
-                count += sends * max(segments, len(spot.tuned)) * (1 + 1 / len(recipes))
-        return count
 
     def predicted_s(self, spot: Spot, recipe: str) -> float:
         """Of one call, at the largest size; 0 where the model knows no time."""

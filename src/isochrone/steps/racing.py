@@ -8,7 +8,6 @@ are raced among fewer recipes.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -31,7 +30,6 @@ from isochrone.tune.effort import (
     effort_for,
     part_of,
     share_left,
-    simulated_s,
 )
 from isochrone.tune.family import family, family_in_time
 from isochrone.tune.race import in_time, left_in, median_s
@@ -39,9 +37,7 @@ from isochrone.tune.roots import ShapeRoots, shapes_of
 from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import between, first_of, rounds_of, time_at, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
-from isochrone.units import format_time
 
-_log = logging.getLogger(__name__)
 MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
 OF_FAMILY = 4
@@ -97,12 +93,7 @@ class Racing:
 
     def run(self) -> None:
         """All races."""
-        first = self._proposals.at(self._first_spots())
-        if self._target.simulated:
-            calls = sum(self.effort.looks)
-            whole_s = simulated_s(calls * self._proposals.messages(first))
-            _log.info("simulating the tuning takes about %s of a core", format_time(whole_s))
-        self._race("racing", "race", first)
+        self._race("racing", "race", self._proposals.at(self._first_spots()))
         if self.mpi is None:
             # Of a single rank there is nothing to race.
             self.mpi = self.rounds.measure("tuning", [], 1, self._seed).mpi

@@ -85,16 +85,6 @@ def share_left(name: str) -> float:
     return SHARES[name] / sum(SHARES[later] for later in names[names.index(name) :])
 
 
-SIMULATED_MESSAGE_S = 1e-5
-"""Of a core, about, for each message of a simulated call."""
-
-
-def simulated_s(messages: float) -> float:
-    """What simulating a tuning takes of a core, about, in seconds: from the messages of its first race."""
-    # No other communicators are tuned there.
-    return SIMULATED_MESSAGE_S * messages * (1 - SHARES["family"]) / SHARES["race"]
-
-
 @dataclass(frozen=True)
 class Least:
     """What one case takes, from its first race to its proof, however little time there is.
