@@ -10,8 +10,9 @@ In a lab a program (calls.c) runs natively, on the plan of all nodes, and on a p
 as often as there are launches. It makes --calls calls of each collective and size, in which the plan's trials
 are; the last half of the calls tells what they come to. Launches differ by more than calls of one do, above
 all of few ranks: so a speedup is that of the median launches, and a plan is slower if the whole 95 % interval
-of the launches' own ratios is below 1. In a simulation, where no program runs on a plan, what the plan has or
-would try, the plan's own and the library's own are timed once, and of what would be tried the fastest counts.
+of the launches' own ratios is below 1. In a simulation, where no program runs on a plan, what the plan has,
+or the three recipes that the model finds cheapest, the plan's own and the library's own are timed once. Of
+the three the fastest counts: a program tries the first, and others by what that took.
 What RESULT.json has is not measured again.
 """
 

@@ -324,8 +324,7 @@ NB_MODULE(_core, m) {
     m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
           "The cheapest recipes that a program may try where a plan has no rule, with the model's seconds; "
-          "None: to "
-          "price them takes longer than most_s.");
+          "None: to price them takes longer than most_s.");
     bind_fabric(m);
     bind_mapping(m);
     bind_schedules(m);

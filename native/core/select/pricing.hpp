@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which of some recipes to try in a program's calls: the cheapest by the model first, priced piece by piece
-// between the calls.
+// Which of some recipes to try in a program's calls: the cheapest by the model first, then what is expected
+// to be the fastest after what those before took. They are priced piece by piece between the calls.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,10 @@ namespace isochrone::core::select {
 /// Whether two recipes differ in the segment alone, if at all.
 [[nodiscard]] bool are_alike(const compose::Recipe& one, const compose::Recipe& other);
 
-/// Of the recipes with a price so many are tried, the cheapest first: the model errs by more than they
-/// differ.
+/// Of the recipes with a price so many are tried: the model errs by more than they differ.
 inline constexpr std::size_t most_tried = 3;
 
-/// The cheapest of some recipes by the model, worked out piece by piece.
+/// Prices of some recipes by the model, worked out piece by piece, and which of them to try.
 class Pricing {
   public:
     /// All but the candidates must outlive this.
@@ -45,8 +44,7 @@ class Pricing {
         double measured_s = 0;
     };
     /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
-    /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there:
-    /// they are too much alike for trials of each.
+    /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there.
     [[nodiscard]] std::vector<Priced> cheapest() const;
     [[nodiscard]] std::size_t priced() const { return priced_; }
     [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
