@@ -94,15 +94,15 @@ TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByThe
     ASSERT_GT(found.recipes.size(), 8U);
     select::Pricing pricing(found, bcast, layout, 0, 1000);
     constexpr double slow_s = 1, fast_s = 1e-9;
-    EXPECT_EQ(pricing.lacking(slow_s, {}), 2U);
+    EXPECT_EQ(pricing.lacking(slow_s, select::Expectation({})), 2U);
     ASSERT_TRUE(pricing.step());
-    EXPECT_EQ(pricing.lacking(fast_s, {}), 1U);
+    EXPECT_EQ(pricing.lacking(fast_s, select::Expectation({})), 1U);
     ASSERT_TRUE(pricing.step());
-    EXPECT_EQ(pricing.lacking(slow_s, {}), 0U);
-    EXPECT_EQ(pricing.lacking(fast_s, {}), 6U);
+    EXPECT_EQ(pricing.lacking(slow_s, select::Expectation({})), 0U);
+    EXPECT_EQ(pricing.lacking(fast_s, select::Expectation({})), 6U);
     // Of a plan that has proven nothing like it, some of all.
     select::Pricing of_none(select::candidates({}, bcast, layout, 1000), bcast, layout, 0, 1000);
-    EXPECT_EQ(of_none.lacking(slow_s, {}), 8U);
+    EXPECT_EQ(of_none.lacking(slow_s, select::Expectation({})), 8U);
 }
 
 /// Few are tried: so what the model finds slower than what runs is not, before all have a price.
@@ -114,16 +114,16 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
         ASSERT_GT(found.recipes.size(), 16U);
         select::Pricing pricing(found, reduce, layout, 0, 1 << 20);
         while (pricing.priced() < 8) ASSERT_TRUE(pricing.step());
-        const auto first = *pricing.next({});
+        const auto first = *pricing.next(select::Expectation({}));
         int asked_for_more = 0;
         do {
             for (const double measured_s : {0.0, 3 * first.seconds}) {
-                const std::vector<select::Pricing::Tried> tried{{first, measured_s}};
-                const auto* const next = pricing.next(tried);
+                const std::vector<select::Tried> tried{{first, measured_s}};
+                const auto* const next = pricing.next(select::Expectation(tried));
                 for (const double incumbent_s : {first.seconds, 1.1 * first.seconds, 2 * first.seconds}) {
                     const bool is_faster =
-                        next != nullptr && select::Pricing::expected_s(*next, tried) < incumbent_s;
-                    const std::size_t lacking = pricing.lacking(incumbent_s, tried);
+                        next != nullptr && select::Expectation(tried).of(*next) < incumbent_s;
+                    const std::size_t lacking = pricing.lacking(incumbent_s, select::Expectation(tried));
                     EXPECT_EQ(lacking == 0, is_faster || pricing.is_done()) << pricing.priced();
                     EXPECT_LE(lacking, 8U);
                     asked_for_more += lacking > 0 ? 1 : 0;
@@ -131,7 +131,7 @@ TEST(Candidates, AfterTheFirstTrialAreTriedOnceTheyAreCheaperThanWhatRunsOrNoneI
             }
         } while (pricing.step());
         EXPECT_GT(asked_for_more, 0) << layout.size;
-        ASSERT_NE(pricing.next({{first}}), nullptr) << layout.size;
+        ASSERT_NE(pricing.next(select::Expectation({{first}})), nullptr) << layout.size;
     }
 }
 
@@ -147,14 +147,15 @@ TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTe
     tried.recipe.segment_bytes = best.recipe.segment_bytes / 2 + 1;
     for (const double share : {1.0, 1.04}) {
         tried.seconds = share * best.seconds;
-        const auto* const next = pricing.next({{tried}});
+        const auto* const next = pricing.next(select::Expectation({{tried}}));
         ASSERT_NE(next, nullptr);
         EXPECT_FALSE(select::are_alike(next->recipe, tried.recipe)) << share;
     }
     tried.seconds = 1.1 * best.seconds;
-    EXPECT_EQ(pricing.next({{tried}})->recipe, best.recipe);
+    EXPECT_EQ(pricing.next(select::Expectation({{tried}}))->recipe, best.recipe);
     // It is tried once.
-    EXPECT_FALSE(select::are_alike(pricing.next({{tried}, {best}})->recipe, best.recipe));
+    EXPECT_FALSE(
+        select::are_alike(pricing.next(select::Expectation({{tried}, {best}}))->recipe, best.recipe));
 }
 
 /// Where each segment takes longer than the model has it, as where ranks share cores, the same tree may be
@@ -169,18 +170,18 @@ TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
                                         0, bytes);
                 while (pricing.step()) {
                 }
-                select::Pricing::Tried first{*pricing.next({}), 0};
+                select::Tried first{*pricing.next(select::Expectation({})), 0};
                 if (first.priced.segments == 1) continue;
                 ++cut;
                 first.measured_s = first.priced.seconds;
-                const auto* next = pricing.next({first});
+                const auto* next = pricing.next(select::Expectation({first}));
                 ASSERT_NE(next, nullptr) << name;
                 EXPECT_FALSE(select::are_alike(next->recipe, first.priced.recipe)) << name;
                 first.measured_s = 3 * first.priced.seconds;
-                next = pricing.next({first});
+                next = pricing.next(select::Expectation({first}));
                 ASSERT_NE(next, nullptr) << name;
                 EXPECT_LT(next->segments, first.priced.segments) << name;
-                EXPECT_LT(select::Pricing::expected_s(*next, {first}), first.measured_s) << name;
+                EXPECT_LT(select::Expectation({first}).of(*next), first.measured_s) << name;
             }
         }
     }
@@ -196,8 +197,8 @@ TEST(Candidates, AreNotTriedTwiceByTwoNames) {
                                     0, 1 << 20);
             while (pricing.step()) {
             }
-            std::vector<select::Pricing::Tried> tried;
-            while (const auto* const next = pricing.next(tried)) {
+            std::vector<select::Tried> tried;
+            while (const auto* const next = pricing.next(select::Expectation(tried))) {
                 for (const auto& [before, measured_s] : tried) {
                     EXPECT_FALSE(before.segments == next->segments &&
                                  std::abs(before.seconds - next->seconds) < 1e-6 * next->seconds)
@@ -208,33 +209,6 @@ TEST(Candidates, AreNotTriedTwiceByTwoNames) {
             EXPECT_GE(tried.size(), select::most_tried) << name << layout.size;
         }
     }
-}
-
-TEST(Candidates, AreExpectedToTakeWhatOthersTookBesideTheirPrices) {
-    using Tried = select::Pricing::Tried;
-    const auto one = [](double seconds, double segments) {
-        return select::Pricing::Priced{{}, seconds, segments};
-    };
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 4), {}), 5);
-    // While nothing else is known it is due to segments.
-    const Tried cut{one(10, 16), 42};
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {cut}), 37);
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut}), 7);
-    // What could not run tells nothing, and nothing is expected to be faster than its price.
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), {cut, {one(1, 16), 0}}), 7);
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 8), {{one(10, 16), 4}}), 5);
-    // What one segment took is not taken for what each of many takes.
-    const Tried uncut{one(10, 1), 20};
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {uncut}), 15);
-    // Ranks that come late are waited for in any number of segments.
-    const std::vector<Tried> late{{one(10, 16), 20}, {one(14, 1), 24}};
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), late), 15);
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 1), late), 15);
-    // Both: 3, and 2 for each segment.
-    const std::vector<Tried> both{{one(10, 16), 45}, {one(14, 1), 19}};
-    EXPECT_NEAR(select::Pricing::expected_s(one(5, 8), both), 24, 1e-9);
-    // What lets many segments look as if they cost less than nothing is as much for all.
-    EXPECT_DOUBLE_EQ(select::Pricing::expected_s(one(5, 16), {{one(10, 16), 10}, uncut}), 10);
 }
 
 TEST(Candidates, KeepTheOrderOfOperandsWhereItIsAskedFor) {

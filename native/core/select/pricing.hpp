@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which of some recipes to try in a program's calls: the cheapest by the model first, then what is expected
-// to be the fastest after what those before took. They are priced piece by piece between the calls.
+// to be the fastest after what those before took (expectation.hpp). They are priced piece by piece between
+// the calls.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "compose/recipe.hpp"
 #include "place/layout.hpp"
 #include "select/candidates.hpp"
+#include "select/expectation.hpp"
 
 namespace isochrone::core::select {
 
@@ -33,43 +35,25 @@ class Pricing {
     /// Prices the next one; false: there is none.
     bool step();
 
-    struct Priced {
-        compose::Recipe recipe;
-        double seconds = 0;
-        double segments = 1;  ///< that a message goes in
-    };
-    /// One that was tried: what it took, or 0 where it could not run.
-    struct Tried {
-        Priced priced;
-        double measured_s = 0;
-    };
     /// The cheapest `most_tried` so far, ascending; of equal ones the first comes first. Of recipes that
     /// differ in the segment alone, or in their names and not in their messages, only the cheapest is there.
     [[nodiscard]] std::vector<Priced> cheapest() const;
     [[nodiscard]] std::size_t priced() const { return priced_; }
     [[nodiscard]] bool is_done() const { return priced_ == candidates_.recipes.size(); }
 
-    /// What a recipe is expected to take, after what others took. The model knows how much of a message goes
-    /// where. It knows less of what each segment takes, as where ranks share cores, and nothing of ranks that
-    /// come late. So what was missing in the prices of those tried is as much for all, and so much for each
-    /// segment, by least squares and neither below 0; it is all due to segments while all went in as many. It
-    /// is not extrapolated to more segments than were tried.
-    [[nodiscard]] static double expected_s(const Priced& one, const std::vector<Tried>& tried);
-
     /// What is to be tried next: of what is expected to be the fastest, the first that is like none of those
     /// tried before, or faster than such a one by what trials can tell. nullptr: none is, of those priced so
     /// far. Good until step().
-    [[nodiscard]] const Priced* next(const std::vector<Tried>& tried) const;
+    [[nodiscard]] const Priced* next(const Expectation& expected) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
     /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
     /// runs, for as long as there are others: few are tried, and among those without a price may be better.
     /// `incumbent_s`: what is expected of what runs, or what it takes where it has no price.
-    [[nodiscard]] std::size_t lacking(double incumbent_s, const std::vector<Tried>& tried) const;
+    [[nodiscard]] std::size_t lacking(double incumbent_s, const Expectation& expected) const;
 
   private:
-    [[nodiscard]] double segments_of(const compose::Recipe& recipe) const;
     /// nullopt: none of its name was priced.
     [[nodiscard]] std::optional<std::size_t> known_family(const Priced& one) const;
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same

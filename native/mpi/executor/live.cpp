@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -21,21 +19,9 @@ using core::trial::Way;
 
 namespace {
 
-/// Of the time of all calls of a kind, that rank 0 may spend on prices, by which it comes later to the next.
-constexpr double pricing_share = 0.0075;
-/// About what pricing takes for each message; a recipe sends one for each rank and segment.
-constexpr double price_of_message_s = 1e-6;
-/// Segments of a message, or blocks, as far as candidates have them.
-double messages_of(const core::collectives::Collective& collective, int ranks, std::int64_t bytes) {
-    constexpr double most_segments = 33;
-    if (collective.has_blocks()) return ranks;
-    return std::clamp(static_cast<double>(bytes) / 4096, 1.0, most_segments);
-}
 /// In place of how long an agreement took: a recipe has failed on a rank.
 constexpr int has_failed = 1 << 20;
 static_assert(has_failed > core::trial::calls_of_an_agreement);
-/// The model errs. What it finds this many times as slow is not tried all the same.
-constexpr double hopeless = 2;
 
 /// Of this thread: where ranks share cores, what others take meanwhile is no cost of pricing.
 double cpu_time_s() {
@@ -102,10 +88,13 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.shape = std::get<std::string>(kind->first);
         made.sizes = sizes;
         made.planned = made.incumbent = &decision;
-        made.is_seeking = !is_planned;
         if (is_planned) {
             made.trial = Trial::checking(std::max(1.0, decision.speedup));
             made.challenger = &native_;
+        } else {
+            const core::select::Search::Calls calls{question.collective, question.root, bytes,
+                                                    question.in_order};
+            made.search.emplace(dispatcher_.plan(), dispatcher_.layout(), calls, cpu_time_s);
         }
     }
     return known->second = &kind->second;
@@ -193,12 +182,9 @@ void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
         case News::seeks:
             if (rank == 0) {
                 try {
-                    propose(kind);
+                    kind.talk.proposal = propose(kind);
                 } catch (const std::exception&) {
-                    // The others wait for what is proposed.
-                    kind.pricing.reset();
-                    kind.talk.proposal = {};
-                    kind.talk.proposal.what = Proposal::What::nothing;
+                    kind.talk.proposal = {};  // the others wait for it
                 }
             }
             tell_proposal(kind, comm);
@@ -216,7 +202,8 @@ void Live::decided(Kind& kind, bool is_lost) {
     const bool challenger_is_native = kind.challenger->resolved == nullptr;
     const auto& round = kind.trial.round();
     kind.proof.add(round, incumbent_is_native, challenger_is_native, is_lost);
-    if (kind.is_seeking) kind.tried.back().measured_s = round.incumbent_s * round.ratio();
+    const bool was_seeking = kind.is_seeking();
+    if (was_seeking) kind.search->took(round.incumbent_s * round.ratio(), is_lost);
     if (is_lost) {
         turn_over(kind);
     } else if (!challenger_is_native && (kind.nearest == nullptr || round.ratio() < kind.nearest_ratio)) {
@@ -225,18 +212,16 @@ void Live::decided(Kind& kind, bool is_lost) {
     }
     if (kind.incumbent->resolved == nullptr) dispatcher_.release_scratch();
     const bool is_told = is_lost || incumbent_is_native || challenger_is_native;
-    const bool was_seeking = kind.is_seeking;
-    if (was_seeking && kind.tried.size() >= core::select::most_tried) end_seeking(kind);
+    if (was_seeking && kind.search->is_full()) end_seeking(kind);
     if (is_told)
         tell_(kind, kind.incumbent->resolved != nullptr ? Event::recipe_is_kept : Event::native_is_kept);
-    if (was_seeking && kind.is_seeking) kind.trial.seek();
+    if (kind.is_seeking()) kind.trial.seek();
 }
 
 /// From now on the library's own is looked at again beside a recipe, and beside the library's own the recipe
 /// that came nearest to it.
 void Live::end_seeking(Kind& kind) {
-    kind.is_seeking = false;
-    kind.pricing.reset();
+    kind.search->end();
     if (kind.incumbent->resolved != nullptr) {
         kind.challenger = &native_;
     } else if (kind.nearest != nullptr) {
@@ -256,90 +241,55 @@ void Live::turn_over(Kind& kind) {
                         "x faster than " + core::compose::to_text(kind.incumbent->resolved->recipe) +
                         " for " + kind.shape;
     }
-    const auto* const before = kind.challenger;
     kind.challenger = kind.incumbent;
     kind.incumbent = &kind.made.emplace_back(std::move(better));
-    if (const auto price = kind.priced.find(before); price != kind.priced.end())
-        kind.priced[kind.incumbent] = price->second;
 }
 
-/// On rank 0: the next of those that were priced. `incumbent_s`: what is expected of what runs.
-void Live::propose_next(Kind& kind, double incumbent_s) {
-    auto& proposal = kind.talk.proposal;
-    proposal.what = Proposal::What::nothing;
-    const auto* const next = kind.pricing->next(kind.tried);
-    if (next == nullptr) return;
-    const std::string text = core::compose::to_text(next->recipe);
-    const double expected_s = core::select::Pricing::expected_s(*next, kind.tried);
-    if (expected_s > hopeless * kind.trial.incumbent_s() || text.size() >= proposal.text.size()) return;
-    proposal.what = Proposal::What::recipe;
-    proposal.price_s = next->seconds;
-    proposal.segments = next->segments;
-    // Of two recipes the model knows how they compare better than how long they take.
-    proposal.expected_s = expected_s * kind.trial.incumbent_s() / incumbent_s;
-    std::memcpy(proposal.text.data(), text.data(), text.size());
-}
-
-/// On rank 0: looks for a recipe that the model finds fast, as far as the time for that goes.
-void Live::propose(Kind& kind) {
-    const auto& question = kind.question;
-    const auto& layout = dispatcher_.layout();
-    const double incumbent_s = kind.trial.incumbent_s();
-    const double allowed_s = pricing_share * incumbent_s * static_cast<double>(kind.trial.calls());
-    double next_s =
-        price_of_message_s * layout.size * messages_of(*question.collective, layout.size, kind.bytes);
-    kind.talk.proposal = {};
-    if (kind.priced_s + next_s <= allowed_s) {
-        const double begin_s = cpu_time_s() - kind.priced_s;
-        const std::size_t priced_before = kind.pricing ? kind.pricing->priced() : 0;
-        const double priced_before_s = kind.priced_s;
-        if (!kind.pricing) {
-            kind.pricing = std::make_unique<core::select::Pricing>(
-                core::select::candidates(dispatcher_.plan(), *question.collective, layout, kind.bytes,
-                                         question.in_order),
-                *question.collective, layout, question.root, kind.bytes);
-        }
-        while (kind.priced_s + next_s <= allowed_s && kind.pricing->step()) {
-            kind.priced_s = cpu_time_s() - begin_s;
-            next_s = (kind.priced_s - priced_before_s) /
-                     static_cast<double>(kind.pricing->priced() - priced_before);
-        }
+/// On rank 0.
+Live::Message Live::propose(Kind& kind) {
+    core::select::Shown elsewhere;
+    for (const auto& [key, other] : kinds_) {
+        if (&other != &kind && other.search) elsewhere += other.search->shown();
     }
-    const auto of_incumbent = kind.priced.find(kind.incumbent);
-    const double expected_s = of_incumbent != kind.priced.end() && of_incumbent->second.seconds > 0
-                                  ? core::select::Pricing::expected_s(of_incumbent->second, kind.tried)
-                                  : incumbent_s;
-    const std::size_t lacking = kind.pricing ? kind.pricing->lacking(expected_s, kind.tried) : 1;
-    if (lacking == 0) return propose_next(kind, expected_s);
-    const double needed_s = kind.priced_s + static_cast<double>(lacking) * next_s;
-    kind.talk.proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
+    const auto found = kind.search->propose(kind.trial.incumbent_s(), kind.trial.calls(), elsewhere);
+    Message message{.what = found.what,
+                    .calls = found.calls,
+                    .price_s = found.priced.seconds,
+                    .segments = found.priced.segments,
+                    .expected_s = found.expected_s,
+                    .recipe = {}};
+    if (found.what != core::select::Proposal::What::recipe) return message;
+    const std::string text = core::compose::to_text(found.priced.recipe);
+    if (text.size() >= message.recipe.size()) return {};
+    text.copy(message.recipe.data(), text.size());
+    return message;
 }
 
 void Live::hear_proposal(Kind& kind) {
-    const Proposal& proposal = kind.talk.proposal;
-    if (proposal.what == Proposal::What::wait) return kind.trial.wait_until(proposal.calls);
+    using What = core::select::Proposal::What;
+    const Message& proposal = kind.talk.proposal;
+    if (proposal.what == What::wait) return kind.trial.wait_until(proposal.calls);
     Dispatcher::Decision decision;
-    if (proposal.what == Proposal::What::recipe) {
-        kind.tried.push_back(
-            {{core::compose::parse_recipe(proposal.text.data()), proposal.price_s, proposal.segments}, 0});
-        decision = dispatcher_.decide_on(kind.question, kind.tried.back().priced.recipe, kind.bytes);
+    if (proposal.what == What::recipe) {
+        const auto recipe = core::compose::parse_recipe(proposal.recipe.data());
+        kind.search->tries({recipe, proposal.price_s, proposal.segments});
+        decision = dispatcher_.decide_on(kind.question, recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
         // The next may run here.
-        if (proposal.what == Proposal::What::recipe && kind.tried.size() < core::select::most_tried)
-            return kind.trial.seek();
+        if (proposal.what == What::recipe && !kind.search->is_full()) return kind.trial.seek();
         end_seeking(kind);
         if (kind.proof.blocks > 0) tell_(kind, Event::nothing_is_left);
         return kind.trial.none_is_left();
     }
     decision.basis = Basis::predicted;
+    decision.price_s = proposal.price_s;
     std::array<char, 96> times{};
     std::snprintf(times.data(), times.size(),
                   "predicted %.3g ms, after those before %.3g, what runs takes %.3g", 1e3 * proposal.price_s,
                   1e3 * proposal.expected_s, 1e3 * kind.trial.incumbent_s());
     decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
-    kind.priced[kind.challenger] = kind.tried.back().priced;
     kind.trial.challenge(proposal.expected_s);
     tell_(kind, Event::begun);
 }

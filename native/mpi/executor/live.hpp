@@ -16,7 +16,7 @@
 #include <deque>
 #include <functional>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -25,22 +25,21 @@
 #include "executor/dispatcher.hpp"
 #include "select/candidates.hpp"
 #include "select/choose.hpp"
-#include "select/pricing.hpp"
+#include "select/search.hpp"
 #include "trial/proof.hpp"
 #include "trial/trial.hpp"
 
 namespace isochrone::mpi::executor {
 
 class Live {
-    /// From rank 0: what to try.
-    struct Proposal {
-        enum class What : std::uint8_t { wait, nothing, recipe };
-        What what = What::wait;
-        std::int64_t calls = 0;  ///< until which to wait
+    /// From rank 0, a core::select::Proposal.
+    struct Message {
+        core::select::Proposal::What what = core::select::Proposal::What::nothing;
+        std::int64_t calls = 0;
         double price_s = 0;
         double segments = 1;
-        double expected_s = 0;  ///< after what those tried before took
-        std::array<char, 512> text{};
+        double expected_s = 0;
+        std::array<char, 512> recipe{};
     };
     /// What the ranks tell each other beside the calls: their times, or what rank 0 proposes after these.
     struct Talk {
@@ -53,7 +52,7 @@ class Live {
         double spent_s = 0;  ///< in those, on this rank
         MPI_Request request = MPI_REQUEST_NULL;
         std::vector<double> slowest_s;
-        Proposal proposal;
+        Message proposal;
     };
 
   public:
@@ -70,13 +69,12 @@ class Live {
         const Dispatcher::Decision* nearest = nullptr;     ///< of recipes that lost, the fastest
         double nearest_ratio = 0;                          ///< its time over the incumbent's
         core::trial::Proof proof;                          ///< of the incumbent
-        std::vector<core::select::Pricing::Tried> tried;
-        bool is_seeking = false;  ///< one of them is on trial, or the next is looked for
-        std::map<const Dispatcher::Decision*, core::select::Pricing::Priced> priced;  ///< each of them
-        std::unique_ptr<core::select::Pricing> pricing;                               ///< on rank 0
+        std::optional<core::select::Search> search;        ///< where nothing is planned
         Talk talk;
-        double priced_s = 0;  ///< that rank 0 has spent on it
         std::deque<Dispatcher::Decision> made;
+
+        /// One is on trial, or the next is looked for.
+        [[nodiscard]] bool is_seeking() const { return search && !search->is_over(); }
     };
 
     enum class Event : std::uint8_t {
@@ -116,8 +114,7 @@ class Live {
     void go_on(Kind& kind, MPI_Comm comm, int rank);
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
     void hear_proposal(Kind& kind);
-    static void propose_next(Kind& kind, double incumbent_s);
-    void propose(Kind& kind);
+    [[nodiscard]] Message propose(Kind& kind);
     void decided(Kind& kind, bool is_lost);
     void end_seeking(Kind& kind);
     void turn_over(Kind& kind);

@@ -22,27 +22,25 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
     const auto key = std::string(kind.question.collective->name) + '\n' + kind.shape + '\n' + order + '\n' +
                      std::to_string(kind.sizes.min_bytes);
     // A rule that is for the library's own ends all trials: as long as others are to be tried, there is none.
-    if (recipe != nullptr ? !proof.shows_gain() : kind.is_seeking) {
+    if (recipe != nullptr ? !proof.shows_gain() : kind.is_seeking()) {
         rules_.erase(key);
         return;
     }
-    const auto predicted = kind.priced.find(kind.incumbent);
-    const Document rule{
-        {"collective", kind.question.collective->name},
-        {"shape", kind.shape},
-        {"min_bytes", kind.sizes.min_bytes},
-        {"max_bytes", kind.sizes.max_bytes},
-        {"recipe", recipe == nullptr ? "native" : core::compose::to_text(recipe->recipe)},
-        {"basis", "live"},
-        {"order", order},
-        {"evidence",
-         {{"native_s", proof.native_s},
-          {"recipe_s", proof.own_s},
-          {"speedup", proof.speedup},
-          {"speedup_ci", {proof.least, proof.largest}},
-          {"repetitions", proof.blocks},
-          {"predicted_s",
-           predicted == kind.priced.end() ? Document() : Document(predicted->second.seconds)}}}};
+    const double price_s = kind.incumbent->price_s;
+    const Document rule{{"collective", kind.question.collective->name},
+                        {"shape", kind.shape},
+                        {"min_bytes", kind.sizes.min_bytes},
+                        {"max_bytes", kind.sizes.max_bytes},
+                        {"recipe", recipe == nullptr ? "native" : core::compose::to_text(recipe->recipe)},
+                        {"basis", "live"},
+                        {"order", order},
+                        {"evidence",
+                         {{"native_s", proof.native_s},
+                          {"recipe_s", proof.own_s},
+                          {"speedup", proof.speedup},
+                          {"speedup_ci", {proof.least, proof.largest}},
+                          {"repetitions", proof.blocks},
+                          {"predicted_s", price_s > 0 ? Document(price_s) : Document()}}}};
     rules_[key] = rule.dump();
 }
 

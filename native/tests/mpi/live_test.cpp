@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Trials of one communicator's calls, which all ranks count and decide alike. Their times are made up:
+// nothing runs but what ranks tell each other.
+#include "executor/live.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/communicator.hpp"
+#include "support/rules.hpp"
+#include "world.hpp"
+
+namespace isochrone::tests {
+namespace {
+
+using namespace core;
+using mpi::executor::Communicator;
+using mpi::executor::Dispatcher;
+using mpi::executor::Live;
+
+constexpr std::int64_t bytes = 1 << 20;
+
+struct Told {
+    Live::Event event;
+    const collectives::Collective* collective;
+    std::string recipe;  ///< on trial, or kept
+    double segments = 0;
+    double price_s = 0;
+    std::string reason;
+};
+
+double segments(const Dispatcher::Decision& decision) {
+    const auto segment = decision.resolved == nullptr ? 0 : decision.resolved->recipe.segment_bytes;
+    return segment == 0 ? 1 : static_cast<double>((bytes + segment - 1) / segment);
+}
+
+/// Uncut recipes take a tenth of the library's own, and each segment more takes half as long as that.
+double recipe_s(double segments) { return 0.1 + 0.5 * (segments - 1); }
+
+/// What is told while the collectives are called so often, one after the other.
+std::vector<Told> told(const std::vector<std::string>& names, int calls) {
+    const auto layout = nodes(world_size(), 1);
+    const select::Plan plan;
+    Dispatcher dispatcher(layout, plan, [&] {
+        return Dispatcher::Opened{std::make_unique<Communicator>(MPI_COMM_WORLD, layout), ""};
+    });
+    std::vector<Told> result;
+    Live live(dispatcher, [&](const Live::Kind& kind, Live::Event event) {
+        const auto& decision = event == Live::Event::begun ? *kind.challenger : *kind.incumbent;
+        const auto recipe =
+            decision.resolved == nullptr ? "native" : compose::to_text(decision.resolved->recipe);
+        result.push_back(
+            {event, kind.question.collective, recipe, segments(decision), decision.price_s, decision.reason});
+    });
+    for (const auto& name : names) {
+        const Dispatcher::Question question{&collectives::named(name), 0, false};
+        for (int call = 0; call < calls; ++call) {
+            const auto turn = live.next(question, bytes, dispatcher.decide(question, bytes));
+            const bool is_native = turn.decision->resolved == nullptr;
+            const double took_s = is_native ? 1.0 : recipe_s(segments(*turn.decision));
+            if (turn.kind != nullptr) live.ended(*turn.kind, took_s, MPI_COMM_WORLD, world_rank());
+        }
+    }
+    live.end_talks();
+    return result;
+}
+
+std::vector<Told> begun(const std::vector<Told>& all, const char* name) {
+    std::vector<Told> result;
+    for (const auto& one : all) {
+        if (one.event == Live::Event::begun && one.collective->name == name) result.push_back(one);
+    }
+    return result;
+}
+
+constexpr int enough = 20000;
+constexpr int fewest_ranks = 4;  // of fewer, the model finds no segments worth it
+
+TEST(Trials, KeepWhatIsFasterAndExpectOfTheNextWhatThoseBeforeTook) {
+    if (world_size() < fewest_ranks) return;
+    const auto all = told({"bcast"}, enough);
+    const auto tried = begun(all, "bcast");
+    ASSERT_GE(tried.size(), 2U);
+    EXPECT_GT(tried.front().segments, 1);
+    for (std::size_t next = 1; next < tried.size(); ++next)
+        EXPECT_LT(tried[next].segments, tried.front().segments) << tried[next].recipe;
+    double after_ms = 0;
+    const auto at = tried[1].reason.find("after those before ");
+    ASSERT_NE(at, std::string::npos) << tried[1].reason;
+    ASSERT_EQ(std::sscanf(tried[1].reason.c_str() + at, "after those before %lf", &after_ms), 1);
+    const double each_ms =
+        1e3 * (recipe_s(tried.front().segments) - tried.front().price_s) / tried.front().segments;
+    EXPECT_NEAR(after_ms, 1e3 * tried[1].price_s + each_ms * tried[1].segments, 0.05 * after_ms);
+    bool is_kept = false;
+    for (const auto& one : all) {
+        if (one.event != Live::Event::recipe_is_kept) continue;
+        is_kept = true;
+        EXPECT_EQ(one.segments, 1) << one.recipe;
+        EXPECT_GT(one.price_s, 0);
+    }
+    EXPECT_TRUE(is_kept);
+}
+
+TEST(Trials, OfOneKindShowWhichRecipeComesFirstInAnother) {
+    if (world_size() < fewest_ranks) return;
+    const auto alone = begun(told({"reduce"}, enough), "reduce");
+    const auto after = begun(told({"bcast", "reduce"}, enough), "reduce");
+    ASSERT_FALSE(alone.empty());
+    ASSERT_FALSE(after.empty());
+    EXPECT_LT(after.front().segments, alone.front().segments)
+        << after.front().recipe << " in place of " << alone.front().recipe;
+}
+
+}  // namespace
+}  // namespace isochrone::tests
