@@ -55,7 +55,11 @@ def read_plan_with_learned(plan_file: Path) -> Plan:
     Raises:
         IsochroneError: the plan cannot be read.
     """
-    plan = read_plan(plan_file)
+    return with_learned(read_plan(plan_file), plan_file)
+
+
+def with_learned(plan: Plan, plan_file: Path) -> Plan:
+    """The plan of a file as the next run has it."""
     for path in _files_in(learned_beside(plan_file)):
         try:
             learned = read_learned(path)

@@ -49,7 +49,7 @@ from isochrone.steps.folder import (
     in_folder,
     open_folder,
 )
-from isochrone.steps.learn import last_changed, read_plan_with_learned
+from isochrone.steps.learn import last_changed, with_learned
 
 _NOTES = "notes.json"
 """What there was to say of a plan that is kept."""
@@ -247,7 +247,7 @@ def _was_changed(plan_file: Path, merged: Survey) -> bool:
     """
     plan = read_plan(plan_file)
     is_newer = made_before(merged.provenance, {"time": last_changed(plan)})
-    return is_newer or read_plan_with_learned(plan_file) != plan
+    return is_newer or with_learned(plan, plan_file) != plan
 
 
 def _read(plan_file: Path) -> _Given:

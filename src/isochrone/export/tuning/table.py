@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isochrone.errors import UsageError
@@ -24,6 +24,8 @@ class Form:
         write: what comes of a survey.
         says: whether it can have an algorithm of a collective, by their names; of forms by which ``isochrone
             run`` tells the library. None for others.
+        leaves_out: of a collective, by its name, the rules of a tuning that keep it from saying anything;
+            None: no rule does.
     """
 
     name: str
@@ -32,6 +34,15 @@ class Form:
     file: str
     write: Callable[[Material], Exported]
     says: Callable[[str, str], bool] | None = None
+    leaves_out: Callable[[LibraryTuning, str], Sequence[LibraryRule]] | None = None
+
+    def can_say(self, tuning: LibraryTuning, rule: LibraryRule) -> bool:
+        """Whether it can have a rule of a tuning."""
+        return (
+            self.says is not None
+            and self.says(rule.collective, rule.algorithm)
+            and not (self.leaves_out and self.leaves_out(tuning, rule.collective))
+        )
 
 
 FORMS = (
@@ -81,6 +92,7 @@ FORMS = (
         "intel.sh",
         intel.write_variables,
         intel.says,
+        intel.without_equal,
     ),
     Form(
         "ucc-scores",
@@ -115,7 +127,5 @@ def can_be_told(vendor: str, collective: str, name: str) -> bool:
 
 def told_rules(tuning: LibraryTuning, vendor: str) -> list[LibraryRule]:
     """The rules that ``isochrone run`` tells the library, as far as the tuning alone shows that."""
-    found = [rule for rule in tuning.told() if can_be_told(vendor, rule.collective, rule.algorithm)]
-    if vendor == "Intel MPI":
-        found = [rule for rule in found if not intel.without_equal(tuning, rule.collective)]
-    return found
+    forms = told_forms(vendor)
+    return [rule for rule in tuning.told() if any(form.can_say(tuning, rule) for form in forms)]
