@@ -317,17 +317,24 @@ def test_a_temporary_lab_ends_with_whoever_started_it(small: Network, tmp_path: 
         "    print(lab.process, lab.name, flush=True)\n"
         "    time.sleep(1000)\n"
     )
-    starter = subprocess.Popen(
-        [sys.executable, "-c", script, str(description)], stdout=subprocess.PIPE, text=True
-    )
-    assert starter.stdout is not None
-    process, name = starter.stdout.readline().split()
-    starter.kill()
-    starter.wait()
-    deadline = time.monotonic() + 20
-    while is_alive(int(process)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not is_alive(int(process))
+    names = []
+    for _ in range(2):
+        starter = subprocess.Popen(
+            [sys.executable, "-c", script, str(description)], stdout=subprocess.PIPE, text=True
+        )
+        assert starter.stdout is not None
+        process, name = starter.stdout.readline().split()
+        names.append(name)
+        # What the one before had no time to remove is gone.
+        left = [name for name in names if (labs.labs_folder() / name).exists()]
+        assert left == [name]
+        assert find_lab(lab.name) is not None
+        starter.kill()
+        starter.wait()
+        deadline = time.monotonic() + 20
+        while is_alive(int(process)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not is_alive(int(process))
     starting.remove_traces(name)
 
 

@@ -76,6 +76,7 @@ def temporary_lab(network: Network) -> Iterator[Lab]:
     Raises:
         IsochroneError: the system does not let it.
     """
+    _remove_abandoned()
     name = f"{network.name}-{os.getpid()}"
     with contextlib.ExitStack() as stack:
         with _making(network, name) as folder:
@@ -88,6 +89,16 @@ def temporary_lab(network: Network) -> Iterator[Lab]:
             with _ended_on_error(starter):
                 _wait_until_up(starter)
         yield _just_started(name)
+
+
+def _remove_abandoned() -> None:
+    """Removes what is left of temporary labs whose programs were killed: nobody else looks for them."""
+    with contextlib.suppress(OSError):
+        for folder in list(labs_folder().iterdir()):
+            process = folder.name.rpartition("-")[2]
+            if (folder / TEMPORARY).exists() and not Path("/proc", process).exists():
+                remove_traces(folder.name)
+                _lock_file(folder).unlink(missing_ok=True)
 
 
 def down(lab: Lab) -> None:
