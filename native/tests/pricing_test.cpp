@@ -3,6 +3,7 @@
 // What may be tried where nothing was measured, and in which order.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -156,6 +157,30 @@ TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTe
     // It is tried once.
     EXPECT_FALSE(
         select::are_alike(pricing.next(select::Expectation({{tried}, {best}}))->recipe, best.recipe));
+}
+
+/// Some algorithms have a segment of their own. They take no place of what goes in one.
+TEST(Candidates, AreKeptInEachNumberOfSegments) {
+    for (const char* name : {"bcast", "reduce"}) {
+        const auto& collective = collectives::named(name);
+        for (const auto& layout : {nodes(7, 2), nodes(8, 1), nodes(3, 4)}) {
+            const auto found = select::candidates({}, collective, layout, 1 << 20);
+            select::Pricing pricing(found, collective, layout, 0, 1 << 20);
+            while (pricing.step()) {
+            }
+            double uncut_s = 1;
+            for (const auto& recipe : found.recipes) {
+                const auto outcome = simulate::predict(collective, recipe, layout, 0, 1 << 20);
+                if (outcome.segments == 1) uncut_s = std::min(uncut_s, outcome.slowest_s);
+            }
+            select::SegmentCost cost;
+            cost.add({{{{}, 0, 1}, 1}, {{{}, 0, 256}, 256}});
+            const auto* const kept = pricing.next_by_segments(select::Expectation({}), cost, 1);
+            ASSERT_NE(kept, nullptr);
+            EXPECT_EQ(kept->segments, 1) << name << layout.size;
+            EXPECT_DOUBLE_EQ(kept->seconds, uncut_s) << name << layout.size;
+        }
+    }
 }
 
 /// Where each segment takes longer than the model has it, as where ranks share cores, the same tree may be

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "select/candidates.hpp"
 #include "support/rules.hpp"
 
 namespace isochrone::tests {
@@ -16,50 +17,72 @@ namespace {
 using namespace core;
 using select::Proposal;
 using select::Search;
-using select::Shown;
+using select::SegmentCost;
 
 constexpr std::int64_t many_calls = 1 << 20;
 
+/// A thread's time, of which each look at it takes some.
 struct Clocked {
-    double now_s = 0;
     double step_s = 0;
+    double now_s = 0;
     Search::Clock clock() {
         return [this] { return now_s += step_s; };
     }
 };
 
-Search::Calls calls(const char* name, std::int64_t bytes) {
+Search::Call call(const char* name, std::int64_t bytes) {
     return {&collectives::named(name), 0, bytes, false};
+}
+
+/// What other kinds have shown where each segment takes so long.
+SegmentCost costing(double each_s) {
+    SegmentCost cost;
+    cost.add({{{{}, 1, 1}, 5 + each_s}, {{{}, 1, 256}, 5 + 256 * each_s}});
+    return cost;
+}
+
+/// Asks until something else is proposed, after as many calls as it is told to.
+Proposal asked(Search& search, double incumbent_s, const SegmentCost& elsewhere, std::int64_t& calls_so_far) {
+    for (;;) {
+        auto found = search.propose(incumbent_s, calls_so_far, elsewhere);
+        if (found.what != Proposal::What::wait) return found;
+        EXPECT_GT(found.wait_until, calls_so_far);
+        if (found.wait_until <= calls_so_far) return {};
+        calls_so_far = found.wait_until;
+    }
 }
 
 TEST(ASearch, WaitsUntilCallsHaveTakenEnoughTimeForItsPrices) {
     const auto layout = nodes(4, 4);
     const select::Plan plan;
-    Clocked time{.now_s = 0, .step_s = 1e-3};
-    Search search(plan, layout, calls("bcast", 1 << 20), time.clock());
     constexpr double native_s = 1e-2;
-    std::int64_t at = 8;
-    Proposal found = search.propose(native_s, at, {});
-    int waits = 0;
-    for (; found.what == Proposal::What::wait; ++waits) {
-        EXPECT_LE(time.now_s, 0.0075 * native_s * static_cast<double>(at) + 3e-3);
-        ASSERT_GT(found.calls, at);
-        at = found.calls;
-        found = search.propose(native_s, at, {});
-    }
-    EXPECT_GT(waits, 0);
-    EXPECT_EQ(found.what, Proposal::What::recipe);
+    constexpr double price_s = 1e-3;
+    Clocked time{.step_s = price_s};
+    Search search(plan, layout, call("bcast", 1 << 20), time.clock());
+    std::int64_t calls_so_far = 8;
+    ASSERT_EQ(asked(search, native_s, {}, calls_so_far).what, Proposal::What::recipe);
+    // Eight prices, and little more, as it says right after which calls it can go on.
+    const double allowed_s = 0.0075 * native_s * static_cast<double>(calls_so_far);
+    EXPECT_LE(time.now_s, allowed_s + 4 * price_s);
+    EXPECT_GE(time.now_s, 8 * price_s);
+    EXPECT_LE(allowed_s, 12 * price_s);
+    // What prices take changes: what they took last tells when it can go on.
+    time.step_s = 10 * price_s;
+    const auto before_s = time.now_s;
+    for (std::int64_t more : {2, 3, 4}) static_cast<void>(search.propose(native_s, more * calls_so_far, {}));
+    EXPECT_LE(time.now_s - before_s, 3 * allowed_s + 3 * 2 * time.step_s);
 }
 
 TEST(ASearch, ProposesWhatIsFastAfterWhatThoseBeforeTookAndNoneThatIsHopeless) {
     const auto layout = nodes(4, 4);
     const select::Plan plan;
     Clocked time;
-    Search search(plan, layout, calls("bcast", 1 << 20), time.clock());
+    Search search(plan, layout, call("bcast", 1 << 20), time.clock());
     const auto first = search.propose(1, many_calls, {});
     ASSERT_EQ(first.what, Proposal::What::recipe);
     ASSERT_GT(first.priced.segments, 1);
     EXPECT_DOUBLE_EQ(first.expected_s, first.priced.seconds);
+    EXPECT_FALSE(first.is_by_segments);
     search.tries(first.priced);
     // It could not run: nothing is known of what recipes take.
     const auto second = search.propose(1, many_calls, {});
@@ -77,6 +100,9 @@ TEST(ASearch, ProposesWhatIsFastAfterWhatThoseBeforeTookAndNoneThatIsHopeless) {
     EXPECT_EQ(search.propose(third.expected_s / 1.9, many_calls, {}).what, Proposal::What::recipe);
     search.tries(third.priced);
     EXPECT_TRUE(search.is_full());
+    EXPECT_FALSE(search.is_over());
+    search.end();
+    EXPECT_TRUE(search.is_over());
 }
 
 /// What runs was found by the model too, which errs alike in both.
@@ -84,40 +110,97 @@ TEST(ASearch, ExpectsOfTheNextAsManyTimesWhatRunsAsTheModelHasIt) {
     const auto layout = nodes(4, 4);
     const select::Plan plan;
     Clocked time;
-    Search search(plan, layout, calls("reduce", 1 << 16), time.clock());
-    const auto first = search.propose(1, many_calls, {});
-    ASSERT_EQ(first.what, Proposal::What::recipe);
-    search.tries(first.priced);
-    const double runs_s = 0.8 * first.priced.seconds;
-    search.took(runs_s, true);
-    const auto next = search.propose(runs_s, many_calls, {});
-    ASSERT_EQ(next.what, Proposal::What::recipe);
-    EXPECT_DOUBLE_EQ(next.expected_s, 0.8 * next.priced.seconds);
+    for (const double share : {0.8, 1.5}) {
+        Search search(plan, layout, call("reduce", 1 << 16), time.clock());
+        const auto first = search.propose(1, many_calls, {});
+        ASSERT_EQ(first.what, Proposal::What::recipe);
+        search.tries(first.priced);
+        const double runs_s = share * first.priced.seconds;
+        search.took(runs_s, true);
+        // What is not kept is not what runs.
+        const auto second = search.propose(runs_s, many_calls, {});
+        ASSERT_EQ(second.what, Proposal::What::recipe);
+        search.tries(second.priced);
+        search.took(1.1 * second.priced.seconds, false);
+        const auto next = search.propose(runs_s, many_calls, {});
+        ASSERT_EQ(next.what, Proposal::What::recipe);
+        const select::Expectation expected(search.tried());
+        EXPECT_DOUBLE_EQ(next.expected_s, expected.of(next.priced) * runs_s / expected.of(first.priced));
+    }
 }
 
-/// Calls of other kinds on the same communicator tell which comes first. They do not tell how long it takes.
-TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
+TEST(ASearch, IsForItsRootAndForTheOrderOfOperands) {
+    const auto layout = nodes(3, 4);
     const select::Plan plan;
     Clocked time;
+    const auto& reduce = collectives::named("reduce");
+    for (const bool in_order : {false, true}) {
+        for (const int root : {0, 5}) {
+            Search search(plan, layout, {&reduce, root, 1 << 16, in_order}, time.clock());
+            const auto found = search.propose(1, many_calls, {});
+            ASSERT_EQ(found.what, Proposal::What::recipe);
+            select::Pricing all(select::candidates(plan, reduce, layout, 1 << 16, in_order), reduce, layout,
+                                root, 1 << 16);
+            while (all.step()) {
+            }
+            EXPECT_EQ(found.priced.recipe, all.cheapest().front().recipe) << root << in_order;
+            EXPECT_DOUBLE_EQ(found.priced.seconds, all.cheapest().front().seconds) << root << in_order;
+        }
+    }
+}
+
+/// Calls of other kinds on the same communicator tell which comes first of those that may be faster. They do
+/// not tell how long it takes, nor that nothing is worth a trial.
+TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
+    const select::Plan plan;
+    int fewer = 0;
     for (const char* name : {"bcast", "reduce", "allreduce"}) {
-        for (const auto& layout : {nodes(2, 2), nodes(3, 4), nodes(7, 2)}) {
-            Search alone(plan, layout, calls(name, 1 << 20), time.clock());
+        for (const auto& layout : {nodes(2, 2), nodes(3, 4), nodes(7, 2), nodes(8, 1), nodes(16, 1)}) {
+            Clocked time;
+            Search alone(plan, layout, call(name, 1 << 20), time.clock());
             const auto first = alone.propose(1, many_calls, {});
             ASSERT_EQ(first.what, Proposal::What::recipe);
             if (first.priced.segments == 1) continue;
-            for (const double share : {0.0, 1.0}) {
-                const double each_s = share * first.priced.seconds;
-                const Shown elsewhere({{{{}, 1, 1}, 5 + each_s}, {{{}, 1, 256}, 5 + 256 * each_s}});
-                Search search(plan, layout, calls(name, 1 << 20), time.clock());
-                const auto found = search.propose(first.priced.seconds, many_calls, elsewhere);
-                ASSERT_EQ(found.what, Proposal::What::recipe) << name;
-                EXPECT_DOUBLE_EQ(found.expected_s, found.priced.seconds) << name;
-                if (share == 0) {
-                    EXPECT_EQ(found.priced.recipe, first.priced.recipe) << name;
-                } else {
-                    EXPECT_LT(found.priced.segments, first.priced.segments) << name;
+            for (const double times_as_slow : {1.1, 1.5, 20.0}) {
+                const double native_s = times_as_slow * first.priced.seconds;
+                for (const double share : {0.0, 0.01, 0.1, 1.0, 100.0}) {
+                    Search search(plan, layout, call(name, 1 << 20), time.clock());
+                    const double each_s = share * first.priced.seconds;
+                    const auto found = search.propose(native_s, many_calls, costing(each_s));
+                    ASSERT_EQ(found.what, Proposal::What::recipe) << name << layout.size << share;
+                    EXPECT_DOUBLE_EQ(found.expected_s, found.priced.seconds) << name;
+                    EXPECT_LT(found.priced.seconds, native_s) << name;
+                    EXPECT_EQ(found.is_by_segments, found.priced.recipe != first.priced.recipe) << name;
+                    EXPECT_FALSE(share == 0 && found.is_by_segments) << name;
+                    if (share >= 1 && times_as_slow == 20) {
+                        EXPECT_EQ(found.priced.segments, 1) << name << layout.size;
+                        ++fewer;
+                    }
                 }
             }
+        }
+    }
+    EXPECT_GE(fewer, 12);
+}
+
+/// Calls that last a short time leave none for many prices.
+TEST(ASearch, BeginsWithFewerSegmentsAfterAsFewPricesAsWithout) {
+    const auto& bcast = collectives::named("bcast");
+    const auto plan = plan_of({rule(shape(8, 2), "hierarchical(machine=chain,node=chain)@32768"),
+                               rule(shape(2, 2), "hierarchical(machine=chain,node=flat)@32768")});
+    for (const auto& of_none : {select::Plan(), plan}) {
+        for (const auto& layout : {nodes(3, 4), nodes(7, 2), nodes(4, 4)}) {
+            std::int64_t calls_without = 8, calls_with = 8;
+            Clocked time{.step_s = 1e-3};
+            Search without(of_none, layout, {&bcast, 0, 1 << 20, false}, time.clock());
+            const auto first = asked(without, 1e-2, {}, calls_without);
+            ASSERT_EQ(first.what, Proposal::What::recipe);
+            ASSERT_GT(first.priced.segments, 1);
+            Search with(of_none, layout, {&bcast, 0, 1 << 20, false}, time.clock());
+            const auto found = asked(with, 1e-2, costing(0.1), calls_with);
+            ASSERT_EQ(found.what, Proposal::What::recipe);
+            EXPECT_LT(found.priced.segments, first.priced.segments);
+            EXPECT_LE(calls_with, 150);
         }
     }
 }

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compose/resolve.hpp"
 
@@ -142,6 +146,17 @@ Candidates candidates(const Plan& plan, const Collective& collective, const plac
         }
     }
     return {std::move(collector.found), proven};
+}
+
+void alternate_segments(Candidates& candidates) {
+    std::map<std::int64_t, std::size_t> counts;
+    std::vector<std::pair<std::size_t, Recipe>> turns;  // in each turn one of each size
+    for (Recipe& one : candidates.recipes) turns.emplace_back(counts[one.segment_bytes]++, std::move(one));
+    std::stable_sort(turns.begin(), turns.end(),
+                     [](const auto& one, const auto& other) { return one.first < other.first; });
+    std::transform(turns.begin(), turns.end(), candidates.recipes.begin(),
+                   [](auto& turn) { return std::move(turn.second); });
+    candidates.proven = 0;
 }
 
 }  // namespace isochrone::core::select

@@ -28,4 +28,8 @@ struct Candidates {
                                     const place::Layout& layout, std::int64_t size_bytes,
                                     bool in_order = false);
 
+/// Orders them so that there is one of each segment size in turn, for whoever prices few of them, and wants
+/// to choose between segment sizes. So none of them suffices because it is proven: `proven` is 0.
+void alternate_segments(Candidates& candidates);
+
 }  // namespace isochrone::core::select

@@ -5,50 +5,66 @@
 #include <utility>
 
 namespace isochrone::core::select {
+namespace {
 
-Shown::Shown(const std::vector<Tried>& tried) {
+/// Of what was measured of one kind: segments, and what was missing in the prices.
+struct Moments {
+    double count = 0;
+    double segments = 0;   // mean
+    double missing_s = 0;  // mean
+    double together_s = 0;
+    double squares = 0;
+    double most_segments = 0;
+};
+
+/// Means and sums of products beside them, as they grow (Welford, Technometrics 4, 1962).
+Moments moments_of(const std::vector<Tried>& tried) {
+    Moments found;
     for (const auto& [priced, measured_s] : tried) {
         if (measured_s <= 0) continue;
-        const double missing_s = measured_s - priced.seconds;
-        // Means and sums beside them, as they grow (Welford).
-        count_ += 1;
-        const double beside = priced.segments - segments_;
-        segments_ += beside / count_;
-        missing_s_ += (missing_s - missing_s_) / count_;
-        squares_ += beside * (priced.segments - segments_);
-        together_s_ += beside * (missing_s - missing_s_);
-        most_segments_ = std::max(most_segments_, priced.segments);
+        found.count += 1;
+        const double beside = priced.segments - found.segments;
+        found.segments += beside / found.count;
+        found.missing_s += (measured_s - priced.seconds - found.missing_s) / found.count;
+        found.together_s += beside * (measured_s - priced.seconds - found.missing_s);
+        found.squares += beside * (priced.segments - found.segments);
+        found.most_segments = std::max(found.most_segments, priced.segments);
     }
+    return found;
 }
 
-Shown& Shown::operator+=(const Shown& other) {
-    if (!other.has_slope()) return *this;
-    count_ += other.count_;
-    squares_ += other.squares_;
-    together_s_ += other.together_s_;
-    most_segments_ = std::max(most_segments_, other.most_segments_);
-    return *this;
+}  // namespace
+
+void SegmentCost::add(const std::vector<Tried>& tried) {
+    const Moments found = moments_of(tried);
+    if (found.squares <= 0) return;
+    together_s_ += found.together_s;
+    squares_ += found.squares;
+    most_segments_ = std::max(most_segments_, found.most_segments);
 }
 
-double Shown::each_s() const { return has_slope() ? std::max(0.0, together_s_ / squares_) : 0; }
+double SegmentCost::each_s() const { return is_known() ? std::max(0.0, together_s_ / squares_) : 0; }
 
-Expectation::Expectation(std::vector<Tried> tried, const Shown& elsewhere)
-    : tried_(std::move(tried)), shown_(tried_), most_segments_(shown_.most_segments()) {
-    if (shown_.is_nothing()) {
+Expectation::Expectation(std::vector<Tried> tried, const SegmentCost& elsewhere) : tried_(std::move(tried)) {
+    const Moments own = moments_of(tried_);
+    if (own.count == 0) return;
+    is_measured_ = true;
+    most_segments_ = own.most_segments;
+    // The best fit with w = 0 has this c: the sum of k t over that of k k.
+    const double each_alone_s = std::max(0.0, (own.together_s + own.count * own.segments * own.missing_s) /
+                                                  (own.squares + own.count * own.segments * own.segments));
+    if (own.squares > 0) {
+        each_s_ = std::max(0.0, own.together_s / own.squares);
+    } else if (elsewhere.is_known() && elsewhere.most_segments() >= most_segments_) {
         each_s_ = elsewhere.each_s();
         most_segments_ = elsewhere.most_segments();
-        return;
+    } else {
+        each_s_ = each_alone_s;
     }
-    if (shown_.missing_s() <= 0) return;
-    const double most_s = shown_.missing_s() / shown_.segments();
-    each_s_ = most_s;
-    if (shown_.has_slope()) {
-        each_s_ = std::min(most_s, shown_.each_s());
-    } else if (elsewhere.has_slope() && elsewhere.most_segments() >= most_segments_) {
-        each_s_ = std::min(most_s, elsewhere.each_s());
-        most_segments_ = elsewhere.most_segments();
-    }
-    all_s_ = shown_.missing_s() - each_s_ * shown_.segments();
+    all_s_ = own.missing_s - each_s_ * own.segments;
+    if (all_s_ >= 0) return;
+    all_s_ = 0;
+    each_s_ = std::min(each_s_, each_alone_s);
 }
 
 double Expectation::of(const Priced& one) const {

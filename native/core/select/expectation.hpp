@@ -9,10 +9,9 @@
 //
 //     p + w + c min(k, most),    w >= 0, c >= 0,
 //
-// fitted to those tried by least squares. It is not extrapolated to more segments than were tried. Where all
-// of a kind of calls went in as many, c is what calls of other kinds have shown on the same communicator: how
-// those in more and in fewer segments differed, each kind beside its own mean, as w and what a byte takes are
-// other ones there. If these went in fewer segments, it is all due to segments.
+// fitted to those tried of the same kind of calls by least squares. It is not extrapolated to more segments
+// than were tried. Where all of them went in as many, c is what other kinds have shown on the communicator
+// (SegmentCost), or else w is 0. Before any was tried it is p.
 #pragma once
 
 #include <vector>
@@ -33,50 +32,42 @@ struct Tried {
     double measured_s = 0;
 };
 
-/// What trials have shown of one kind of calls.
-class Shown {
+/// What each segment takes beside the price, as several kinds of calls on one communicator have shown: how
+/// recipes in more and in fewer segments differed, each kind beside its own mean, as w and what a byte takes
+/// differ between kinds. Kinds whose recipes all went in as many tell nothing.
+class SegmentCost {
   public:
-    Shown() = default;
-    explicit Shown(const std::vector<Tried>& tried);
+    /// All that was tried of one kind.
+    void add(const std::vector<Tried>& tried);
 
-    /// Of several kinds of calls on one communicator, what they tell of segments.
-    Shown& operator+=(const Shown& other);
-
-    [[nodiscard]] bool is_nothing() const { return count_ == 0; }
-    /// Whether some went in more segments than others.
-    [[nodiscard]] bool has_slope() const { return squares_ > 0; }
-    /// What each segment takes beside the price, as these have it; at least 0.
+    [[nodiscard]] bool is_known() const { return squares_ > 0; }
+    /// At least 0; 0 where nothing is known.
     [[nodiscard]] double each_s() const;
+    /// It was seen in as many segments, and not in more.
     [[nodiscard]] double most_segments() const { return most_segments_; }
-    /// Of one kind: beside the prices, and in which number of segments, on the mean.
-    [[nodiscard]] double missing_s() const { return missing_s_; }
-    [[nodiscard]] double segments() const { return segments_; }
 
   private:
-    double count_ = 0;
-    double missing_s_ = 0;
-    double segments_ = 0;
-    double most_segments_ = 0;
     double together_s_ = 0;  // sums of products beside the means
     double squares_ = 0;
+    double most_segments_ = 0;
 };
 
 class Expectation {
   public:
-    /// `tried`: in calls of this kind. `elsewhere`: in others.
-    explicit Expectation(std::vector<Tried> tried, const Shown& elsewhere = {});
+    /// `tried`: of this kind of calls. `elsewhere`: of other kinds.
+    explicit Expectation(std::vector<Tried> tried, const SegmentCost& elsewhere = {});
 
     /// Seconds.
     [[nodiscard]] double of(const Priced& one) const;
     [[nodiscard]] const std::vector<Tried>& tried() const { return tried_; }
-    /// Whether one of this kind was measured. If not, it tells which to try rather than what that will take.
-    [[nodiscard]] bool is_measured() const { return !shown_.is_nothing(); }
+    /// Whether one of this kind was measured.
+    [[nodiscard]] bool is_measured() const { return is_measured_; }
 
   private:
     std::vector<Tried> tried_;
-    Shown shown_;
-    double all_s_ = 0;   // what is expected beside the price, but for segments
-    double each_s_ = 0;  // ... and for each of them
+    bool is_measured_ = false;
+    double all_s_ = 0;   // w
+    double each_s_ = 0;  // c
     double most_segments_ = 0;
 };
 

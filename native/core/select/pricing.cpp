@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "compose/resolve.hpp"
 #include "simulate/predict.hpp"
 #include "trial/trial.hpp"
 
@@ -38,9 +39,8 @@ bool Pricing::step() {
     if (is_done()) return false;
     const Recipe& recipe = candidates_.recipes[priced_++];
     try {
-        const auto is_in_same = [&](const Kept& other) {
-            return other.priced.recipe.segment_bytes == recipe.segment_bytes;
-        };
+        const std::int64_t segment = compose::resolve(collective_, recipe, layout_).recipe.segment_bytes;
+        const auto is_in_same = [&](const Kept& other) { return other.segment_bytes == segment; };
         const bool is_full =
             static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), is_in_same)) == most_tried;
         const auto last = std::find_if(kept_.rbegin(), kept_.rend(), is_in_same);
@@ -49,8 +49,8 @@ bool Pricing::step() {
             simulate::predict(collective_, recipe, layout_, root_, size_bytes_, {.limit_s = limit_s});
         const double seconds = outcome.slowest_s;
         if (seconds >= limit_s) return true;
-        Kept kept{{recipe, seconds, static_cast<double>(outcome.segments)}, 0};
-        kept.family = family_of(kept.priced);
+        Kept kept{{recipe, seconds, static_cast<double>(outcome.segments)}, segment, 0};
+        kept.family = family_of(kept);
         const auto alike = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) {
             return is_in_same(other) && other.family == kept.family;
         });
@@ -73,24 +73,41 @@ bool Pricing::step() {
 std::vector<Priced> Pricing::cheapest() const {
     std::vector<Priced> found;
     std::set<std::size_t> families;
-    for (const auto& [priced, family] : kept_) {
+    for (const auto& [priced, segment, family] : kept_) {
         if (found.size() < most_tried && families.insert(family).second) found.push_back(priced);
     }
     return found;
 }
 
-const Priced* Pricing::next(const Expectation& expected) const {
+template <class Key>
+const Priced* Pricing::least(const Expectation& expected, const Key& key) const {
     const Priced* best = nullptr;
-    for (const auto& [one, family] : kept_) {
-        const double one_s = expected.of(one);
+    double best_key = std::numeric_limits<double>::infinity();
+    for (const auto& [one, segment, family] : kept_) {
         const auto& tried = expected.tried();
         const bool is_known = std::any_of(tried.begin(), tried.end(), [&](const Tried& other) {
-            return (are_alike(other.priced.recipe, one.recipe) || known_family(other.priced) == family) &&
-                   one_s > trial::better * expected.of(other.priced);
+            return (are_alike(other.priced.recipe, one.recipe) ||
+                    known_family(other.priced.recipe) == family) &&
+                   expected.of(one) > trial::better * expected.of(other.priced);
         });
-        if (!is_known && (best == nullptr || one_s < expected.of(*best))) best = &one;
+        if (!is_known && key(one) < best_key) {
+            best = &one;
+            best_key = key(one);
+        }
     }
     return best;
+}
+
+const Priced* Pricing::next(const Expectation& expected) const {
+    return least(expected, [&](const Priced& one) { return expected.of(one); });
+}
+
+const Priced* Pricing::next_by_segments(const Expectation& expected, const SegmentCost& elsewhere,
+                                        double limit_s) const {
+    return least(expected, [&](const Priced& one) {
+        if (one.seconds >= limit_s) return std::numeric_limits<double>::infinity();
+        return one.seconds + elsewhere.each_s() * std::min(one.segments, elsewhere.most_segments());
+    });
 }
 
 std::size_t Pricing::lacking(double incumbent_s, const Expectation& expected) const {
@@ -107,29 +124,28 @@ std::size_t Pricing::lacking(double incumbent_s, const Expectation& expected) co
     return is_cheaper ? 0 : std::min(left, enough_priced);
 }
 
-std::optional<std::size_t> Pricing::known_family(const Priced& one) const {
-    const auto known = std::find_if(families_.begin(), families_.end(), [&](const auto& other) {
-        return are_alike(other.first.recipe, one.recipe);
+std::optional<std::size_t> Pricing::known_family(const Recipe& recipe) const {
+    const auto known = std::find_if(families_.begin(), families_.end(), [&](const Kept& other) {
+        return are_alike(other.priced.recipe, recipe);
     });
     if (known == families_.end()) return std::nullopt;
-    return known->second;
+    return known->family;
 }
 
-std::size_t Pricing::family_of(const Priced& one) {
-    if (const auto known = known_family(one)) return *known;
-    const auto is_same = [&](const Priced& other) {
-        return other.recipe.segment_bytes == one.recipe.segment_bytes &&
-               std::abs(other.seconds - one.seconds) < equal * one.seconds;
+std::size_t Pricing::family_of(const Kept& one) {
+    if (const auto known = known_family(one.priced.recipe)) return *known;
+    const auto is_same = [&](const Kept& other) {
+        return other.segment_bytes == one.segment_bytes &&
+               std::abs(other.priced.seconds - one.priced.seconds) < equal * one.priced.seconds;
     };
-    const auto named = std::find_if(families_.begin(), families_.end(),
-                                    [&](const auto& other) { return is_same(other.first); });
+    const auto named = std::find_if(families_.begin(), families_.end(), is_same);
     // Of a family with a name from another segment.
-    const auto kept =
-        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) { return is_same(other.priced); });
-    const std::size_t family = named != families_.end() ? named->second
+    const auto kept = std::find_if(kept_.begin(), kept_.end(), is_same);
+    const std::size_t family = named != families_.end() ? named->family
                                : kept != kept_.end()    ? kept->family
                                                         : count_++;
-    families_.emplace_back(one, family);
+    families_.push_back(one);
+    families_.back().family = family;
     return family;
 }
 

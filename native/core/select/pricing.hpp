@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which of some recipes to try in a program's calls: the cheapest by the model first, then what is expected
-// to be the fastest after what those before took (expectation.hpp). They are priced piece by piece between
-// the calls.
+// Which of some recipes to try in a program's calls: what is expected to be the fastest (expectation.hpp).
+// They are priced piece by piece between the calls.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +45,11 @@ class Pricing {
     /// far. Good until step().
     [[nodiscard]] const Priced* next(const Expectation& expected) const;
 
+    /// In its place while none was measured: the fastest if each segment takes as long as elsewhere, of those
+    /// with a price below `limit_s`. nullptr: none has such a price.
+    [[nodiscard]] const Priced* next_by_segments(const Expectation& expected, const SegmentCost& elsewhere,
+                                                 double limit_s) const;
+
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
     /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
@@ -54,25 +58,29 @@ class Pricing {
     [[nodiscard]] std::size_t lacking(double incumbent_s, const Expectation& expected) const;
 
   private:
+    /// The one with the least `key` that is like none of those tried, as next() has it.
+    template <class Key>
+    [[nodiscard]] const Priced* least(const Expectation& expected, const Key& key) const;
+    struct Kept {
+        Priced priced;
+        std::int64_t segment_bytes = 0;  ///< also where the recipe leaves that to its algorithms
+        std::size_t family = 0;
+    };
     /// nullopt: none of its name was priced.
-    [[nodiscard]] std::optional<std::size_t> known_family(const Priced& one) const;
+    [[nodiscard]] std::optional<std::size_t> known_family(const compose::Recipe& recipe) const;
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
     /// messages by another name: among two racks recursive multiplying is recursive doubling.
-    std::size_t family_of(const Priced& one);
+    std::size_t family_of(const Kept& one);
 
     Candidates candidates_;
     const collectives::Collective& collective_;
     const place::Layout& layout_;
     int root_;
     std::int64_t size_bytes_;
-    std::size_t priced_ = 0;  ///< of the candidates, the first so many
-    struct Kept {
-        Priced priced;
-        std::size_t family = 0;
-    };
-    std::vector<Kept> kept_;  ///< ascending; of each segment the cheapest `most_tried`, one of a family
-    std::vector<std::pair<Priced, std::size_t>> families_;  // the first priced of each name
-    std::size_t count_ = 0;                                 // of families
+    std::size_t priced_ = 0;      ///< of the candidates, the first so many
+    std::vector<Kept> kept_;      ///< ascending; of each segment the cheapest `most_tried`, one of a family
+    std::vector<Kept> families_;  ///< the first priced of each name
+    std::size_t count_ = 0;       ///< of families
 };
 
 }  // namespace isochrone::core::select

@@ -18,58 +18,66 @@ constexpr double price_of_message_s = 1e-6;
 constexpr double hopeless = 2;
 
 /// Segments of a message, or blocks, as far as candidates have them.
-double messages_of(const Search::Calls& calls, int ranks) {
+double messages_of(const Search::Call& call, int ranks) {
     constexpr double most_segments = 33;
-    if (calls.collective->has_blocks()) return ranks;
-    return std::clamp(static_cast<double>(calls.size_bytes) / 4096, 1.0, most_segments);
+    if (call.collective->has_blocks()) return ranks;
+    return std::clamp(static_cast<double>(call.size_bytes) / 4096, 1.0, most_segments);
 }
 
 }  // namespace
 
-Search::Search(const Plan& plan, const place::Layout& layout, const Calls& calls, Clock clock)
-    : plan_(plan), layout_(layout), calls_(calls), clock_(std::move(clock)) {}
+Search::Search(const Plan& plan, const place::Layout& layout, const Call& call, Clock clock)
+    : plan_(plan),
+      layout_(layout),
+      call_(call),
+      clock_(std::move(clock)),
+      next_price_s_(price_of_message_s * layout.size * messages_of(call, layout.size)) {}
 
-Proposal Search::propose(double incumbent_s, std::int64_t calls, const Shown& elsewhere) {
-    const double next_s = price(pricing_share * incumbent_s * static_cast<double>(calls));
+Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const SegmentCost& elsewhere) {
+    const bool segments_are_slow = elsewhere.each_s() > 0;
+    price_more(pricing_share * incumbent_s * static_cast<double>(calls_so_far), segments_are_slow);
     const Expectation expected(tried_, elsewhere);
     const bool has_price = kept_ && tried_[*kept_].priced.seconds > 0;
     const double kept_s = has_price ? expected.of(tried_[*kept_].priced) : incumbent_s;
     const std::size_t lacking = pricing_ ? pricing_->lacking(kept_s, expected) : 1;
     Proposal proposal;
     if (lacking > 0) {
-        const double needed_s = priced_s_ + static_cast<double>(lacking) * next_s;
+        const double needed_s = priced_s_ + static_cast<double>(lacking) * next_price_s_;
         proposal.what = Proposal::What::wait;
-        proposal.calls = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
+        proposal.wait_until = static_cast<std::int64_t>(std::ceil(needed_s / (pricing_share * incumbent_s)));
         return proposal;
     }
-    const Priced* const next = pricing_->next(expected);
-    if (next == nullptr) return proposal;
-    const double expected_s = expected.is_measured() ? expected.of(*next) : next->seconds;
-    if (expected_s > hopeless * incumbent_s) return proposal;
+    const Priced* next = pricing_->next(expected);
+    if (next == nullptr || expected.of(*next) > hopeless * incumbent_s) return proposal;
+    if (segments_are_slow && !expected.is_measured()) {
+        const Priced* const by_segments = pricing_->next_by_segments(expected, elsewhere, incumbent_s);
+        proposal.is_by_segments = by_segments != nullptr && by_segments != next;
+        if (proposal.is_by_segments) next = by_segments;
+    }
     proposal.what = Proposal::What::recipe;
     proposal.priced = *next;
     // Of two recipes the model knows how they compare better than how long they take.
-    proposal.expected_s = expected_s * incumbent_s / kept_s;
+    proposal.expected_s = expected.of(*next) * incumbent_s / kept_s;
     return proposal;
 }
 
-/// Goes on with prices until they have taken as long in all. Returns about how long the next takes.
-double Search::price(double allowed_s) {
-    double next_s = price_of_message_s * layout_.size * messages_of(calls_, layout_.size);
-    if (priced_s_ + next_s > allowed_s) return next_s;
+/// Goes on until prices have taken as long in all.
+void Search::price_more(double allowed_s, bool in_all_segments) {
+    if (priced_s_ + next_price_s_ > allowed_s) return;
     const double priced_before_s = priced_s_;
     const double begin_s = clock_() - priced_before_s;
     if (!pricing_) {
-        pricing_ = std::make_unique<Pricing>(
-            candidates(plan_, *calls_.collective, layout_, calls_.size_bytes, calls_.in_order),
-            *calls_.collective, layout_, calls_.root, calls_.size_bytes);
+        auto found = candidates(plan_, *call_.collective, layout_, call_.size_bytes, call_.in_order);
+        if (in_all_segments) alternate_segments(found);
+        pricing_ = std::make_unique<Pricing>(std::move(found), *call_.collective, layout_, call_.root,
+                                             call_.size_bytes);
     }
     const std::size_t priced_before = pricing_->priced();
-    while (priced_s_ + next_s <= allowed_s && pricing_->step()) {
+    while (priced_s_ + next_price_s_ <= allowed_s && pricing_->step()) {
         priced_s_ = clock_() - begin_s;
-        next_s = (priced_s_ - priced_before_s) / static_cast<double>(pricing_->priced() - priced_before);
+        next_price_s_ =
+            (priced_s_ - priced_before_s) / static_cast<double>(pricing_->priced() - priced_before);
     }
-    return next_s;
 }
 
 void Search::took(double seconds, bool is_kept) {

@@ -5,10 +5,12 @@
 // hear of it. What trying it has shown all ranks agree on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -23,16 +25,18 @@ namespace isochrone::core::select {
 struct Proposal {
     enum class What : std::uint8_t { wait, nothing, recipe };
     What what = What::nothing;
-    std::int64_t calls = 0;  ///< until which to wait
+    std::int64_t wait_until = 0;  ///< number of calls
     Priced priced;
-    double expected_s = 0;  ///< after what those tried before took
+    bool is_by_segments = false;  ///< others have a lower price, in more segments
+    double expected_s = 0;        ///< after what those tried before took
 };
 
 class Search {
   public:
-    struct Calls {
+    /// The first of its kind.
+    struct Call {
         const collectives::Collective* collective = nullptr;
-        int root = 0;  ///< of the first one
+        int root = 0;
         std::int64_t size_bytes = 0;
         bool in_order = false;
     };
@@ -40,13 +44,14 @@ class Search {
     using Clock = std::function<double()>;
 
     /// Plan and layout must outlive it.
-    Search(const Plan& plan, const place::Layout& layout, const Calls& calls, Clock clock);
+    Search(const Plan& plan, const place::Layout& layout, const Call& call, Clock clock);
 
     /// On rank 0: prices some, as far as their share of the time of all calls goes, and proposes what is
-    /// expected to be fast. `incumbent_s`: what runs takes. `calls`: how many there were. `elsewhere`: what
-    /// trials of other kinds have shown on the communicator; of a first trial it tells which comes first, and
-    /// not that none is worth it.
-    [[nodiscard]] Proposal propose(double incumbent_s, std::int64_t calls, const Shown& elsewhere);
+    /// expected to be fast. `incumbent_s`: what runs takes. `elsewhere`: what trials of other kinds have
+    /// shown on the communicator. It tells which of those that the model finds faster than what runs comes
+    /// first, and not whether one is worth it.
+    [[nodiscard]] Proposal propose(double incumbent_s, std::int64_t calls_so_far,
+                                   const SegmentCost& elsewhere);
 
     /// All ranks: this is tried from now on.
     void tries(Priced one) { tried_.push_back({std::move(one), 0}); }
@@ -57,17 +62,18 @@ class Search {
 
     [[nodiscard]] bool is_over() const { return is_over_; }
     [[nodiscard]] bool is_full() const { return tried_.size() >= most_tried; }
-    [[nodiscard]] Shown shown() const { return Shown(tried_); }
+    [[nodiscard]] const std::vector<Tried>& tried() const { return tried_; }
 
   private:
-    double price(double allowed_s);
+    void price_more(double allowed_s, bool in_all_segments);
 
     const Plan& plan_;
     const place::Layout& layout_;
-    Calls calls_;
+    Call call_;
     Clock clock_;
     std::unique_ptr<Pricing> pricing_;
-    double priced_s_ = 0;  // that it has spent on prices
+    double priced_s_ = 0;      // that it has spent on prices
+    double next_price_s_ = 0;  // about what the next takes
     std::vector<Tried> tried_;
     std::optional<std::size_t> kept_;  // the one that runs
     bool is_over_ = false;

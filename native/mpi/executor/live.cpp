@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <type_traits>
 #include <utility>
 
 #include "comm/check.hpp"
@@ -43,9 +44,15 @@ class Watch {
     double begin_s_ = PMPI_Wtime();
 };
 
-std::string in_words(double value) {
+std::string times(double ratio) {
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", value);
+    std::snprintf(text.data(), text.size(), "%.2fx", ratio);
+    return text.data();
+}
+
+std::string in_ms(double seconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
     return text.data();
 }
 
@@ -92,9 +99,9 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
             made.trial = Trial::checking(std::max(1.0, decision.speedup));
             made.challenger = &native_;
         } else {
-            const core::select::Search::Calls calls{question.collective, question.root, bytes,
-                                                    question.in_order};
-            made.search.emplace(dispatcher_.plan(), dispatcher_.layout(), calls, cpu_time_s);
+            const core::select::Search::Call call{question.collective, question.root, bytes,
+                                                  question.in_order};
+            made.search.emplace(dispatcher_.plan(), dispatcher_.layout(), call, cpu_time_s);
         }
     }
     return known->second = &kind->second;
@@ -134,6 +141,7 @@ void Live::tell_times(Kind& kind, MPI_Comm comm) {
 }
 
 void Live::tell_proposal(Kind& kind, MPI_Comm comm) {
+    static_assert(std::is_trivially_copyable_v<Message>);
     auto& talk = kind.talk;
     const Watch watch(talk.spent_s);
     check(PMPI_Ibcast(&talk.proposal, sizeof talk.proposal, MPI_BYTE, 0, comm, &talk.request), "MPI_Ibcast");
@@ -235,11 +243,10 @@ void Live::turn_over(Kind& kind) {
     better.rule = nullptr;
     if (better.resolved != nullptr) {
         better.speedup = kind.proof.speedup;
-        better.reason = "found live: " + in_words(better.speedup) + "x faster than native for " + kind.shape;
+        better.reason = "found live: " + times(better.speedup) + " faster than native for " + kind.shape;
     } else {
-        better.reason = "found live: native is " + in_words(1 / kind.trial.round().ratio()) +
-                        "x faster than " + core::compose::to_text(kind.incumbent->resolved->recipe) +
-                        " for " + kind.shape;
+        better.reason = "found live: native is " + times(1 / kind.trial.round().ratio()) + " faster than " +
+                        core::compose::to_text(kind.incumbent->resolved->recipe) + " for " + kind.shape;
     }
     kind.challenger = kind.incumbent;
     kind.incumbent = &kind.made.emplace_back(std::move(better));
@@ -247,15 +254,16 @@ void Live::turn_over(Kind& kind) {
 
 /// On rank 0.
 Live::Message Live::propose(Kind& kind) {
-    core::select::Shown elsewhere;
+    core::select::SegmentCost elsewhere;
     for (const auto& [key, other] : kinds_) {
-        if (&other != &kind && other.search) elsewhere += other.search->shown();
+        if (&other != &kind && other.search) elsewhere.add(other.search->tried());
     }
     const auto found = kind.search->propose(kind.trial.incumbent_s(), kind.trial.calls(), elsewhere);
     Message message{.what = found.what,
-                    .calls = found.calls,
+                    .wait_until = found.wait_until,
                     .price_s = found.priced.seconds,
                     .segments = found.priced.segments,
+                    .is_by_segments = found.is_by_segments,
                     .expected_s = found.expected_s,
                     .recipe = {}};
     if (found.what != core::select::Proposal::What::recipe) return message;
@@ -268,7 +276,7 @@ Live::Message Live::propose(Kind& kind) {
 void Live::hear_proposal(Kind& kind) {
     using What = core::select::Proposal::What;
     const Message& proposal = kind.talk.proposal;
-    if (proposal.what == What::wait) return kind.trial.wait_until(proposal.calls);
+    if (proposal.what == What::wait) return kind.trial.wait_until(proposal.wait_until);
     Dispatcher::Decision decision;
     if (proposal.what == What::recipe) {
         const auto recipe = core::compose::parse_recipe(proposal.recipe.data());
@@ -284,11 +292,11 @@ void Live::hear_proposal(Kind& kind) {
     }
     decision.basis = Basis::predicted;
     decision.price_s = proposal.price_s;
-    std::array<char, 96> times{};
-    std::snprintf(times.data(), times.size(),
-                  "predicted %.3g ms, after those before %.3g, what runs takes %.3g", 1e3 * proposal.price_s,
-                  1e3 * proposal.expected_s, 1e3 * kind.trial.incumbent_s());
-    decision.reason = std::string(times.data()) + ": on trial for " + kind.shape;
+    decision.reason = "predicted " + in_ms(proposal.price_s);
+    if (proposal.is_by_segments) decision.reason += ", others less, but each segment takes long here";
+    if (kind.proof.blocks > 0) decision.reason += ", after those before " + in_ms(proposal.expected_s);
+    decision.reason +=
+        ", what runs takes " + in_ms(kind.trial.incumbent_s()) + ": on trial for " + kind.shape;
     kind.challenger = &kind.made.emplace_back(std::move(decision));
     kind.trial.challenge(proposal.expected_s);
     tell_(kind, Event::begun);

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "executor/dispatcher.hpp"
-#include "select/candidates.hpp"
 #include "select/choose.hpp"
 #include "select/search.hpp"
 #include "trial/proof.hpp"
@@ -35,9 +34,10 @@ class Live {
     /// From rank 0, a core::select::Proposal.
     struct Message {
         core::select::Proposal::What what = core::select::Proposal::What::nothing;
-        std::int64_t calls = 0;
+        std::int64_t wait_until = 0;
         double price_s = 0;
         double segments = 1;
+        bool is_by_segments = false;
         double expected_s = 0;
         std::array<char, 512> recipe{};
     };

@@ -87,6 +87,7 @@ TEST(Trials, KeepWhatIsFasterAndExpectOfTheNextWhatThoseBeforeTook) {
     const auto all = told({"bcast"}, enough);
     const auto tried = begun(all, "bcast");
     ASSERT_GE(tried.size(), 2U);
+    EXPECT_LE(tried.size(), select::most_tried);
     EXPECT_GT(tried.front().segments, 1);
     for (std::size_t next = 1; next < tried.size(); ++next)
         EXPECT_LT(tried[next].segments, tried.front().segments) << tried[next].recipe;

@@ -79,7 +79,10 @@ def _lines(found: Explanation) -> list[str]:
     for number, (recipe, seconds) in enumerate(found.trials or ()):
         lines.append(f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}")
     if found.trials:
-        lines.append("       a program tries the first in its calls; what that takes tells the next")
+        lines.append(
+            "       a program tries the first, unless its other calls have shown segments to be slow; "
+            "what that takes tells the next"
+        )
     if found.rule is None and found.basis != "interpolated" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
         if len(found.elsewhere) > 3:

@@ -37,7 +37,8 @@ class Explanation:
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
         trials: where it is predicted, the three cheapest recipes, each with the model's time in seconds. A
-            program tries the first, and others by what that took; None: to price them takes too long.
+            program tries the first, unless its other calls have shown segments to be slow, and others by what
+            that took; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 
