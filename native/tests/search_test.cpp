@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "select/candidates.hpp"
@@ -66,11 +67,22 @@ TEST(ASearch, WaitsUntilCallsHaveTakenEnoughTimeForItsPrices) {
     EXPECT_LE(time.now_s, allowed_s + 4 * price_s);
     EXPECT_GE(time.now_s, 8 * price_s);
     EXPECT_LE(allowed_s, 12 * price_s);
-    // What prices take changes: what they took last tells when it can go on.
-    time.step_s = 10 * price_s;
+}
+
+TEST(ASearch, ExpectsOfThePricesThatAreLackingWhatThoseBeforeTookLast) {
+    const auto layout = nodes(4, 4);
+    const select::Plan plan;
+    constexpr double call_s = 1 / 0.0075;  // of which a second is for prices
+    Clocked time{.step_s = 1};
+    Search search(plan, layout, call("bcast", 1 << 20), time.clock());
+    ASSERT_EQ(search.propose(call_s, 4, {}).what, Proposal::What::wait);
     const auto before_s = time.now_s;
-    for (std::int64_t more : {2, 3, 4}) static_cast<void>(search.propose(native_s, more * calls_so_far, {}));
-    EXPECT_LE(time.now_s - before_s, 3 * allowed_s + 3 * 2 * time.step_s);
+    time.step_s = 10;
+    const auto found = search.propose(call_s, 15, {});
+    ASSERT_EQ(found.what, Proposal::What::wait);
+    // One look is before the first of them.
+    const double priced = 4 + (time.now_s - before_s - 10) / 10;
+    EXPECT_NEAR(static_cast<double>(found.wait_until), time.now_s - 11 + 10 * (8 - priced), 1);
 }
 
 TEST(ASearch, ProposesWhatIsFastAfterWhatThoseBeforeTookAndNoneThatIsHopeless) {
@@ -130,12 +142,14 @@ TEST(ASearch, ExpectsOfTheNextAsManyTimesWhatRunsAsTheModelHasIt) {
 }
 
 TEST(ASearch, IsForItsRootAndForTheOrderOfOperands) {
-    const auto layout = nodes(3, 4);
     const select::Plan plan;
     Clocked time;
     const auto& reduce = collectives::named("reduce");
+    std::set<double> prices;
+    auto layout = nodes(3, 4);
+    layout.group_of[1].back() = 3;  // the last is alone on its node
     for (const bool in_order : {false, true}) {
-        for (const int root : {0, 5}) {
+        for (const int root : {0, 11}) {
             Search search(plan, layout, {&reduce, root, 1 << 16, in_order}, time.clock());
             const auto found = search.propose(1, many_calls, {});
             ASSERT_EQ(found.what, Proposal::What::recipe);
@@ -145,8 +159,10 @@ TEST(ASearch, IsForItsRootAndForTheOrderOfOperands) {
             }
             EXPECT_EQ(found.priced.recipe, all.cheapest().front().recipe) << root << in_order;
             EXPECT_DOUBLE_EQ(found.priced.seconds, all.cheapest().front().seconds) << root << in_order;
+            prices.insert(found.priced.seconds);
         }
     }
+    EXPECT_GE(prices.size(), 3U);  // not all are by chance the same
 }
 
 /// Calls of other kinds on the same communicator tell which comes first of those that may be faster. They do
@@ -172,6 +188,11 @@ TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
                     EXPECT_LT(found.priced.seconds, native_s) << name;
                     EXPECT_EQ(found.is_by_segments, found.priced.recipe != first.priced.recipe) << name;
                     EXPECT_FALSE(share == 0 && found.is_by_segments) << name;
+                    // Once one was measured, that is what is expected of others.
+                    search.tries(found.priced);
+                    search.took(found.priced.seconds, false);
+                    EXPECT_FALSE(search.propose(native_s, many_calls, costing(each_s)).is_by_segments)
+                        << name;
                     if (share >= 1 && times_as_slow == 20) {
                         EXPECT_EQ(found.priced.segments, 1) << name << layout.size;
                         ++fewer;

@@ -55,7 +55,7 @@ Expectation::Expectation(std::vector<Tried> tried, const SegmentCost& elsewhere)
                                                   (own.squares + own.count * own.segments * own.segments));
     if (own.squares > 0) {
         each_s_ = std::max(0.0, own.together_s / own.squares);
-    } else if (elsewhere.is_known() && elsewhere.most_segments() >= most_segments_) {
+    } else if (elsewhere.most_segments() >= most_segments_) {
         each_s_ = elsewhere.each_s();
         most_segments_ = elsewhere.most_segments();
     } else {

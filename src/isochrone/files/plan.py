@@ -107,8 +107,8 @@ def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
     found = []
     begin = rule.min_bytes
     for other in sorted(others, key=lambda other: other.min_bytes):
-        if begin < other.min_bytes:
-            end = min(rule.max_bytes, other.min_bytes - 1)
+        end = min(rule.max_bytes, other.min_bytes - 1)
+        if begin <= end:
             found.append(replace(rule, min_bytes=begin, max_bytes=end))
         begin = max(begin, other.max_bytes + 1)
     if begin <= rule.max_bytes:
