@@ -106,6 +106,27 @@ def test_a_wrong_setting_costs_one_line(
 
 
 @pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("{", "parse error at line 1"),
+        ('{"isochrone": "plan", "schema_version": 1}', "key 'topology' not found"),
+        ('{"isochrone": "plan", "schema_version": 1, "topology": 5}', "a value is of another type"),
+    ],
+)
+def test_a_damaged_plan_costs_one_line_with_its_name(
+    bench: Bench, rounds: Path, plan: Path, tmp_path: Path, text: str, what: str
+) -> None:
+    damaged = tmp_path / "damaged.json"
+    damaged.write_text(text, encoding="utf-8")
+    settings = by_hand(bench, plan, rounds) | {"ISOCHRONE_PLAN": str(damaged)}
+    done = launched(bench, *_each(settings, {}, {}, program=rounds))
+    assert (done.returncode, done.stdout) == (0, _PLAIN), done.stderr
+    (found,) = said(done)
+    assert found.startswith(f"isochrone: {damaged}: {what}")
+    assert found.endswith(f"; make it again with `isochrone tune`: {_NATIVE}")
+
+
+@pytest.mark.parametrize(
     ("only", "count"),
     [
         ("bcast", 20),

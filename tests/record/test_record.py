@@ -200,6 +200,15 @@ def test_a_program_that_never_starts_mpi_is_told_of(library: Library, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_cannot_be_written_is_known_before_the_program_runs(library: Library, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    done = library.record(Path("/proc/graph.json"), "touch", ran)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("isochrone: ")]
+    assert line.startswith("isochrone: /proc/graph.json: cannot write (")
+    assert not ran.exists()
+
+
 def test_a_static_program_is_told_of(library: Library, tmp_path: Path) -> None:
     (tmp_path / "none.c").write_text("int main(void) { return 0; }\n")
     compiler = library.launcher.replace("mpiexec", "mpicc")

@@ -12,6 +12,7 @@ from fat_trees import two_level
 from typed import typed
 
 from isochrone.files import read_plan, read_topology
+from isochrone.launch.lock import locked
 
 pytestmark = pytest.mark.usefixtures("simgrid")
 
@@ -83,6 +84,18 @@ def test_a_survey_survives_every_command(folder: Path, words: str, code: int, sa
     assert (done.returncode, _data(folder)) == (code, before), done.stderr
     assert said in done.stderr
     assert len(done.stderr.splitlines()) <= 2 or code == 0
+
+
+@pytest.mark.parametrize("words", ["survey --sim two.yaml -o s", "tune -t s --sim two.yaml"])
+def test_two_do_not_write_into_one_folder(folder: Path, words: str) -> None:
+    before = _data(folder)
+    with locked(folder / "s" / ".lock"):
+        done = typed(folder, *words.split())
+    assert (done.returncode, _data(folder)) == (1, before), done.stderr
+    (line,) = done.stderr.splitlines()
+    assert (
+        line == "isochrone: s: another isochrone surveys or tunes into it; wait for it, or choose another one"
+    )
 
 
 def test_default_outputs_inside_the_folder_are_no_danger_either(folder: Path) -> None:

@@ -55,6 +55,9 @@ bool too_deep(std::string_view text) {
 }
 
 std::string message(const nlohmann::json::exception& error) {
+    // What it says of a value of another type is about its own functions.
+    if (dynamic_cast<const nlohmann::json::type_error*>(&error) != nullptr)
+        return "a value is of another type than it must be";
     const std::string text = error.what();
     const std::size_t end = text.find("] ");
     return end == std::string::npos ? text : text.substr(end + 2);

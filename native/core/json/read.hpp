@@ -28,7 +28,7 @@ inline constexpr std::int64_t largest_integer = std::int64_t{1} << 53;
 [[nodiscard]] bool too_deep(std::string_view text);
 
 /// What the library says of a text that is not JSON, or not of the expected form, without its own error
-/// numbers.
+/// numbers and names.
 [[nodiscard]] std::string message(const nlohmann::json::exception& error);
 
 }  // namespace isochrone::core::json

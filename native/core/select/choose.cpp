@@ -33,6 +33,8 @@ std::string in_words(double speedup) {
 
 std::string why_no_rule(const Plan& plan, std::string_view collective, const std::string& shape,
                         const std::string& order, std::int64_t size_bytes) {
+    if (!plan.rules.empty() && rules_for(plan, collective).empty())
+        return "the plan has no rules for " + std::string(collective);
     const auto of_shape = rules_for(plan, collective, shape);
     if (of_shape.empty()) return "this shape was not measured: " + shape;
     if (for_order(of_shape, order).empty())

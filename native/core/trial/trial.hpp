@@ -48,7 +48,8 @@ inline constexpr double better = 0.95;         ///< of the incumbent's time, wha
 /// three small calls take; the first time, when it connects them, as much as five.
 inline constexpr int calls_of_an_agreement = 4;
 
-/// After as many blocks a round is decided, or after more; one that is hopeless ends before.
+/// After as many blocks a round is decided, or after more. One that is hopeless ends before, and one whose
+/// first blocks are all against the challenger.
 inline constexpr std::size_t blocks_of_a_round = 6;
 
 enum class Way : std::uint8_t { incumbent, challenger };

@@ -287,7 +287,7 @@ void Live::hear_proposal(Kind& kind) {
         // The next may run here.
         if (proposal.what == What::recipe && !kind.search->is_full()) return kind.trial.seek();
         end_seeking(kind);
-        if (kind.proof.blocks > 0) tell_(kind, Event::nothing_is_left);
+        tell_(kind, Event::nothing_is_left);
         return kind.trial.none_is_left();
     }
     decision.basis = Basis::predicted;

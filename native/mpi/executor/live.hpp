@@ -81,7 +81,7 @@ class Live {
         begun,            ///< a recipe was predicted, and is tried
         recipe_is_kept,   ///< after a round: it was faster, or was there and the library's own was not
         native_is_kept,   ///< the other way round
-        nothing_is_left,  ///< to be tried after that: it stays
+        nothing_is_left,  ///< to be tried after that, or at all: what runs stays
     };
     using Tell = std::function<void(const Kind&, Event)>;
 

@@ -91,6 +91,15 @@ void Account::say_trials() const {
         static_cast<unsigned long long>(trying_.natives));
 }
 
+void say_that_none_is_tried(const executor::Live::Kind& kind) {
+    std::fprintf(
+        stderr,
+        "isochrone: %s of about %lld bytes: nothing is tried for %s: the model finds nothing that may "
+        "be faster\n",
+        std::string(kind.question.collective->name).c_str(), static_cast<long long>(kind.bytes),
+        kind.shape.c_str());
+}
+
 void say_decision(const Dispatcher::Decision& decision, const Request& request) {
     const auto& collective = *request.question.collective;
     std::string what(collective.name);

@@ -66,5 +66,7 @@ class Account {
 
 /// What a decision is about and why it was taken, on stderr.
 void say_decision(const executor::Dispatcher::Decision& decision, const Request& request);
+/// That trials have ended before they began.
+void say_that_none_is_tried(const executor::Live::Kind& kind);
 
 }  // namespace isochrone::mpi::interpose

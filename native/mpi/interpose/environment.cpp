@@ -60,13 +60,13 @@ Inputs read_inputs() {
         inputs.complaint = "ISOCHRONE_TRIALS is '" + trials.substr(0, 60) + "', and none of on, off and all";
     }
     inputs.fabric = variable("ISOCHRONE_FABRIC");
-    if (const std::string path = or_else(plan_file, "ISOCHRONE_PLAN"); !path.empty()) {
+    if (const std::string path = plan_name(); !path.empty()) {
         const std::string whether = variable("ISOCHRONE");
         if (!whether.empty() && whether != "on" && whether != "1") {
             inputs.complaint = "ISOCHRONE is '" + whether.substr(0, 60) + "', and neither on nor off";
         }
         inputs.plan = read_file(path, inputs.complaint);
-        const std::string topology = or_else(topology_file, "ISOCHRONE_TOPOLOGY");
+        const std::string topology = topology_name();
         if (!topology.empty()) {
             inputs.topology = read_file(topology, inputs.complaint);
         } else if (inputs.complaint.empty()) {
@@ -75,6 +75,9 @@ Inputs read_inputs() {
     }
     return inputs;
 }
+
+std::string plan_name() { return or_else(plan_file, "ISOCHRONE_PLAN"); }
+std::string topology_name() { return or_else(topology_file, "ISOCHRONE_TOPOLOGY"); }
 
 void name_files(std::string plan, std::string topology) {
     plan_file = std::move(plan);
@@ -106,8 +109,6 @@ bool gpu_runtime_is_loaded() {
     return found;
 }
 
-bool plan_is_asked_for() {
-    return !or_else(plan_file, "ISOCHRONE_PLAN").empty() || is_on("ISOCHRONE_UNSURVEYED");
-}
+bool plan_is_asked_for() { return !plan_name().empty() || is_on("ISOCHRONE_UNSURVEYED"); }
 
 }  // namespace isochrone::mpi::interpose

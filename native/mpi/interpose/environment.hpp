@@ -38,6 +38,10 @@ struct Inputs {
 
 [[nodiscard]] Inputs read_inputs();
 
+/// Their names, as they were given; empty: none was.
+[[nodiscard]] std::string plan_name();
+[[nodiscard]] std::string topology_name();
+
 /// From now on these take the place of what ISOCHRONE_PLAN and ISOCHRONE_TOPOLOGY name.
 void name_files(std::string plan, std::string topology);
 

@@ -17,6 +17,21 @@ namespace isochrone::mpi::interpose {
 
 using comm::check;
 
+namespace {
+
+/// What reading a file comes to, or why it cannot be read: with its name, and how to make it again.
+template <class Read>
+auto of_file(const std::string& name, const char* step, Read&& read) {
+    try {
+        return read();
+    } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(name + ": " + error.what() + "; make it again with `isochrone " + step +
+                                    "`");
+    }
+}
+
+}  // namespace
+
 std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core::place::Layout& world) {
     if (agreement.unsurveyed) {
         std::vector<core::place::Seat> seats;
@@ -27,8 +42,9 @@ std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core
         return {};
     }
     try {
-        plan = core::select::parse_plan(agreement.plan);
-        auto topology = core::topology::parse(agreement.topology);
+        plan = of_file(plan_name(), "tune", [&] { return core::select::parse_plan(agreement.plan); });
+        auto topology =
+            of_file(topology_name(), "detect", [&] { return core::topology::parse(agreement.topology); });
         check_belongs(plan, topology);
         core::select::use_names_of(plan, topology);
         plan.reproducible = agreement.reproducible;

@@ -247,8 +247,11 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
         });
     if (trials_ != Trials::off) {
         handle->live = std::make_unique<executor::Live>(
-            *handle->dispatcher, [this, &order = handle->dispatcher->order()](const auto& kind, auto event) {
-                account_.note(kind, event, order, !learn_.empty(), rank_ == 0);
+            *handle->dispatcher, [this, &handle = *handle](const auto& kind, auto event) {
+                account_.note(kind, event, handle.dispatcher->order(), !learn_.empty(), rank_ == 0);
+                const bool none_was_tried =
+                    event == executor::Live::Event::nothing_is_left && kind.proof.blocks == 0;
+                if (explain_ && handle.rank == 0 && none_was_tried) say_that_none_is_tried(kind);
             });
     }
     return handle;

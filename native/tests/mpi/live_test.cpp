@@ -44,7 +44,7 @@ double segments(const Dispatcher::Decision& decision) {
 double recipe_s(double segments) { return 0.1 + 0.5 * (segments - 1); }
 
 /// What is told while the collectives are called so often, one after the other.
-std::vector<Told> told(const std::vector<std::string>& names, int calls) {
+std::vector<Told> told(const std::vector<std::string>& names, int calls, double native_s = 1) {
     const auto layout = nodes(world_size(), 1);
     const select::Plan plan;
     Dispatcher dispatcher(layout, plan, [&] {
@@ -63,7 +63,7 @@ std::vector<Told> told(const std::vector<std::string>& names, int calls) {
         for (int call = 0; call < calls; ++call) {
             const auto turn = live.next(question, bytes, dispatcher.decide(question, bytes));
             const bool is_native = turn.decision->resolved == nullptr;
-            const double took_s = is_native ? 1.0 : recipe_s(segments(*turn.decision));
+            const double took_s = is_native ? native_s : recipe_s(segments(*turn.decision));
             if (turn.kind != nullptr) live.ended(*turn.kind, took_s, MPI_COMM_WORLD, world_rank());
         }
     }
@@ -116,6 +116,15 @@ TEST(Trials, OfOneKindShowWhichRecipeComesFirstInAnother) {
     ASSERT_FALSE(after.empty());
     EXPECT_LT(after.front().segments, alone.front().segments)
         << after.front().recipe << " in place of " << alone.front().recipe;
+}
+
+/// No recipe's bytes go over the links in so short a time.
+TEST(Trials, SayWhereTheModelFindsNothingThatIsWorthOne) {
+    if (world_size() == 1) return;
+    const auto all = told({"bcast"}, 10 * enough, 4e-4);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all.front().event, Live::Event::nothing_is_left);
+    EXPECT_EQ(all.front().recipe, "native");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ def tune(
     that was interrupted.
     """
     from isochrone.report import collectives_document, compare_all
-    from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
+    from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, alone_in, in_folder
     from isochrone.steps.tune import forget
     from isochrone.steps.tune import tune as run_tune
     from isochrone.tune.collectives import words
@@ -51,8 +51,9 @@ def tune(
     options = tune_options(collectives, sizes, budget, rivals, fabric)
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(PLAN)
-    plan, bench = run_tune(target, source, path, source.with_name(BENCH), options)
-    forget(path.parent)
+    with alone_in(path.parent):
+        plan, bench = run_tune(target, source, path, source.with_name(BENCH), options)
+        forget(path.parent)
     if as_json:
         print_json(
             {

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-from isochrone.errors import IsochroneError
+from isochrone.errors import UsageError
 
 Described = TypeVar("Described")
 
@@ -37,7 +37,8 @@ def load_description(
         where: what the name was given to, for the complaint.
 
     Raises:
-        IsochroneError: there is none of that name, or as ``read`` does.
+        UsageError: there is none of that name.
+        IsochroneError: as ``read`` does.
     """
     path = Path(name_or_path)
     if path.name == name_or_path and not path.suffix:
@@ -46,5 +47,5 @@ def load_description(
                 return read(shipped)
         if not path.is_file():
             names = ", ".join(shipped_names(folder))
-            raise IsochroneError(f"no {what} {name_or_path!r}", where, f"use one of {names}, or a YAML file")
+            raise UsageError(f"no {what} {name_or_path!r}", where, f"use one of {names}, or a YAML file")
     return read(path)

@@ -54,7 +54,8 @@ def load_network(name_or_path: str) -> Network:
         name_or_path: one of ``shipped_networks()``, or a path: with a ``/`` or a suffix.
 
     Raises:
-        IsochroneError: there is no such lab, or the file is wrong; with file and line.
+        UsageError: there is no such lab.
+        IsochroneError: the file is wrong; with file and line.
     """
     return load_description(_NETWORKS, name_or_path, read_network, "lab")
 

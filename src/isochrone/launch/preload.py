@@ -258,6 +258,8 @@ def check_library(plan: Plan, library: MpiLibrary, where: str) -> None:
     made_with = parse_version(plan.mpi.library)
     if made_with != (library.vendor, library.version) or normal_abi(plan.mpi.abi) != library.abi:
         title = " ".join(made_with) if made_with else plan.mpi.library
+        if plan.mpi.abi == "smpi":
+            title = "a simulated cluster"
         raise IsochroneError(
             f"the plan is for {title} ({plan.mpi.abi}), "
             f"and the launcher is of {library.title} ({library.abi})",

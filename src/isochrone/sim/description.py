@@ -79,8 +79,8 @@ def load_system(
         noise: sigma, instead of the file's.
 
     Raises:
-        IsochroneError: there is no such system, or the file is wrong.
-        UsageError: an argument is.
+        IsochroneError: the file is wrong.
+        UsageError: there is no such system, or an argument is wrong.
     """
     overrides: dict[str, Any] = {}
     if placement is not None:

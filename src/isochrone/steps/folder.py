@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.launch.lock import locked
 
 DEFAULT = Path("isochrone-survey")
 MEASUREMENTS = "measurements.jsonl"
@@ -21,6 +24,7 @@ LIBRARY_TUNING = "library-tuning"
 STUDY = "study.json"
 MEASURED = "measured"
 """A folder: the times of a study, launch by launch, and the topologies of its arrangements."""
+_LOCK = ".lock"
 
 
 def arrangement_file(placement: str, ranks: int, per_node: int | None) -> str:
@@ -38,6 +42,25 @@ def open_folder(folder: Path) -> Path:
             f"cannot make the folder: {error.strerror}", str(folder), "choose another one"
         ) from None
     return folder
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keeps others from surveying and tuning into a folder: what one writes the other would replace. Raises
+    IsochroneError while another does so.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder / _LOCK, wait=False))
+        except BlockingIOError:
+            raise IsochroneError(
+                "another isochrone surveys or tunes into it",
+                str(folder),
+                "wait for it, or choose another one",
+            ) from None
+        except OSError:
+            pass  # without locks there, or without the folder: whoever writes into it says so
+        yield
 
 
 def in_folder(path: Path, name: str) -> Path:

@@ -149,6 +149,13 @@ def observed(
     folder = open_folder(output.absolute().parent)
     raw = folder / f".{output.name}.{os.getpid()}.record"
     unfinished = raw.with_name(f"{raw.name}.part")
+    try:
+        unfinished.touch()
+        unfinished.unlink()
+    except OSError as error:
+        raise IsochroneError(
+            f"cannot write ({error.strerror})", str(output), "choose another place"
+        ) from None
     settings = {"LD_PRELOAD": str(build_for(run.library).recorder), variable: str(raw)}
     try:
         exit_code = run.start(settings, quiet)

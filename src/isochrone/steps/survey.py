@@ -14,7 +14,7 @@ from isochrone.launch.target import Target
 from isochrone.launch.told import check_untold
 from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.detect import detect
-from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, open_folder
+from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, SURVEY, TOPOLOGY, alone_in, open_folder
 from isochrone.steps.probe import ProbeOptions, probe
 from isochrone.steps.report import Report, report
 from isochrone.steps.tune import TuneOptions, forget, tune
@@ -59,7 +59,7 @@ def survey(
     if options.at_its_best:
         check_untold(target)
     open_folder(folder)
-    with kept_when_stopped(folder), part("surveying"):
+    with alone_in(folder), kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):
             _log.info("probing %s", target.name)
             probe(target, folder / MEASUREMENTS, ProbeOptions(seed=options.seed))
@@ -92,5 +92,5 @@ def survey(
                 ),
             )
             found = report(folder)
-    forget(folder)
+        forget(folder)
     return found
