@@ -294,6 +294,13 @@ sys.exit(main.main([]))
     assert (done.returncode, done.stderr) == (130, "isochrone: stopped by SIGINT\n")
 
 
+@pytest.mark.parametrize("words", [["survey", "-o", ""], ["detect", ""], ["run", "--plan", "", "--", "x"]])
+def test_an_empty_word_is_no_path(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"isochrone: {words[words.index('') - 1]}: an empty word is given; ")
+
+
 def test_no_option_takes_what_is_not_a_number() -> None:
     # Some versions of Typer take one for a number of any range.
     commands = Commands()

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from types import FrameType
 from typing import Annotated, Any, NoReturn
 
@@ -142,7 +143,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     try:
-        words = None if arguments is None else list(arguments)
+        words = list(sys.argv[1:] if arguments is None else arguments)
+        _refuse_empty(words)
         result = app(args=words, prog_name="isochrone", standalone_mode=False)
         sys.stdout.flush()
     except _Stopped as stopped:
@@ -170,6 +172,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         done = True
     return result if isinstance(result, int) else 0
+
+
+def _refuse_empty(words: Sequence[str]) -> None:
+    """An empty path would be the working folder, and hardly ever is meant: a variable of the shell is not set."""
+    ours = words[: words.index("--")] if "--" in words else words
+    for before, word in pairwise(["", *ours]):
+        if not word:
+            raise UsageError("an empty word is given", before or None, "write a value, or leave it away")
 
 
 def _refuse_nan(command: Any) -> None:
