@@ -5,8 +5,8 @@
 Usage: surveys.py RESULT.json SURVEY ...
        surveys.py RESULT.json --table
 
-SURVEY is the folder of a survey that has come to its end. The speedups are those of its own verification, over
-the library as it comes. What RESULT.json has of the same place is replaced.
+SURVEY is the folder of a survey that has come to its end. The speedups are those of its own verification,
+over the library as it comes. What RESULT.json has of the same place is replaced.
 """
 
 from __future__ import annotations
