@@ -14,11 +14,11 @@ from isochrone.cli.main import main
     ("words", "code", "said"),
     [
         (["survey"], 2, "neither a launcher nor a simulated cluster"),
-        (["survey", "--sim", "no-such"], 1, "no-such"),
+        (["survey", "--sim", "no-such"], 2, "no-such"),
         (["survey", "--sim", "demo", "--", "mpiexec", "-n", "4"], 2, "a launcher and --sim are both given"),
         (["survey", "--placement", "random", "--", "mpiexec", "-n", "4"], 2, "add --sim NAME or --lab NAME"),
         (["survey", "--sim", "demo", "--lab", "wan"], 2, "--sim and --lab are both given"),
-        (["survey", "--lab", "no-such"], 1, "no lab 'no-such'"),
+        (["survey", "--lab", "no-such"], 2, "no lab 'no-such'"),
         (["bench", "--lab", "wan", "--mpi", "no-such"], 2, "no MPI library 'no-such'"),
         (["lab", "down", "../x"], 2, "no lab '../x' is up"),
         (["lab", "exec", "--lab", "no-such", "h0", "--", "true"], 2, "no lab 'no-such' is up"),
