@@ -175,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refuse_empty(words: Sequence[str]) -> None:
-    """An empty path would be the working folder, and hardly ever is meant: a variable of the shell is not set."""
+    """An empty path would be the working folder, and is hardly meant: a variable of the shell is not set."""
     ours = words[: words.index("--")] if "--" in words else words
     for before, word in pairwise(["", *ours]):
         if not word:
