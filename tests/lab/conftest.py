@@ -13,9 +13,9 @@ import pytest
 
 from isochrone.errors import IsochroneError
 from isochrone.lab.description import read_network
-from isochrone.lab.labs import Lab
+from isochrone.lab.labs import Lab, find_lab
 from isochrone.lab.network import Network
-from isochrone.lab.start import temporary_lab
+from isochrone.lab.start import down, remove_traces, temporary_lab
 from isochrone.launch.library import MpiLibrary
 from isochrone.launch.registry import add_library, find_library
 from isochrone.launch.wheels import install
@@ -117,3 +117,14 @@ def hello(library: MpiLibrary, tmp_path_factory: pytest.TempPathFactory) -> Path
     words = [library.mpicc, "-o", str(folder / "hello"), str(folder / "hello.c")]
     subprocess.run(words, env=os.environ | library.environment, check=True)
     return folder / "hello"
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """A name for a lab that no other test has; nothing of it is left afterwards, however the test ends."""
+    name = f"test-{os.getpid()}"
+    yield name
+    lab = find_lab(name)
+    if lab is not None:
+        down(lab)
+    remove_traces(name)
