@@ -39,14 +39,14 @@ bool Pricing::step() {
     if (is_done()) return false;
     const Recipe& recipe = candidates_.recipes[priced_++];
     try {
-        const std::int64_t segment = compose::resolve(collective_, recipe, layout_).recipe.segment_bytes;
+        const auto resolved = compose::resolve(collective_, recipe, layout_);
+        const std::int64_t segment = resolved.recipe.segment_bytes;
         const auto is_in_same = [&](const Kept& other) { return other.segment_bytes == segment; };
         const bool is_full =
             static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), is_in_same)) == most_tried;
         const auto last = std::find_if(kept_.rbegin(), kept_.rend(), is_in_same);
         const double limit_s = is_full ? last->priced.seconds : std::numeric_limits<double>::infinity();
-        const auto outcome =
-            simulate::predict(collective_, recipe, layout_, root_, size_bytes_, {.limit_s = limit_s});
+        const auto outcome = simulate::predict(resolved, layout_, root_, size_bytes_, {.limit_s = limit_s});
         const double seconds = outcome.slowest_s;
         if (seconds >= limit_s) return true;
         Kept kept{{recipe, seconds, static_cast<double>(outcome.segments)}, segment, 0};

@@ -12,12 +12,18 @@ namespace isochrone::core::simulate {
 
 Outcome predict(const collectives::Collective& collective, const compose::Recipe& recipe,
                 const place::Layout& layout, int root, std::int64_t size_bytes, const Options& options) {
-    constexpr std::int64_t most_messages = std::int64_t{1} << 26;
-    constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
     if (recipe.kind == compose::Recipe::Kind::native) {
         throw std::invalid_argument(
             "what the MPI library does for 'native' is not known, so it has no price");
     }
+    return predict(compose::resolve(collective, recipe, layout), layout, root, size_bytes, options);
+}
+
+Outcome predict(const compose::Resolved& resolved, const place::Layout& layout, int root,
+                std::int64_t size_bytes, const Options& options) {
+    constexpr std::int64_t most_messages = std::int64_t{1} << 26;
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+    const auto& collective = *resolved.collective;
     if (root < 0 || root >= layout.size) {
         throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
                                     std::to_string(layout.size) + " ranks");
@@ -26,7 +32,6 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
     if (size_bytes < 0 || size_bytes > most_bytes / blocks) {
         throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
     }
-    const auto resolved = compose::resolve(collective, recipe, layout);
     const std::int64_t segment = resolved.recipe.segment_bytes;
     if (segment > 0 && size_bytes * blocks / segment >= most_messages / layout.size) {
         throw std::invalid_argument("segments of " + std::to_string(segment) + " bytes are too many in " +

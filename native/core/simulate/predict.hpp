@@ -5,6 +5,7 @@
 
 #include "collectives/collective.hpp"
 #include "compose/recipe.hpp"
+#include "compose/resolve.hpp"
 #include "place/layout.hpp"
 #include "simulate/simulate.hpp"
 
@@ -17,5 +18,8 @@ namespace isochrone::core::simulate {
 [[nodiscard]] Outcome predict(const collectives::Collective& collective, const compose::Recipe& recipe,
                               const place::Layout& layout, int root, std::int64_t size_bytes,
                               const Options& options = {});
+/// ... by one that was resolved for this layout.
+[[nodiscard]] Outcome predict(const compose::Resolved& resolved, const place::Layout& layout, int root,
+                              std::int64_t size_bytes, const Options& options = {});
 
 }  // namespace isochrone::core::simulate

@@ -184,9 +184,9 @@ News Trial::decide(double fastest_ratio) {
     const bool is_won = looks_better && blocks % more_blocks == 0 && against <= most_against(blocks);
     // Of a way that is faster so many blocks in a row are hardly ever all against it, and then it would have
     // to win most of a dozen.
-    const bool is_lost = blocks >= more_blocks && against == static_cast<std::ptrdiff_t>(blocks);
+    const bool are_all_against = blocks >= more_blocks && against == static_cast<std::ptrdiff_t>(blocks);
     const bool goes_on = blocks < blocks_of_a_round || (looks_better && !is_won && blocks < most_blocks);
-    if (goes_on && !is_hopeless && !is_lost) {
+    if (goes_on && !is_hopeless && !are_all_against) {
         next_blocks(calls_ + after(between_blocks), to_a_decision(blocks), expected);
         return News::nothing;
     }
