@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -232,7 +234,23 @@ std::pair<std::string, double> basis(std::string_view plan_json, std::string_vie
     return {names[static_cast<std::size_t>(choice.basis)], choice.speedup};
 }
 
-/// The cheapest of what a program may try in its calls; nothing if pricing takes longer than `most_s`.
+/// What each message takes, and with how many that was seen, by kinds of calls whose recipes each have a
+/// price, a number of messages and a time.
+std::optional<std::pair<double, double>> message_cost(
+    const std::vector<std::vector<std::tuple<double, double, double>>>& kinds) {
+    select::MessageCost cost;
+    for (const auto& kind : kinds) {
+        std::vector<select::Tried> tried;
+        for (const auto& [price_s, count, measured_s] : kind)
+            tried.push_back({{{}, price_s, count}, measured_s});
+        cost.add(tried);
+    }
+    if (!cost.is_known()) return std::nullopt;
+    return std::pair{cost.each_s(), cost.most_messages()};
+}
+
+/// The cheapest of what a program may try in its calls, what it would try first at the head; nothing if
+/// pricing takes longer than `most_s`.
 std::optional<std::vector<std::pair<std::string, double>>> predicted(std::string_view plan_json,
                                                                      std::string_view collective,
                                                                      const place::Layout& layout, int root,
@@ -244,9 +262,18 @@ std::optional<std::vector<std::pair<std::string, double>>> predicted(std::string
     while (pricing.step()) {
         if (std::chrono::steady_clock::now() > end) return std::nullopt;
     }
+    auto found = pricing.cheapest();
+    if (plan.messages.each_s() > 0) {
+        constexpr double any_price_s = std::numeric_limits<double>::infinity();
+        const select::Expectation nothing_tried({});
+        if (const auto* const first = pricing.next_by_messages(nothing_tried, plan.messages, any_price_s)) {
+            std::erase_if(found, [&](const auto& priced) { return priced.recipe == first->recipe; });
+            found.insert(found.begin(), *first);
+            found.resize(std::min(found.size(), select::most_tried));
+        }
+    }
     std::vector<std::pair<std::string, double>> result;
-    for (const auto& priced : pricing.cheapest())
-        result.emplace_back(compose::to_text(priced.recipe), priced.seconds);
+    for (const auto& priced : found) result.emplace_back(compose::to_text(priced.recipe), priced.seconds);
     return result;
 }
 
@@ -311,6 +338,8 @@ NB_MODULE(_core, m) {
     m.def("predict", &predict, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Simulated time of the slowest rank in a collective, in seconds.");
+    m.def("message_cost", &message_cost, "kinds"_a,
+          "What each message took beside prices, and with how many that was seen at the most.");
     m.def("traffic", &traffic, "collective"_a, "ranks"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What ranks send one another in a collective by a flat recipe.");
     m.def("exchange_s", &exchange_s, "flows"_a, "rounds"_a, "layout"_a, "pool_of"_a, "processors"_a, "most"_a,
@@ -321,10 +350,11 @@ NB_MODULE(_core, m) {
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "How that is known, measured, live, interpolated, predicted or none, and its speedup.");
-    m.def("predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
-          "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The cheapest recipes that a program may try where a plan has no rule, with the model's seconds; "
-          "None: to price them takes longer than most_s.");
+    m.def(
+        "predicted", &predicted, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+        "most_s"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "What a program may try where a plan has no rule, the first at the head, then the cheapest, with the "
+        "model's seconds; None: to price them takes longer than most_s.");
     bind_fabric(m);
     bind_mapping(m);
     bind_schedules(m);

@@ -40,15 +40,9 @@ compose::Resolved resolved_recipe(std::string_view collective, const place::Layo
     return compose::resolve(collectives::named(collective), parsed, layout);
 }
 
-std::int64_t sends(std::string_view collective, const place::Layout& layout, std::string_view recipe,
-                   int root) {
-    std::int64_t count = 0;
-    compose::each_schedule(
-        resolved_recipe(collective, layout, recipe, root), layout, root, [&](const schedule::Schedule& one) {
-            count += std::count_if(one.ops.begin(), one.ops.end(),
-                                   [](const auto& op) { return op.kind == schedule::OpKind::send; });
-        });
-    return count;
+std::int64_t messages(std::string_view collective, const place::Layout& layout, std::string_view recipe,
+                      int root, std::int64_t size_bytes) {
+    return simulate::messages(resolved_recipe(collective, layout, recipe, root), layout, root, size_bytes);
 }
 
 nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,
@@ -106,7 +100,7 @@ nb::list timeline(std::string_view collective, const place::Layout& layout, std:
 void bind_schedules(nb::module_& m) {
     m.def("schedule", &schedule_of, "collective"_a, "layout"_a, "recipe"_a, "rank"_a, "root"_a,
           "What one rank does in a collective, one dict per operation.");
-    m.def("sends", &sends, "collective"_a, "layout"_a, "recipe"_a, "root"_a,
+    m.def("messages", &messages, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(), "How many messages all ranks send.");
     m.def("timeline", &timeline, "collective"_a, "layout"_a, "recipe"_a, "root"_a, "size_bytes"_a, "most"_a,
           "What all ranks do in a collective, and when, one dict per operation and segment.");

@@ -14,40 +14,40 @@ namespace {
 
 using namespace core;
 using select::Expectation;
-using select::SegmentCost;
+using select::MessageCost;
 using select::Tried;
 
-select::Priced one(double seconds, double segments) { return {{}, seconds, segments}; }
+select::Priced one(double seconds, double messages) { return {{}, seconds, messages}; }
 
-SegmentCost cost_of(const std::vector<std::vector<Tried>>& kinds) {
-    SegmentCost cost;
+MessageCost cost_of(const std::vector<std::vector<Tried>>& kinds) {
+    MessageCost cost;
     for (const auto& tried : kinds) cost.add(tried);
     return cost;
 }
 
 TEST(ARecipe, IsExpectedToTakeWhatOthersTookBesideTheirPrices) {
-    const auto expected = [](double seconds, double segments, std::vector<Tried> tried) {
-        return Expectation(std::move(tried)).of(one(seconds, segments));
+    const auto expected = [](double seconds, double messages, std::vector<Tried> tried) {
+        return Expectation(std::move(tried)).of(one(seconds, messages));
     };
     EXPECT_DOUBLE_EQ(expected(5, 4, {}), 5);
-    // While nothing else is known it is due to segments.
+    // While nothing else is known it is due to messages.
     const Tried cut{one(10, 16), 42};
     EXPECT_DOUBLE_EQ(expected(5, 16, {cut}), 37);
     EXPECT_DOUBLE_EQ(expected(5, 1, {cut}), 7);
     // What could not run tells nothing, and nothing is expected to be faster than its price.
     EXPECT_DOUBLE_EQ(expected(5, 1, {cut, {one(1, 16), 0}}), 7);
     EXPECT_DOUBLE_EQ(expected(5, 8, {{one(10, 16), 4}}), 5);
-    // What one segment took is not taken for what each of many takes.
+    // What one message took is not taken for what each of many takes.
     const Tried uncut{one(10, 1), 20};
     EXPECT_DOUBLE_EQ(expected(5, 16, {uncut}), 15);
-    // Ranks that come late are waited for in any number of segments.
+    // Ranks that come late are waited for with any number of messages.
     const std::vector<Tried> late{{one(10, 16), 20}, {one(14, 1), 24}};
     EXPECT_DOUBLE_EQ(expected(5, 16, late), 15);
     EXPECT_DOUBLE_EQ(expected(5, 1, late), 15);
-    // Both: 3, and 2 for each segment.
+    // Both: 3, and 2 for each message.
     const std::vector<Tried> both{{one(10, 16), 45}, {one(14, 1), 19}};
     EXPECT_NEAR(expected(5, 8, both), 24, 1e-9);
-    // What lets many segments look as if they cost less than nothing is as much for all.
+    // What lets many messages look as if they cost less than nothing is as much for all.
     EXPECT_NEAR(expected(5, 16, {{one(10, 16), 10}, uncut}), 10, 1e-9);
 }
 
@@ -55,7 +55,7 @@ TEST(ARecipe, IsExpectedToTakeWhatOthersTookBesideTheirPrices) {
 double left(const std::vector<Tried>& tried, double all_s, double each_s) {
     double sum = 0;
     for (const auto& [priced, measured_s] : tried) {
-        const double beside_s = measured_s - priced.seconds - all_s - each_s * priced.segments;
+        const double beside_s = measured_s - priced.seconds - all_s - each_s * priced.messages;
         sum += beside_s * beside_s;
     }
     return sum;
@@ -66,8 +66,8 @@ TEST(WhatIsExpected, IsTheBestFitThatIsNotBelowZero) {
     std::uniform_real_distribution<double> some(-10, 10);
     for (int trial = 0; trial < 200; ++trial) {
         std::vector<Tried> tried;
-        for (const double segments : {1.0, 8.0, 32.0})
-            tried.push_back({one(100, segments), 100 + some(random)});
+        for (const double messages : {1.0, 8.0, 32.0})
+            tried.push_back({one(100, messages), 100 + some(random)});
         const Expectation expected(tried);
         const double each_s = (expected.of(one(0, 32)) - expected.of(one(0, 1))) / 31;
         const double all_s = expected.of(one(0, 1)) - each_s;
@@ -84,8 +84,8 @@ TEST(WhatIsExpected, IsTheBestFitThatIsNotBelowZero) {
     }
 }
 
-/// Kinds of calls differ in what their bytes take and in how late ranks come, and agree in their segments.
-TEST(CallsOfOtherKinds, TellWhatASegmentTakesEachBesideItsOwnMean) {
+/// Kinds of calls differ in what their bytes take and in how late ranks come, and agree in their messages.
+TEST(CallsOfOtherKinds, TellWhatAMessageTakesEachBesideItsOwnMean) {
     std::mt19937 random(3);
     std::uniform_real_distribution<double> some(1, 9);
     for (int trial = 0; trial < 20; ++trial) {
@@ -94,16 +94,16 @@ TEST(CallsOfOtherKinds, TellWhatASegmentTakesEachBesideItsOwnMean) {
         for (const double most : {4.0, 32.0, 8.0}) {
             auto& tried = kinds.emplace_back();
             const double all_s = 100 * some(random);
-            for (const double segments : {1.0, 2.0, most}) {
+            for (const double messages : {1.0, 2.0, most}) {
                 const double price_s = some(random);
-                tried.push_back({one(price_s, segments), price_s + all_s + each_s * segments});
+                tried.push_back({one(price_s, messages), price_s + all_s + each_s * messages});
             }
         }
         kinds.push_back({{one(1, 64), 900}});  // all in as many
-        const SegmentCost elsewhere = cost_of(kinds);
+        const MessageCost elsewhere = cost_of(kinds);
         EXPECT_TRUE(elsewhere.is_known());
         EXPECT_NEAR(elsewhere.each_s(), each_s, 1e-9);
-        EXPECT_EQ(elsewhere.most_segments(), 32);
+        EXPECT_EQ(elsewhere.most_messages(), 32);
         // Before any of its own kind was measured a recipe is expected to take its price.
         const Expectation none({{one(3, 8), 0}}, elsewhere);
         EXPECT_FALSE(none.is_measured());
@@ -113,7 +113,7 @@ TEST(CallsOfOtherKinds, TellWhatASegmentTakesEachBesideItsOwnMean) {
         EXPECT_TRUE(first.is_measured());
         EXPECT_NEAR(first.of(one(5, 1)), 7 + each_s, 1e-9);
         EXPECT_NEAR(first.of(one(5, 99)), 7 + 32 * each_s, 1e-9);
-        // It cannot have taken more for its segments than it took.
+        // It cannot have taken more for its messages than it took.
         EXPECT_NEAR(Expectation({{one(10, 16), 10.5}}, elsewhere).of(one(5, 1)), 5 + 0.5 / 16, 1e-9);
         // What differed among its own goes before.
         const std::vector<Tried> own{{one(10, 16), 26}, {one(10, 1), 11}};
@@ -121,21 +121,34 @@ TEST(CallsOfOtherKinds, TellWhatASegmentTakesEachBesideItsOwnMean) {
     }
 }
 
-TEST(CallsOfOtherKinds, TellOfSegmentsAllTogether) {
-    // One says that they cost 2, another that they save 1: a third counts less, as it differs in fewer.
-    const SegmentCost elsewhere = cost_of({{{one(1, 1), 10}, {one(1, 5), 18}},
-                                           {{one(1, 1), 10}, {one(1, 5), 6}},
+TEST(CallsOfOtherKinds, TellOfMessagesAllTogether) {
+    // One says that they cost 2. Another says that they save a quarter, and counts more, as its calls take
+    // less time. A third counts less, as it differs in fewer.
+    const MessageCost elsewhere = cost_of({{{one(1, 1), 10}, {one(1, 5), 18}},
+                                           {{one(1, 1), 10}, {one(1, 5), 9}},
                                            {{one(1, 1), 10}, {one(1, 2), 13}}});
-    EXPECT_NEAR(elsewhere.each_s(), (16 - 8 + 1.5) / 16.5, 1e-12);
+    const double first = 1 / (14.0 * 14), second = 1 / (9.5 * 9.5), third = 1 / (11.5 * 11.5);
+    EXPECT_NEAR(elsewhere.each_s(),
+                (16 * first - 2 * second + 1.5 * third) / (8 * first + 8 * second + 0.5 * third), 1e-12);
 }
 
-TEST(CallsOfOtherKinds, TellNothingOfSegmentsIfAllWentInAsManyOrInFewer) {
-    const SegmentCost same = cost_of({{{one(1, 16), 500}, {one(2, 16), 600}}, {{one(1, 1), 50}}});
+/// A plan's cost is as good as what calls have shown.
+TEST(AMessageCost, IsKnownFromOthers) {
+    EXPECT_FALSE(MessageCost().is_known());
+    const MessageCost known(0.25, 32);
+    EXPECT_TRUE(known.is_known());
+    EXPECT_EQ(known.each_s(), 0.25);
+    EXPECT_EQ(known.most_messages(), 32);
+    EXPECT_NEAR(Expectation({{one(10, 16), 16}}, known).of(one(5, 99)), 7 + 32 * 0.25, 1e-9);
+}
+
+TEST(CallsOfOtherKinds, TellNothingOfMessagesIfAllSentAsManyOrFewer) {
+    const MessageCost same = cost_of({{{one(1, 16), 500}, {one(2, 16), 600}}, {{one(1, 1), 50}}});
     EXPECT_FALSE(same.is_known());
     EXPECT_EQ(same.each_s(), 0);
     EXPECT_DOUBLE_EQ(Expectation({{one(10, 16), 42}}, same).of(one(5, 1)), 7);
-    // Two segments took no longer than one: sixteen may.
-    const SegmentCost few = cost_of({{{one(1, 1), 5}, {one(1, 2), 5}}});
+    // Two messages took no longer than one: sixteen may.
+    const MessageCost few = cost_of({{{one(1, 1), 5}, {one(1, 2), 5}}});
     EXPECT_TRUE(few.is_known());
     EXPECT_DOUBLE_EQ(Expectation({{one(10, 16), 42}}, few).of(one(5, 1)), 7);
     EXPECT_DOUBLE_EQ(Expectation({{one(10, 2), 14}}, few).of(one(5, 1)), 9);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "compose/resolve.hpp"
@@ -72,7 +74,7 @@ TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
         const auto& tried = pricing.cheapest();
         ASSERT_EQ(tried.size(), select::most_tried);
         std::set<std::vector<double>> prices;  // of each, cut and not
-        for (auto [recipe, seconds, segments] : tried) {
+        for (auto [recipe, seconds, messages] : tried) {
             std::vector<double> both;
             for (const std::int64_t segment : {std::int64_t{0}, std::int64_t{8192}}) {
                 recipe.segment_bytes = segment;
@@ -159,33 +161,38 @@ TEST(Candidates, AreTriedInAnotherSegmentIfThatIsCheaperByMoreThanTrialsCannotTe
         select::are_alike(pricing.next(select::Expectation({{tried}, {best}}))->recipe, best.recipe));
 }
 
-/// Some algorithms have a segment of their own. They take no place of what goes in one.
-TEST(Candidates, AreKeptInEachNumberOfSegments) {
-    for (const char* name : {"bcast", "reduce"}) {
+/// Of each number of messages some are kept: cheap ones in many take no place of what goes in few.
+TEST(Candidates, AreKeptThatAreTheFastestIfAMessageTakesSoLong) {
+    std::set<std::string> chosen;
+    for (const char* name : {"bcast", "reduce", "allreduce", "allgather"}) {
         const auto& collective = collectives::named(name);
         for (const auto& layout : {nodes(7, 2), nodes(8, 1), nodes(3, 4)}) {
             const auto found = select::candidates({}, collective, layout, 1 << 20);
             select::Pricing pricing(found, collective, layout, 0, 1 << 20);
             while (pricing.step()) {
             }
-            double uncut_s = 1;
-            for (const auto& recipe : found.recipes) {
-                const auto outcome = simulate::predict(collective, recipe, layout, 0, 1 << 20);
-                if (outcome.segments == 1) uncut_s = std::min(uncut_s, outcome.slowest_s);
+            for (const double each_s : {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1.0}) {
+                double best_s = std::numeric_limits<double>::infinity();
+                for (const auto& recipe : found.recipes) {
+                    const auto outcome = simulate::predict(collective, recipe, layout, 0, 1 << 20);
+                    const auto messages = static_cast<double>(outcome.messages);
+                    best_s = std::min(best_s, outcome.slowest_s + each_s * messages);
+                }
+                const select::MessageCost cost(each_s, 1e9);
+                const auto* const kept = pricing.next_by_messages(select::Expectation({}), cost, 1e9);
+                ASSERT_NE(kept, nullptr);
+                EXPECT_NEAR(kept->seconds + each_s * kept->messages, best_s, 1e-9 * best_s)
+                    << name << layout.size << " " << each_s;
+                chosen.insert(compose::to_text(kept->recipe));
             }
-            select::SegmentCost cost;
-            cost.add({{{{}, 0, 1}, 1}, {{{}, 0, 256}, 256}});
-            const auto* const kept = pricing.next_by_segments(select::Expectation({}), cost, 1);
-            ASSERT_NE(kept, nullptr);
-            EXPECT_EQ(kept->segments, 1) << name << layout.size;
-            EXPECT_DOUBLE_EQ(kept->seconds, uncut_s) << name << layout.size;
         }
     }
+    EXPECT_GE(chosen.size(), 8U);  // not one is the fastest in any case
 }
 
-/// Where each segment takes longer than the model has it, as where ranks share cores, the same tree may be
-/// fast in fewer of them.
-TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
+/// Where each message takes longer than the model has it, as where ranks share cores, the same tree may be
+/// fast in fewer segments.
+TEST(Candidates, AreTriedWithFewerMessagesAfterManyTookLongerThanPredicted) {
     int cut = 0;
     for (const char* name : {"bcast", "reduce", "allreduce"}) {
         const auto& collective = collectives::named(name);
@@ -196,7 +203,7 @@ TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
                 while (pricing.step()) {
                 }
                 select::Tried first{*pricing.next(select::Expectation({})), 0};
-                if (first.priced.segments == 1) continue;
+                if (first.priced.recipe.segment_bytes == 0) continue;
                 ++cut;
                 first.measured_s = first.priced.seconds;
                 const auto* next = pricing.next(select::Expectation({first}));
@@ -205,7 +212,7 @@ TEST(Candidates, AreTriedInFewerSegmentsAfterManyTookLongerThanPredicted) {
                 first.measured_s = 3 * first.priced.seconds;
                 next = pricing.next(select::Expectation({first}));
                 ASSERT_NE(next, nullptr) << name;
-                EXPECT_LT(next->segments, first.priced.segments) << name;
+                EXPECT_LT(next->messages, first.priced.messages) << name;
                 EXPECT_LT(select::Expectation({first}).of(*next), first.measured_s) << name;
             }
         }
@@ -225,7 +232,7 @@ TEST(Candidates, AreNotTriedTwiceByTwoNames) {
             std::vector<select::Tried> tried;
             while (const auto* const next = pricing.next(select::Expectation(tried))) {
                 for (const auto& [before, measured_s] : tried) {
-                    EXPECT_FALSE(before.segments == next->segments &&
+                    EXPECT_FALSE(before.messages == next->messages &&
                                  std::abs(before.seconds - next->seconds) < 1e-6 * next->seconds)
                         << compose::to_text(before.recipe) << " " << compose::to_text(next->recipe);
                 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "select/candidates.hpp"
@@ -16,9 +17,9 @@ namespace isochrone::tests {
 namespace {
 
 using namespace core;
+using select::MessageCost;
 using select::Proposal;
 using select::Search;
-using select::SegmentCost;
 
 constexpr std::int64_t many_calls = 1 << 20;
 
@@ -35,15 +36,15 @@ Search::Call call(const char* name, std::int64_t bytes) {
     return {&collectives::named(name), 0, bytes, false};
 }
 
-/// What other kinds have shown where each segment takes so long.
-SegmentCost costing(double each_s) {
-    SegmentCost cost;
+/// What other kinds have shown where each message takes so long.
+MessageCost costing(double each_s) {
+    MessageCost cost;
     cost.add({{{{}, 1, 1}, 5 + each_s}, {{{}, 1, 256}, 5 + 256 * each_s}});
     return cost;
 }
 
 /// Asks until something else is proposed, after as many calls as it is told to.
-Proposal asked(Search& search, double incumbent_s, const SegmentCost& elsewhere, std::int64_t& calls_so_far) {
+Proposal asked(Search& search, double incumbent_s, const MessageCost& elsewhere, std::int64_t& calls_so_far) {
     for (;;) {
         auto found = search.propose(incumbent_s, calls_so_far, elsewhere);
         if (found.what != Proposal::What::wait) return found;
@@ -92,9 +93,9 @@ TEST(ASearch, ProposesWhatIsFastAfterWhatThoseBeforeTookAndNoneThatIsHopeless) {
     Search search(plan, layout, call("bcast", 1 << 20), time.clock());
     const auto first = search.propose(1, many_calls, {});
     ASSERT_EQ(first.what, Proposal::What::recipe);
-    ASSERT_GT(first.priced.segments, 1);
+    ASSERT_GT(first.priced.recipe.segment_bytes, 0);
     EXPECT_DOUBLE_EQ(first.expected_s, first.priced.seconds);
-    EXPECT_FALSE(first.is_by_segments);
+    EXPECT_FALSE(first.is_by_messages);
     search.tries(first.priced);
     // It could not run: nothing is known of what recipes take.
     const auto second = search.propose(1, many_calls, {});
@@ -167,7 +168,7 @@ TEST(ASearch, IsForItsRootAndForTheOrderOfOperands) {
 
 /// Calls of other kinds on the same communicator tell which comes first of those that may be faster. They do
 /// not tell how long it takes, nor that nothing is worth a trial.
-TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
+TEST(ASearch, BeginsWithFewerMessagesWhereThoseOfOtherKindsTookLong) {
     const select::Plan plan;
     int fewer = 0;
     for (const char* name : {"bcast", "reduce", "allreduce"}) {
@@ -176,7 +177,7 @@ TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
             Search alone(plan, layout, call(name, 1 << 20), time.clock());
             const auto first = alone.propose(1, many_calls, {});
             ASSERT_EQ(first.what, Proposal::What::recipe);
-            if (first.priced.segments == 1) continue;
+            if (first.priced.recipe.segment_bytes == 0) continue;
             for (const double times_as_slow : {1.1, 1.5, 20.0}) {
                 const double native_s = times_as_slow * first.priced.seconds;
                 for (const double share : {0.0, 0.01, 0.1, 1.0, 100.0}) {
@@ -186,15 +187,15 @@ TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
                     ASSERT_EQ(found.what, Proposal::What::recipe) << name << layout.size << share;
                     EXPECT_DOUBLE_EQ(found.expected_s, found.priced.seconds) << name;
                     EXPECT_LT(found.priced.seconds, native_s) << name;
-                    EXPECT_EQ(found.is_by_segments, found.priced.recipe != first.priced.recipe) << name;
-                    EXPECT_FALSE(share == 0 && found.is_by_segments) << name;
+                    EXPECT_EQ(found.is_by_messages, found.priced.recipe != first.priced.recipe) << name;
+                    EXPECT_FALSE(share == 0 && found.is_by_messages) << name;
                     // Once one was measured, that is what is expected of others.
                     search.tries(found.priced);
                     search.took(found.priced.seconds, false);
-                    EXPECT_FALSE(search.propose(native_s, many_calls, costing(each_s)).is_by_segments)
+                    EXPECT_FALSE(search.propose(native_s, many_calls, costing(each_s)).is_by_messages)
                         << name;
                     if (share >= 1 && times_as_slow == 20) {
-                        EXPECT_EQ(found.priced.segments, 1) << name << layout.size;
+                        EXPECT_EQ(found.priced.recipe.segment_bytes, 0) << name << layout.size;
                         ++fewer;
                     }
                 }
@@ -204,8 +205,37 @@ TEST(ASearch, BeginsWithFewerSegmentsWhereThoseOfOtherKindsTookLong) {
     EXPECT_GE(fewer, 12);
 }
 
+/// Other ranks have raced for the plan. What they took says which comes first where nothing else does, and no
+/// more.
+TEST(ASearch, BeginsWithWhatThePlanSaysOfMessagesUntilCallsShowIt) {
+    const auto layout = nodes(7, 2);
+    const auto asks = [&](const select::Plan& plan, const MessageCost& elsewhere, double missing) {
+        Clocked time;
+        Search search(plan, layout, call("bcast", 1 << 20), time.clock());
+        const auto first = search.propose(1, many_calls, elsewhere);
+        search.tries(first.priced);
+        search.took(missing * first.priced.seconds, false);
+        return std::pair{first, search.propose(1, many_calls, elsewhere)};
+    };
+    select::Plan slow, free;
+    slow.messages = {0.1, 1e4};
+    free.messages = {0, 1e4};
+    const auto [first, second] = asks({}, {}, 3);
+    EXPECT_GT(first.priced.recipe.segment_bytes, 0);
+    EXPECT_LT(second.priced.messages, first.priced.messages);
+    const auto of_slow = asks(slow, {}, 3).first;
+    EXPECT_EQ(of_slow.priced.recipe.segment_bytes, 0);
+    EXPECT_TRUE(of_slow.is_by_messages);
+    EXPECT_EQ(asks(slow, costing(0), 3).first.priced.recipe, first.priced.recipe);
+    EXPECT_EQ(asks(free, costing(0.1), 3).first.priced.recipe, of_slow.priced.recipe);
+    // What is missing in the first price is not taken for late ranks because it was not there on others.
+    const auto of_free = asks(free, {}, 3);
+    EXPECT_EQ(of_free.first.priced.recipe, first.priced.recipe);
+    EXPECT_EQ(of_free.second.priced.recipe, second.priced.recipe);
+}
+
 /// Calls that last a short time leave none for many prices.
-TEST(ASearch, BeginsWithFewerSegmentsAfterAsFewPricesAsWithout) {
+TEST(ASearch, BeginsWithFewerMessagesAfterAsFewPricesAsWithout) {
     const auto& bcast = collectives::named("bcast");
     const auto plan = plan_of({rule(shape(8, 2), "hierarchical(machine=chain,node=chain)@32768"),
                                rule(shape(2, 2), "hierarchical(machine=chain,node=flat)@32768")});
@@ -216,11 +246,11 @@ TEST(ASearch, BeginsWithFewerSegmentsAfterAsFewPricesAsWithout) {
             Search without(of_none, layout, {&bcast, 0, 1 << 20, false}, time.clock());
             const auto first = asked(without, 1e-2, {}, calls_without);
             ASSERT_EQ(first.what, Proposal::What::recipe);
-            ASSERT_GT(first.priced.segments, 1);
+            ASSERT_GT(first.priced.recipe.segment_bytes, 0);
             Search with(of_none, layout, {&bcast, 0, 1 << 20, false}, time.clock());
             const auto found = asked(with, 1e-2, costing(0.1), calls_with);
             ASSERT_EQ(found.what, Proposal::What::recipe);
-            EXPECT_LT(found.priced.segments, first.priced.segments);
+            EXPECT_LT(found.priced.messages, first.priced.messages);
             EXPECT_LE(calls_with, 150);
         }
     }

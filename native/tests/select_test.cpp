@@ -78,6 +78,24 @@ TEST(ARule, WhoseOrderIsNullIsForAnyOrder) {
     EXPECT_EQ(select::parse_plan(plan_text({text})).rules.at(0).order, "");
 }
 
+TEST(APlan, SaysWhatEachMessageTakesAndWithHowManyThatWasSeen) {
+    const auto plan_with = [](const std::string& messages) {
+        std::string text = plan_text({});
+        return text.insert(1, R"("messages":)" + messages + ",");
+    };
+    EXPECT_FALSE(select::parse_plan(plan_text({})).messages.is_known());
+    EXPECT_FALSE(select::parse_plan(plan_with("null")).messages.is_known());
+    const auto found = select::parse_plan(plan_with(R"({"each_s":5e-5,"most":64})")).messages;
+    EXPECT_TRUE(found.is_known());
+    EXPECT_EQ(found.each_s(), 5e-5);
+    EXPECT_EQ(found.most_messages(), 64);
+    EXPECT_EQ(error_of(plan_with(R"({"each_s":-1,"most":64})")),
+              "messages: each_s is not a number of at least 0");
+    EXPECT_EQ(error_of(plan_with(R"({"each_s":1,"most":0})")).find("messages: most is not"), 0U);
+    for (const auto* damaged : {"7", "{}", R"({"each_s":1})", R"({"most":1})", "[1,2]"})
+        EXPECT_NE(error_of(plan_with(damaged)), "") << damaged;
+}
+
 TEST(TwoRulesForOneMessage, AreRefused) {
     const auto error = error_of(plan_text(
         {rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));

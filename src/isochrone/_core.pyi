@@ -222,6 +222,13 @@ def predict(collective: str, layout: Layout, recipe: str, root: int, size_bytes:
     with shared ways. The GIL is released meanwhile.
     """
 
+def message_cost(kinds: Sequence[Sequence[tuple[float, float, float]]]) -> tuple[float, float] | None:
+    """What each message took beside prices, in seconds, and with how many that was seen at the most.
+
+    `kinds`: of calls, each with the price of its recipes, the messages of all ranks and the time that was
+    measured, both in seconds. None: in no kind they differ in their messages.
+    """
+
 def timeline(
     collective: str, layout: Layout, recipe: str, root: int, size_bytes: int, most: int
 ) -> list[Step]:
@@ -237,8 +244,10 @@ def schedule(collective: str, layout: Layout, recipe: str, rank: int, root: int)
     An operation of a segmented recipe stands for all its segments.
     """
 
-def sends(collective: str, layout: Layout, recipe: str, root: int) -> int:
-    """How many messages all ranks send in a collective, one for all segments of each."""
+def messages(collective: str, layout: Layout, recipe: str, root: int, size_bytes: int) -> int:
+    """How many messages all ranks send in a collective, one for each segment. ValueError for ``native``, and
+    for a recipe that does not fit the layout.
+    """
 
 def traffic(collective: str, ranks: int, recipe: str, root: int, size_bytes: int, most: int) -> bytes:
     """What ranks send one another in a collective by a flat recipe: native int64, [row][4] of source, target,
@@ -277,9 +286,9 @@ def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes
 def predicted(
     plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int, most_s: float
 ) -> list[tuple[str, float]] | None:
-    """The recipes that a program would try where a plan has no rule, one after the other, each with the
-    model's time for it in seconds, ascending; empty: no recipe has a price. None: to price them takes longer
-    than `most_s`.
+    """Recipes that a program may try where a plan has no rule, each with the model's time for it in seconds:
+    the first that it would try, then the cheapest, ascending; empty: no recipe has a price. None: to price
+    them takes longer than `most_s`.
     """
 
 def optimisers() -> list[Optimiser]:

@@ -154,9 +154,11 @@ def test_a_schedule_lists_what_a_rank_does_and_what_must_come_first(layout: _cor
 
 @pytest.mark.parametrize("recipe", ["flat", "binomial", "hierarchical(machine=chain,node=flat)@64"])
 def test_a_broadcast_sends_to_each_rank_but_the_root_once(layout: _core.Layout, recipe: str) -> None:
-    assert _core.sends("bcast", layout, recipe, 3) == 7
+    segments = 2 if recipe.endswith("@64") else 1
+    assert _core.messages("bcast", layout, recipe, 3, 0) == 7
+    assert _core.messages("bcast", layout, recipe, 3, 100) == 7 * segments
     with pytest.raises(ValueError, match="native"):
-        _core.sends("bcast", layout, "native", 0)
+        _core.messages("bcast", layout, "native", 0, 8)
 
 
 def test_a_plan_chooses_and_says_why(layout: _core.Layout) -> None:

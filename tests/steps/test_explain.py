@@ -15,6 +15,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     Level,
     LibraryReference,
+    MessageCost,
     Place,
     Plan,
     PlannedTopology,
@@ -168,6 +169,27 @@ def test_other_jobs_run_native_and_the_model_has_its_say(
         times_s = [seconds for _, seconds in found.trials]
         assert times_s == sorted(times_s)
         assert times_s[0] > 0
+
+
+def test_the_first_that_a_program_tries_sends_few_messages_where_races_found_them_slow(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def trials(messages: MessageCost | None) -> list[str]:
+        write_plan(plan, structs.replace(read_plan(plan), messages=messages))
+        found = explain(plan, "bcast", 1 << 20, 3, None, 0).trials
+        assert found
+        return [recipe for recipe, _ in found]
+
+    cheapest = trials(None)
+    assert "@" in cheapest[0]
+    assert trials(MessageCost(0.0, 64)) == cheapest
+    slow = trials(MessageCost(1.0, 64))
+    assert "@" not in slow[0]
+    assert slow[1:] == [recipe for recipe in cheapest if recipe != slow[0]][: len(slow) - 1]
+    assert main(["plan", "explain", "bcast", "1MiB", "--plan", str(plan), "--nodes", "3"]) == 0
+    (first,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("trial: ")]
+    assert slow[0] in first
+    assert first.endswith("others less, but the races of the plan found messages slow")
 
 
 @pytest.mark.parametrize(("nodes", "most_s"), [(4000, 5.0), (3, 0.0)], ids=["ranks", "time"])

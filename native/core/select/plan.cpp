@@ -41,6 +41,12 @@ Rule read_rule(const Document& document) {
     return rule;
 }
 
+MessageCost read_messages(const Document& document) {
+    const double each_s = json::quantity(document.at("each_s"), "messages: each_s");
+    return {each_s, static_cast<double>(
+                        json::integer(document.at("most"), 1, json::largest_integer, "messages: most"))};
+}
+
 void sort_and_check(std::vector<Rule>& rules) {
     const auto key = [](const Rule& rule) {
         return std::tie(rule.collective, rule.shape, rule.order, rule.min_bytes);
@@ -80,6 +86,9 @@ Plan parse_plan(std::string_view text) {
             const auto time = made->find("time");
             if (time != made->end() && time->is_string()) plan.time = time->get<std::string>();
         }
+        if (const auto messages = document.find("messages");
+            messages != document.end() && !messages->is_null())
+            plan.messages = read_messages(*messages);
         const Document& rules = json::list(document.at("rules"), "rules");
         for (std::size_t i = 0; i < rules.size(); ++i) {
             where = "rules[" + std::to_string(i) + "]: ";

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compose/recipe.hpp"
+#include "select/expectation.hpp"
 #include "topology/topology.hpp"
 
 namespace isochrone::core::select {
@@ -46,6 +47,7 @@ struct Plan {
     std::vector<Rule> rules;
     /// All reductions run in one order that depends on the number of ranks only, whatever the rules say.
     bool reproducible = false;
+    MessageCost messages;  ///< as the races of its tuning have shown
 };
 
 /// Reads the text of a plan.json. Throws std::invalid_argument with one line that says what is wrong with it,

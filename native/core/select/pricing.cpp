@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -41,24 +40,19 @@ bool Pricing::step() {
     try {
         const auto resolved = compose::resolve(collective_, recipe, layout_);
         const std::int64_t segment = resolved.recipe.segment_bytes;
-        const auto is_in_same = [&](const Kept& other) { return other.segment_bytes == segment; };
-        const bool is_full =
-            static_cast<std::size_t>(std::count_if(kept_.begin(), kept_.end(), is_in_same)) == most_tried;
-        const auto last = std::find_if(kept_.rbegin(), kept_.rend(), is_in_same);
-        const double limit_s = is_full ? last->priced.seconds : std::numeric_limits<double>::infinity();
-        const auto outcome = simulate::predict(resolved, layout_, root_, size_bytes_, {.limit_s = limit_s});
-        const double seconds = outcome.slowest_s;
+        const auto messages = static_cast<double>(simulate::messages(resolved, layout_, root_, size_bytes_));
+        const double limit_s = limit_for(messages);
+        const double seconds =
+            simulate::predict(resolved, layout_, root_, size_bytes_, {.limit_s = limit_s}).slowest_s;
         if (seconds >= limit_s) return true;
-        Kept kept{{recipe, seconds, static_cast<double>(outcome.segments)}, segment, 0};
+        Kept kept{{recipe, seconds, messages}, segment, 0};
         kept.family = family_of(kept);
         const auto alike = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) {
-            return is_in_same(other) && other.family == kept.family;
+            return other.segment_bytes == segment && other.family == kept.family;
         });
         if (alike != kept_.end()) {
             if (alike->priced.seconds <= seconds) return true;
             kept_.erase(alike);
-        } else if (is_full) {
-            kept_.erase(std::next(last).base());
         }
         const auto at =
             std::upper_bound(kept_.begin(), kept_.end(), seconds,
@@ -68,6 +62,16 @@ bool Pricing::step() {
         // It has no price on this layout.
     }
     return true;
+}
+
+double Pricing::limit_for(double messages) const {
+    std::set<std::size_t> cheaper;
+    for (const auto& [priced, segment, family] : kept_) {
+        if (priced.messages > messages) continue;
+        cheaper.insert(family);
+        if (cheaper.size() == most_tried) return priced.seconds;
+    }
+    return std::numeric_limits<double>::infinity();
 }
 
 std::vector<Priced> Pricing::cheapest() const {
@@ -102,11 +106,11 @@ const Priced* Pricing::next(const Expectation& expected) const {
     return least(expected, [&](const Priced& one) { return expected.of(one); });
 }
 
-const Priced* Pricing::next_by_segments(const Expectation& expected, const SegmentCost& elsewhere,
+const Priced* Pricing::next_by_messages(const Expectation& expected, const MessageCost& elsewhere,
                                         double limit_s) const {
     return least(expected, [&](const Priced& one) {
         if (one.seconds >= limit_s) return std::numeric_limits<double>::infinity();
-        return one.seconds + elsewhere.each_s() * std::min(one.segments, elsewhere.most_segments());
+        return one.seconds + elsewhere.each_s() * std::min(one.messages, elsewhere.most_messages());
     });
 }
 

@@ -45,9 +45,9 @@ class Pricing {
     /// far. Good until step().
     [[nodiscard]] const Priced* next(const Expectation& expected) const;
 
-    /// In its place while none was measured: the fastest if each segment takes as long as elsewhere, of those
+    /// In its place while none was measured: the fastest if each message takes as long as elsewhere, of those
     /// with a price below `limit_s`. nullptr: none has such a price.
-    [[nodiscard]] const Priced* next_by_segments(const Expectation& expected, const SegmentCost& elsewhere,
+    [[nodiscard]] const Priced* next_by_messages(const Expectation& expected, const MessageCost& elsewhere,
                                                  double limit_s) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
@@ -68,6 +68,9 @@ class Pricing {
     };
     /// nullopt: none of its name was priced.
     [[nodiscard]] std::optional<std::size_t> known_family(const compose::Recipe& recipe) const;
+    /// The price from which `most_tried` of several families send no more messages and are no dearer, so that
+    /// one is never among the first of these, whatever a message takes. Infinity: there are fewer.
+    [[nodiscard]] double limit_for(double messages) const;
     /// A number for all that differ in the segment alone. Those of one price in one segment are the same
     /// messages by another name: among two racks recursive multiplying is recursive doubling.
     std::size_t family_of(const Kept& one);
@@ -78,7 +81,7 @@ class Pricing {
     int root_;
     std::int64_t size_bytes_;
     std::size_t priced_ = 0;      ///< of the candidates, the first so many
-    std::vector<Kept> kept_;      ///< ascending; of each segment the cheapest `most_tried`, one of a family
+    std::vector<Kept> kept_;      ///< ascending; of each segment one of a family
     std::vector<Kept> families_;  ///< the first priced of each name
     std::size_t count_ = 0;       ///< of families
 };

@@ -33,9 +33,11 @@ Search::Search(const Plan& plan, const place::Layout& layout, const Call& call, 
       clock_(std::move(clock)),
       next_price_s_(price_of_message_s * layout.size * messages_of(call, layout.size)) {}
 
-Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const SegmentCost& elsewhere) {
-    const bool segments_are_slow = elsewhere.each_s() > 0;
-    price_more(pricing_share * incumbent_s * static_cast<double>(calls_so_far), segments_are_slow);
+Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const MessageCost& elsewhere) {
+    // On other ranks a message may take longer or shorter: that is no measure of what was late here.
+    const MessageCost& first_by = elsewhere.is_known() ? elsewhere : plan_.messages;
+    const bool messages_are_slow = first_by.each_s() > 0;
+    price_more(pricing_share * incumbent_s * static_cast<double>(calls_so_far), messages_are_slow);
     const Expectation expected(tried_, elsewhere);
     const bool has_price = kept_ && tried_[*kept_].priced.seconds > 0;
     const double kept_s = has_price ? expected.of(tried_[*kept_].priced) : incumbent_s;
@@ -49,10 +51,10 @@ Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const Se
     }
     const Priced* next = pricing_->next(expected);
     if (next == nullptr || expected.of(*next) > hopeless * incumbent_s) return proposal;
-    if (segments_are_slow && !expected.is_measured()) {
-        const Priced* const by_segments = pricing_->next_by_segments(expected, elsewhere, incumbent_s);
-        proposal.is_by_segments = by_segments != nullptr && by_segments != next;
-        if (proposal.is_by_segments) next = by_segments;
+    if (messages_are_slow && !expected.is_measured()) {
+        const Priced* const by_messages = pricing_->next_by_messages(expected, first_by, incumbent_s);
+        proposal.is_by_messages = by_messages != nullptr && by_messages != next;
+        if (proposal.is_by_messages) next = by_messages;
     }
     proposal.what = Proposal::What::recipe;
     proposal.priced = *next;

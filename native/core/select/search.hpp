@@ -27,7 +27,7 @@ struct Proposal {
     What what = What::nothing;
     std::int64_t wait_until = 0;  ///< number of calls
     Priced priced;
-    bool is_by_segments = false;  ///< others have a lower price, in more segments
+    bool is_by_messages = false;  ///< others have a lower price, and more messages
     double expected_s = 0;        ///< after what those tried before took
 };
 
@@ -48,10 +48,10 @@ class Search {
 
     /// On rank 0: prices some, as far as their share of the time of all calls goes, and proposes what is
     /// expected to be fast. `incumbent_s`: what runs takes. `elsewhere`: what trials of other kinds have
-    /// shown on the communicator. It tells which of those that the model finds faster than what runs comes
-    /// first, and not whether one is worth it.
+    /// shown on the communicator. It, or else what the plan's races have shown, tells which of those that the
+    /// model finds faster than what runs comes first, and not whether one is worth it.
     [[nodiscard]] Proposal propose(double incumbent_s, std::int64_t calls_so_far,
-                                   const SegmentCost& elsewhere);
+                                   const MessageCost& elsewhere);
 
     /// All ranks: this is tried from now on.
     void tries(Priced one) { tried_.push_back({std::move(one), 0}); }

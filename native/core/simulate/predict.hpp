@@ -22,4 +22,8 @@ namespace isochrone::core::simulate {
 [[nodiscard]] Outcome predict(const compose::Resolved& resolved, const place::Layout& layout, int root,
                               std::int64_t size_bytes, const Options& options = {});
 
+/// How many messages all ranks send in that, one for each segment. Throws as predict() does.
+[[nodiscard]] std::int64_t messages(const compose::Resolved& resolved, const place::Layout& layout, int root,
+                                    std::int64_t size_bytes);
+
 }  // namespace isochrone::core::simulate

@@ -254,7 +254,7 @@ void Live::turn_over(Kind& kind) {
 
 /// On rank 0.
 Live::Message Live::propose(Kind& kind) {
-    core::select::SegmentCost elsewhere;
+    core::select::MessageCost elsewhere;
     for (const auto& [key, other] : kinds_) {
         if (&other != &kind && other.search) elsewhere.add(other.search->tried());
     }
@@ -262,8 +262,8 @@ Live::Message Live::propose(Kind& kind) {
     Message message{.what = found.what,
                     .wait_until = found.wait_until,
                     .price_s = found.priced.seconds,
-                    .segments = found.priced.segments,
-                    .is_by_segments = found.is_by_segments,
+                    .messages = found.priced.messages,
+                    .is_by_messages = found.is_by_messages,
                     .expected_s = found.expected_s,
                     .recipe = {}};
     if (found.what != core::select::Proposal::What::recipe) return message;
@@ -280,7 +280,7 @@ void Live::hear_proposal(Kind& kind) {
     Dispatcher::Decision decision;
     if (proposal.what == What::recipe) {
         const auto recipe = core::compose::parse_recipe(proposal.recipe.data());
-        kind.search->tries({recipe, proposal.price_s, proposal.segments});
+        kind.search->tries({recipe, proposal.price_s, proposal.messages});
         decision = dispatcher_.decide_on(kind.question, recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
@@ -293,7 +293,7 @@ void Live::hear_proposal(Kind& kind) {
     decision.basis = Basis::predicted;
     decision.price_s = proposal.price_s;
     decision.reason = "predicted " + in_ms(proposal.price_s);
-    if (proposal.is_by_segments) decision.reason += ", others less, but each segment takes long here";
+    if (proposal.is_by_messages) decision.reason += ", others less, but messages take long";
     if (kind.proof.blocks > 0) decision.reason += ", after those before " + in_ms(proposal.expected_s);
     decision.reason +=
         ", what runs takes " + in_ms(kind.trial.incumbent_s()) + ": on trial for " + kind.shape;

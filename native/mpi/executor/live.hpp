@@ -36,8 +36,8 @@ class Live {
         core::select::Proposal::What what = core::select::Proposal::What::nothing;
         std::int64_t wait_until = 0;
         double price_s = 0;
-        double segments = 1;
-        bool is_by_segments = false;
+        double messages = 1;
+        bool is_by_messages = false;
         double expected_s = 0;
         std::array<char, 512> recipe{};
     };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "executor/communicator.hpp"
+#include "simulate/predict.hpp"
 #include "support/rules.hpp"
 #include "world.hpp"
 
@@ -30,23 +31,27 @@ struct Told {
     Live::Event event;
     const collectives::Collective* collective;
     std::string recipe;  ///< on trial, or kept
-    double segments = 0;
+    double messages = 0;
     double price_s = 0;
     std::string reason;
 };
 
-double segments(const Dispatcher::Decision& decision) {
-    const auto segment = decision.resolved == nullptr ? 0 : decision.resolved->recipe.segment_bytes;
-    return segment == 0 ? 1 : static_cast<double>((bytes + segment - 1) / segment);
+/// Of all ranks; 0 for the library's own.
+double messages(const Dispatcher::Decision& decision) {
+    if (decision.resolved == nullptr) return 0;
+    return static_cast<double>(simulate::messages(*decision.resolved, nodes(world_size(), 1), 0, bytes));
 }
 
-/// Uncut recipes take a tenth of the library's own, and each segment more takes half as long as that.
-double recipe_s(double segments) { return 0.1 + 0.5 * (segments - 1); }
+/// That a tree sends which is not cut.
+double fewest() { return world_size() - 1; }
+
+/// A tree takes a tenth of what the library's own takes, and half of that more for as many messages more.
+double recipe_s(double messages) { return 0.1 + 0.5 * (messages / fewest() - 1); }
 
 /// What is told while the collectives are called so often, one after the other.
-std::vector<Told> told(const std::vector<std::string>& names, int calls, double native_s = 1) {
+std::vector<Told> told(const std::vector<std::string>& names, int calls, double native_s = 1,
+                       const select::Plan& plan = {}) {
     const auto layout = nodes(world_size(), 1);
-    const select::Plan plan;
     Dispatcher dispatcher(layout, plan, [&] {
         return Dispatcher::Opened{std::make_unique<Communicator>(MPI_COMM_WORLD, layout), ""};
     });
@@ -56,14 +61,14 @@ std::vector<Told> told(const std::vector<std::string>& names, int calls, double 
         const auto recipe =
             decision.resolved == nullptr ? "native" : compose::to_text(decision.resolved->recipe);
         result.push_back(
-            {event, kind.question.collective, recipe, segments(decision), decision.price_s, decision.reason});
+            {event, kind.question.collective, recipe, messages(decision), decision.price_s, decision.reason});
     });
     for (const auto& name : names) {
         const Dispatcher::Question question{&collectives::named(name), 0, false};
         for (int call = 0; call < calls; ++call) {
             const auto turn = live.next(question, bytes, dispatcher.decide(question, bytes));
             const bool is_native = turn.decision->resolved == nullptr;
-            const double took_s = is_native ? native_s : recipe_s(segments(*turn.decision));
+            const double took_s = is_native ? native_s : recipe_s(messages(*turn.decision));
             if (turn.kind != nullptr) live.ended(*turn.kind, took_s, MPI_COMM_WORLD, world_rank());
         }
     }
@@ -88,21 +93,21 @@ TEST(Trials, KeepWhatIsFasterAndExpectOfTheNextWhatThoseBeforeTook) {
     const auto tried = begun(all, "bcast");
     ASSERT_GE(tried.size(), 2U);
     EXPECT_LE(tried.size(), select::most_tried);
-    EXPECT_GT(tried.front().segments, 1);
+    EXPECT_GT(tried.front().messages, fewest());
     for (std::size_t next = 1; next < tried.size(); ++next)
-        EXPECT_LT(tried[next].segments, tried.front().segments) << tried[next].recipe;
+        EXPECT_LT(tried[next].messages, tried.front().messages) << tried[next].recipe;
     double after_ms = 0;
     const auto at = tried[1].reason.find("after those before ");
     ASSERT_NE(at, std::string::npos) << tried[1].reason;
     ASSERT_EQ(std::sscanf(tried[1].reason.c_str() + at, "after those before %lf", &after_ms), 1);
     const double each_ms =
-        1e3 * (recipe_s(tried.front().segments) - tried.front().price_s) / tried.front().segments;
-    EXPECT_NEAR(after_ms, 1e3 * tried[1].price_s + each_ms * tried[1].segments, 0.05 * after_ms);
+        1e3 * (recipe_s(tried.front().messages) - tried.front().price_s) / tried.front().messages;
+    EXPECT_NEAR(after_ms, 1e3 * tried[1].price_s + each_ms * tried[1].messages, 0.05 * after_ms);
     bool is_kept = false;
     for (const auto& one : all) {
         if (one.event != Live::Event::recipe_is_kept) continue;
         is_kept = true;
-        EXPECT_EQ(one.segments, 1) << one.recipe;
+        EXPECT_EQ(one.messages, fewest()) << one.recipe;
         EXPECT_GT(one.price_s, 0);
     }
     EXPECT_TRUE(is_kept);
@@ -114,8 +119,28 @@ TEST(Trials, OfOneKindShowWhichRecipeComesFirstInAnother) {
     const auto after = begun(told({"bcast", "reduce"}, enough), "reduce");
     ASSERT_FALSE(alone.empty());
     ASSERT_FALSE(after.empty());
-    EXPECT_LT(after.front().segments, alone.front().segments)
+    EXPECT_LT(after.front().messages, alone.front().messages)
         << after.front().recipe << " in place of " << alone.front().recipe;
+}
+
+select::Plan costing(double each_s) {
+    select::Plan plan;
+    plan.messages = {each_s, 1e4};
+    return plan;
+}
+
+/// What races have shown says which recipe comes first, until calls show what is so here.
+TEST(Trials, BeginWithWhatThePlanSaysOfMessages) {
+    if (world_size() < fewest_ranks) return;
+    const auto free = begun(told({"bcast"}, enough, 1, costing(0)), "bcast");
+    const auto dear = begun(told({"bcast"}, enough, 1, costing(0.5)), "bcast");
+    ASSERT_FALSE(free.empty());
+    ASSERT_FALSE(dear.empty());
+    EXPECT_GT(free.front().messages, fewest());
+    EXPECT_EQ(dear.front().messages, fewest()) << dear.front().recipe;
+    const auto after = begun(told({"bcast", "reduce"}, enough, 1, costing(0)), "reduce");
+    ASSERT_FALSE(after.empty());
+    EXPECT_EQ(after.front().messages, fewest()) << after.front().recipe;
 }
 
 /// No recipe's bytes go over the links in so short a time.

@@ -77,10 +77,14 @@ def _lines(found: Explanation) -> list[str]:
     if found.trials is None:
         lines.append("trial: a program tries some in its own calls; to price them here takes too long")
     for number, (recipe, seconds) in enumerate(found.trials or ()):
-        lines.append(f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}")
+        dearer = number == 0 and any(other_s < seconds for _, other_s in found.trials or ())
+        why = ", others less, but the races of the plan found messages slow" if dearer else ""
+        lines.append(
+            f"{'trial:' if number == 0 else '      '} {recipe}, predicted {format_time(seconds)}{why}"
+        )
     if found.trials:
         lines.append(
-            "       a program tries the first, unless its other calls have shown segments to be slow; "
+            "       a program tries the first, unless its other calls have shown messages to be slow; "
             "what that takes tells the next"
         )
     if found.rule is None and found.basis != "interpolated" and found.elsewhere:

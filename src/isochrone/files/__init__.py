@@ -34,6 +34,7 @@ from isochrone.files.parameters import PairParameters
 from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
 from isochrone.files.plan import (
     Evidence,
+    MessageCost,
     Plan,
     PlannedTopology,
     Rule,
@@ -77,6 +78,7 @@ __all__ = [
     "Loop",
     "MappingFile",
     "Measurements",
+    "MessageCost",
     "MpiLibrary",
     "PairParameters",
     "Place",

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.bench import BCAST
-from isochrone.files.fields import Collective, Count, LevelName, Provenance, Recipe
+from isochrone.files.fields import Collective, Count, LevelName, Positive, Provenance, Recipe, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.references import LibraryReference, TopologyFileReference
 from isochrone.files.rules import Comparison, check_rules, rule_at
@@ -77,12 +77,29 @@ class PlannedTopology(TopologyFileReference, frozen=True):
     ] = ()
 
 
+class MessageCost(Form, frozen=True):
+    """What each message of a collective took beside the model's price, in the races of a tuning.
+
+    Attributes:
+        each_s: seconds.
+        most: messages of all ranks that it was seen with; of more it tells nothing.
+    """
+
+    each_s: Seconds
+    most: Positive
+
+
 class Plan(Head, frozen=True, kw_only=True, tag="plan"):
-    """Rules for one topology and one MPI library; what no rule covers is ``native``."""
+    """Rules for one topology and one MPI library; what no rule covers is ``native``.
+
+    Attributes:
+        messages: what trials begin with where a program's own calls have shown nothing yet; None: not known.
+    """
 
     topology: PlannedTopology
     mpi: LibraryReference
     rules: tuple[Rule, ...]
+    messages: MessageCost | None = None
     provenance: Provenance = written(dict)
 
     @property

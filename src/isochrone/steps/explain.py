@@ -36,9 +36,9 @@ class Explanation:
             or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
-        trials: where it is predicted, the three cheapest recipes, each with the model's time in seconds. A
-            program tries the first, unless its other calls have shown segments to be slow, and others by what
-            that took; None: to price them takes too long.
+        trials: where it is predicted, three recipes, each with the model's time in seconds: what a program
+            tries first, and the cheapest. Its other calls may show messages to be slower or faster than the
+            plan says, and what the first took tells the next; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 

@@ -16,6 +16,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
     LibraryReference,
     Measurements,
+    MessageCost,
     Plan,
     PlannedTopology,
     Survey,
@@ -298,10 +299,17 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
         ),
         mpi=LibraryReference(given[-1].plan.mpi.library, given[-1].plan.mpi.abi),
         rules=found.rules,
+        messages=_newest_messages(given),
         # A later survey of a part is newer than what it was merged from.
         provenance=provenance() | {"time": max(each.time for each in given)},
     )
     return merged, Addition(merged.topology, plan, tuple(notes))
+
+
+def _newest_messages(given: Sequence[_Given]) -> MessageCost | None:
+    """What each message takes, as the newest plan has it that says so, of those that are as new the last."""
+    known = [each for each in given if each.plan.messages is not None]
+    return max(reversed(known), key=lambda each: each.time).plan.messages if known else None
 
 
 def _check_libraries(given: Sequence[_Given]) -> None:

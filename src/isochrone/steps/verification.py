@@ -31,6 +31,7 @@ from isochrone.steps.bench import Limits
 from isochrone.steps.racing import Racing
 from isochrone.tune.collectives import has_agreed_size
 from isochrone.tune.effort import part_of
+from isochrone.tune.messages import message_cost
 from isochrone.tune.prices import predicted_s
 from isochrone.tune.race import median_s, steady
 from isochrone.tune.rules import (
@@ -71,7 +72,8 @@ class Verification:
 
     def run(self) -> tuple[Plan, Bench]:
         """The plan with the rules that are proven, and the benchmark that it was verified by."""
-        return self._verified(self._drafted())
+        plan, bench = self._verified(self._drafted())
+        return structs.replace(plan, messages=message_cost(self._racing.times, self._racing.layouts)), bench
 
     def _drafted(self) -> dict[Spot, str]:
         """The recipe that each rule should have: what is tied with the best, so that it changes seldom over

@@ -56,7 +56,7 @@ class Prices:
             self._prices[form, root] = (
                 inf
                 if self._has_too_many_messages(form)
-                else _price(self._collective, self._layout, form, root, self._size_bytes)
+                else price_s(self._collective, self._layout, form, root, self._size_bytes)
             )
         return self._prices[form, root]
 
@@ -78,7 +78,9 @@ class Prices:
     def _messages_of_a_segment(self, form: Form) -> int:
         whole = replace(form, segment_bytes=0)
         if whole not in self._messages:
-            self._messages[whole] = _core.sends(self._collective, self._layout, whole.text(), self._roots[0])
+            self._messages[whole] = _core.messages(
+                self._collective, self._layout, whole.text(), self._roots[0], 0
+            )
         return self._messages[whole]
 
 
@@ -93,7 +95,7 @@ def distinct(forms: Iterable[Form], prices: Prices) -> list[str]:
     return list(seen.values())
 
 
-def _price(collective: str, layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
+def price_s(collective: str, layout: _core.Layout, form: Form, root: int, size_bytes: int) -> float:
     """The model's time, with long pipelines continued from their steady state."""
     segment, recipe = form.segment_bytes, form.text()
     fewer, more = STEADY_SEGMENTS
