@@ -266,7 +266,8 @@ std::optional<std::vector<std::pair<std::string, double>>> predicted(std::string
     if (plan.messages.each_s() > 0) {
         constexpr double any_price_s = std::numeric_limits<double>::infinity();
         const select::Expectation nothing_tried({});
-        if (const auto* const first = pricing.next_by_messages(nothing_tried, plan.messages, any_price_s)) {
+        if (const auto* const first =
+                pricing.next_by_messages(nothing_tried, {}, plan.messages, any_price_s)) {
             std::erase_if(found, [&](const auto& priced) { return priced.recipe == first->recipe; });
             found.insert(found.begin(), *first);
             found.resize(std::min(found.size(), select::most_tried));

@@ -6,7 +6,6 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 
@@ -42,7 +41,8 @@ compose::Resolved resolved_recipe(std::string_view collective, const place::Layo
 
 std::int64_t messages(std::string_view collective, const place::Layout& layout, std::string_view recipe,
                       int root, std::int64_t size_bytes) {
-    return simulate::messages(resolved_recipe(collective, layout, recipe, root), layout, root, size_bytes);
+    const auto resolved = resolved_recipe(collective, layout, recipe, root);
+    return simulate::messages(simulate::composed(resolved, layout, root, size_bytes), layout);
 }
 
 nb::list schedule_of(std::string_view collective, const place::Layout& layout, std::string_view recipe,

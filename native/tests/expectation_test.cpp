@@ -132,6 +132,35 @@ TEST(CallsOfOtherKinds, TellOfMessagesAllTogether) {
                 (16 * first - 2 * second + 1.5 * third) / (8 * first + 8 * second + 0.5 * third), 1e-12);
 }
 
+/// In as many messages as nothing was tried with, each takes as long as when the plan was made.
+TEST(MessagesBeyondThoseTried, TakeAsLongAsInTheRacesOfThePlan) {
+    const MessageCost raced(0.25, 100);
+    const auto expected = [&](double messages, const std::vector<Tried>& tried,
+                              const MessageCost& elsewhere = {}) {
+        return Expectation(tried, elsewhere, raced).of(one(5, messages));
+    };
+    EXPECT_DOUBLE_EQ(expected(50, {}), 5);
+    const Tried few{one(10, 4), 18};
+    EXPECT_DOUBLE_EQ(expected(2, {few}), 5 + 4);
+    EXPECT_DOUBLE_EQ(expected(4, {few}), 5 + 8);
+    EXPECT_DOUBLE_EQ(expected(54, {few}), 5 + 8 + 50 * 0.25);
+    EXPECT_DOUBLE_EQ(expected(1e9, {few}), 5 + 8 + 96 * 0.25);
+    // Many were tried: nothing is beyond them.
+    EXPECT_DOUBLE_EQ(expected(1e9, {{one(10, 200), 50}}), 5 + 40);
+    // What calls have shown on the same ranks goes before it, as far as that goes.
+    EXPECT_DOUBLE_EQ(expected(40, {few}, MessageCost(1, 30)), 5 + 4 + 30 * 1 + 10 * 0.25);
+    EXPECT_DOUBLE_EQ(MessageCost(1, 30).of(40, raced), 30 + 10 * 0.25);
+    EXPECT_DOUBLE_EQ(MessageCost().of(40, raced), 40 * 0.25);
+    EXPECT_DOUBLE_EQ(MessageCost().of(40, {}), 0);
+}
+
+/// A recipe may send none, where it leaves all to the library.
+TEST(Expectations, AreNumbersWhereNoMessagesAreSent) {
+    const Expectation expected({{one(10, 0), 12}});
+    EXPECT_DOUBLE_EQ(expected.of(one(5, 0)), 7);
+    EXPECT_DOUBLE_EQ(expected.of(one(5, 8)), 7);
+}
+
 /// A plan's cost is as good as what calls have shown.
 TEST(AMessageCost, IsKnownFromOthers) {
     EXPECT_FALSE(MessageCost().is_known());

@@ -174,12 +174,14 @@ TEST(Candidates, AreKeptThatAreTheFastestIfAMessageTakesSoLong) {
             for (const double each_s : {1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1.0}) {
                 double best_s = std::numeric_limits<double>::infinity();
                 for (const auto& recipe : found.recipes) {
-                    const auto outcome = simulate::predict(collective, recipe, layout, 0, 1 << 20);
-                    const auto messages = static_cast<double>(outcome.messages);
-                    best_s = std::min(best_s, outcome.slowest_s + each_s * messages);
+                    const auto resolved = compose::resolve(collective, recipe, layout);
+                    const auto composed = simulate::composed(resolved, layout, 0, 1 << 20);
+                    const auto messages = static_cast<double>(simulate::messages(composed, layout));
+                    const double price_s = simulate::predict(resolved, layout, 0, 1 << 20).slowest_s;
+                    best_s = std::min(best_s, price_s + each_s * messages);
                 }
                 const select::MessageCost cost(each_s, 1e9);
-                const auto* const kept = pricing.next_by_messages(select::Expectation({}), cost, 1e9);
+                const auto* const kept = pricing.next_by_messages(select::Expectation({}), cost, {}, 1e9);
                 ASSERT_NE(kept, nullptr);
                 EXPECT_NEAR(kept->seconds + each_s * kept->messages, best_s, 1e-9 * best_s)
                     << name << layout.size << " " << each_s;

@@ -140,7 +140,8 @@ TEST(ARecipeThatDoesNotFit, IsRefusedWithTheReason) {
     EXPECT_EQ(resolving_error_of("teleport"), "there is no broadcast 'teleport'");
     EXPECT_EQ(resolving_error_of("flat/3"), "broadcast 'flat' takes no parameter 3");
     EXPECT_EQ(resolving_error_of("knomial/1"), "broadcast 'knomial' takes no parameter 1");
-    EXPECT_EQ(resolving_error_of("hierarchical(rack=flat)"), "the topology has no level 'rack'");
+    EXPECT_EQ(resolving_error_of("hierarchical(rack=flat)"),
+              "there is no level 'rack' (known: machine, level-1, level-2)");
     EXPECT_EQ(resolving_error_of("hierarchical(level-1=flat)"), "level 'level-1' does not hold all ranks");
     EXPECT_EQ(resolving_error_of("hierarchical(machine=flat,machine=flat)"),
               "level 'machine' is not inside the one named before it");

@@ -226,12 +226,33 @@ TEST(ASearch, BeginsWithWhatThePlanSaysOfMessagesUntilCallsShowIt) {
     const auto of_slow = asks(slow, {}, 3).first;
     EXPECT_EQ(of_slow.priced.recipe.segment_bytes, 0);
     EXPECT_TRUE(of_slow.is_by_messages);
-    EXPECT_EQ(asks(slow, costing(0), 3).first.priced.recipe, first.priced.recipe);
-    EXPECT_EQ(asks(free, costing(0.1), 3).first.priced.recipe, of_slow.priced.recipe);
+    const auto shown = [](double each_s) { return MessageCost(each_s, 1e4); };
+    EXPECT_EQ(asks(slow, shown(0), 3).first.priced.recipe, first.priced.recipe);
+    EXPECT_EQ(asks(free, shown(0.1), 3).first.priced.recipe, of_slow.priced.recipe);
     // What is missing in the first price is not taken for late ranks because it was not there on others.
     const auto of_free = asks(free, {}, 3);
     EXPECT_EQ(of_free.first.priced.recipe, first.priced.recipe);
     EXPECT_EQ(of_free.second.priced.recipe, second.priced.recipe);
+    // After one with few messages was late, those in many are not next where the plan has them slow.
+    const auto few = asks(slow, {}, 3).second;
+    EXPECT_LE(few.priced.messages, 2 * of_slow.priced.messages) << compose::to_text(few.priced.recipe);
+}
+
+/// What the plan has proven was raced where messages took as long: a program waits for no other prices.
+TEST(ASearch, BeginsAsSoonWithWhatIsProvenWhateverThePlanSaysOfMessages) {
+    auto plan = plan_of({rule(shape(8, 2), "hierarchical(machine=chain,node=chain)"),
+                         rule(shape(2, 2), "hierarchical(machine=chain,node=flat)@32768")});
+    for (const std::int64_t bytes : {std::int64_t{1000}, std::int64_t{1} << 20}) {
+        std::vector<std::int64_t> calls;
+        for (const double each_s : {0.0, 1e-5}) {
+            plan.messages = {each_s, 1e4};
+            Clocked time{.step_s = 1e-3};
+            const auto layout = nodes(7, 2);
+            Search search(plan, layout, call("bcast", bytes), time.clock());
+            EXPECT_EQ(asked(search, 1e-2, {}, calls.emplace_back(8)).what, Proposal::What::recipe);
+        }
+        EXPECT_EQ(calls.front(), calls.back()) << bytes;
+    }
 }
 
 /// Calls that last a short time leave none for many prices.

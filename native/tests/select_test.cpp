@@ -120,6 +120,7 @@ TEST(ADamagedPlan, IsRefusedInOneLineThatSaysWhatAndWhere) {
               0U);
     EXPECT_EQ(replaced("\"min_bytes\":1,", "\"min_bytes\":11,"), "rules[0]: max_bytes is below min_bytes");
     EXPECT_EQ(replaced("\"flat\"", "\"flat(\"").find("rules[0]: recipe 'flat(', character 5"), 0U);
+    EXPECT_EQ(replaced("\"bcast\"", "\"brodcast\""), "rules[0]: there is no collective 'brodcast'");
     EXPECT_EQ(replaced("\"flat\"", "7").find("rules[0]: "), 0U);
     EXPECT_EQ(replaced("1.43", "-1"), "rules[0]: speedup is not a number of at least 0");
     EXPECT_EQ(replaced("\"a\"", "\"a\\nb\""), "rules[0]: shape is not a line of text");

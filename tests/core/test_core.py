@@ -152,7 +152,16 @@ def test_a_schedule_lists_what_a_rank_does_and_what_must_come_first(layout: _cor
         _core.schedule("bcast", layout, "native", 0, 0)
 
 
-@pytest.mark.parametrize("recipe", ["flat", "binomial", "hierarchical(machine=chain,node=flat)@64"])
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        "flat",
+        "binomial",
+        "hierarchical(machine=chain,node=flat)@64",
+        # The library's own sends to each rank too.
+        "hierarchical(machine=chain,node=native)@64",
+    ],
+)
 def test_a_broadcast_sends_to_each_rank_but_the_root_once(layout: _core.Layout, recipe: str) -> None:
     segments = 2 if recipe.endswith("@64") else 1
     assert _core.messages("bcast", layout, recipe, 3, 0) == 7

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 from surveyed import rule
 
-from isochrone.files.plan import without
+from isochrone.errors import IsochroneError
+from isochrone.files.plan import check_plan_rules, without
 
 RULE = rule("4 ranks in one node", "binomial")
 RANGES = st.tuples(st.integers(0, 20), st.integers(0, 6)).map(lambda found: (found[0], sum(found)))
@@ -29,3 +31,10 @@ def test_what_others_leave_of_a_rule_is_what_no_other_is_for(
     assert {structs.replace(piece, min_bytes=0, max_bytes=0) for piece in left} <= {
         structs.replace(kept, min_bytes=0, max_bytes=0)
     }
+
+
+def test_a_rule_for_a_collective_that_there_is_not_is_named() -> None:
+    wrong = structs.replace(RULE, collective="brodcast", min_bytes=7, max_bytes=7)
+    with pytest.raises(IsochroneError) as error:
+        check_plan_rules([RULE, wrong], "plan.json")
+    assert str(error.value).startswith("plan.json: rules[1]: there is no collective 'brodcast'; ")

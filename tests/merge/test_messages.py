@@ -35,3 +35,16 @@ def test_it_is_what_the_newest_plan_says_that_says_something(
     for given in (folders, folders[::-1]):
         merge(given, tmp_path / "all")
         assert read_plan(tmp_path / "all" / "plan.json").messages == expected
+
+
+def test_of_plans_of_one_time_the_last_counts(tmp_path: Path) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    folders = []
+    for at, messages in enumerate((OLD, NEW)):
+        folders.append(write(tmp_path / str(at), of, [rule(layout(of, ranks).shape(0), "binomial")]))
+        plan = folders[at] / "plan.json"
+        write_plan(plan, structs.replace(read_plan(plan), messages=messages))
+    for given, last in ((folders, NEW), (folders[::-1], OLD)):
+        merge(given, tmp_path / "all")
+        assert read_plan(tmp_path / "all" / "plan.json").messages == last

@@ -61,3 +61,32 @@ def test_what_the_library_sets_up_in_its_first_call_is_not_timed(tmp_path: Path)
     assert len(times) == 4
     for (_, recipe), (first, second) in times.items():
         assert first == pytest.approx(second, rel=1e-6), recipe
+
+
+def test_without_a_topology_recipes_know_the_hosts_alone(tmp_path: Path) -> None:
+    system = tmp_path / "system.yaml"
+    system.write_text(
+        "name: pair\nnodes: 2\nsockets: 1\ncores: 3\n"
+        "links: {node: {latency: 1us, bandwidth: 10GB/s}, network: {latency: 9us, bandwidth: 1GB/s}}\n"
+        "network: {kind: star}\n",
+        encoding="utf-8",
+    )
+    line = [
+        "bench",
+        "--sim",
+        system,
+        "--sizes",
+        "65536",
+        "--repetitions",
+        "1",
+        "-o",
+        tmp_path / "bench.jsonl",
+    ]
+    tree = "hierarchical(machine=flat,node=chain)@8192"
+    table = _isochrone(*line, "-r", "binomial", "-r", tree)
+    assert "binomial" in table
+    assert tree in table
+    with pytest.raises(AssertionError, match="'rack'"):
+        _isochrone(*line[:-1], tmp_path / "other.jsonl", "-r", "hierarchical(rack=flat,node=chain)")
+    with pytest.raises(AssertionError, match="'frob'"):
+        _isochrone(*line[:-1], tmp_path / "other.jsonl", "-r", "frob")

@@ -16,6 +16,7 @@ from isochrone.errors import IsochroneError
 from isochrone.files import (
     MpiLibrary,
     Work,
+    read_plan,
     read_topology,
     read_work,
 )
@@ -122,6 +123,26 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
         assert recipe == _core.parse_recipe(rules[0].recipe)
         if not row["has_data"] or row["agreed"] == "nothing":
             assert [(rule.min_bytes, rule.max_bytes) for rule in rules] == [(0, 0)]
+
+
+@pytest.mark.parametrize("each_s", [0.0, 2e-5])
+def test_a_plan_says_what_messages_took_in_its_races(topology_file: Path, each_s: float) -> None:
+    layout = layout_of(read_topology(topology_file), topology_file)
+    model = by_model(topology_file, 9.0)
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        if recipe == "native":
+            return model(size_bytes, root, recipe)
+        messages = _core.messages("bcast", layout, recipe, root, size_bytes)
+        return model(size_bytes, root, recipe) + each_s * messages
+
+    target = MadeUpTarget(read_topology(topology_file), time_s)
+    files = [topology_file.with_name(name) for name in ("plan.json", "b")]
+    plan, _ = tune(target, topology_file, *files, TuneOptions(SIZES))
+    assert plan == read_plan(files[0])
+    assert plan.messages is not None
+    assert plan.messages.each_s == pytest.approx(each_s, rel=0.02, abs=1e-9)
+    assert plan.messages.most > layout.size
 
 
 def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:

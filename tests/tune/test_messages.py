@@ -27,22 +27,25 @@ def _layout(ranks: int) -> _core.Layout:
     return _core.layout(["node"], [[0] * ranks], [LINKS])
 
 
-def _spot(name: str, ranks: int, size: int, members: str = "", roots: int = 1) -> Spot:
-    shape = shapes_of(_layout(ranks), roots, collective(name)["rooted"])[0]
-    return Spot(name, shape, (size,), members)
+def _spot(name: str, ranks: int, *sizes: int, members: str = "") -> Spot:
+    """From two roots, where it has any."""
+    shape = shapes_of(_layout(ranks), 2, collective(name)["rooted"])[0]
+    return Spot(name, shape, sizes, members)
 
 
 def _times(
     spot: Spot, layout: _core.Layout, each_s: float, all_s: float, recipes: Sequence[str]
 ) -> dict[str, list[FloatArray]]:
-    """As if each message took so long beside the price, and all so much, with noise beside the median."""
+    """As if each message took so long beside the price, and all so much in the first case and more in others,
+    with noise beside the median.
+    """
     times: dict[str, list[FloatArray]] = {"native": [np.array([1.0]) for _ in spot.tuned]}
     for recipe in recipes:
         times[recipe] = []
-        for case in spot.tuned:
+        for at, case in enumerate(spot.tuned):
             price_s = _core.predict(case.collective, layout, recipe, case.root, case.size_bytes)
             count = _core.messages(case.collective, layout, recipe, case.root, case.size_bytes)
-            took_s = price_s + all_s + each_s * count
+            took_s = price_s + (1 + 9 * at) * all_s + each_s * count
             times[recipe].append(took_s * np.array([0.9, 1.0, 1.7]))
     return times
 
@@ -76,7 +79,7 @@ def test_it_is_found_from_races_of_any_collectives(
     times = {}
     for at, (name, all_s) in enumerate(kinds):
         members = "0-1" if at % 2 else ""
-        spot = _spot(name, layouts[members].size, (1 << 20) + 4096 * at, members)
+        spot = _spot(name, layouts[members].size, (1 << 20) + 4096 * at, members=members)
         times[spot] = _times(spot, layouts[members], each_s, all_s, RECIPES[name])
     found = message_cost(times, layouts)
     assert found is not None
@@ -92,6 +95,19 @@ def test_it_is_not_known_where_all_recipes_send_as_many_messages() -> None:
     times = _times(barrier, layouts[""], 1e-3, 0, ("dissemination",))
     assert message_cost({barrier: times}, layouts) is None
     assert message_cost({}, layouts) is None
+
+
+def test_a_recipe_without_a_price_and_a_communicator_of_many_ranks_tell_nothing() -> None:
+    layouts = {"": _layout(4), "0-299": _layout(300)}
+    spot = _spot("bcast", 4, 1 << 20)
+    times = _times(spot, layouts[""], 1e-4, 0.1, REDUCED)
+    for strange in ("hierarchical(rack=flat)", "nonsense"):
+        times[strange] = [np.array([1.0]) for _ in spot.tuned]
+    found = message_cost({spot: times}, layouts)
+    assert found is not None
+    assert found.each_s == pytest.approx(1e-4, rel=1e-3)
+    many = Spot("bcast", spot.shape, spot.measured_bytes, "0-299")
+    assert message_cost({many: times}, layouts) is None
 
 
 def test_it_is_not_below_zero() -> None:

@@ -43,8 +43,7 @@ class Reader {
     }
     [[noreturn]] void fail(const std::string& what) const {
         std::string shown(text_.substr(0, 200));
-        std::replace_if(
-            shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+        std::replace_if(shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
         throw std::invalid_argument("recipe '" + shown + "', character " + std::to_string(position_ + 1) +
                                     ": " + what);
     }

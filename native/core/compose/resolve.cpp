@@ -36,7 +36,11 @@ Setting find_setting(const Collective& collective, algorithms::Table table, cons
 int level_of(const place::Layout& layout, const std::string& name, const std::vector<int>& before,
              bool in_order) {
     const int level = layout.level(name);
-    if (level < 0) throw std::invalid_argument("the topology has no level '" + name + "'");
+    if (level < 0) {
+        std::string known;
+        for (const auto& other : layout.levels) known += (known.empty() ? "" : ", ") + other;
+        throw std::invalid_argument("there is no level '" + name + "' (known: " + known + ")");
+    }
     if (!before.empty() && level <= before.back()) {
         throw std::invalid_argument("level '" + name + "' is not inside the one named before it");
     }

@@ -48,30 +48,41 @@ void MessageCost::add(const std::vector<Tried>& tried) {
 
 double MessageCost::each_s() const { return is_known() ? std::max(0.0, together_s_ / squares_) : 0; }
 
-Expectation::Expectation(std::vector<Tried> tried, const MessageCost& elsewhere) : tried_(std::move(tried)) {
+double MessageCost::of(double messages, const MessageCost& raced) const {
+    const double beyond = std::min(messages, raced.most_messages_) - most_messages_;
+    return each_s() * std::min(messages, most_messages_) + raced.each_s() * std::max(0.0, beyond);
+}
+
+Expectation::Expectation(std::vector<Tried> tried, const MessageCost& elsewhere, const MessageCost& raced)
+    : tried_(std::move(tried)), raced_(raced) {
     const Moments own = moments_of(tried_);
     if (own.count == 0) return;
     is_measured_ = true;
-    most_messages_ = own.most_messages;
     // The best fit with w = 0 has this c: the sum of k t over that of k k.
-    const double each_alone_s = std::max(0.0, (own.together_s + own.count * own.messages * own.missing_s) /
-                                                  (own.squares + own.count * own.messages * own.messages));
+    const double all_squares = own.squares + own.count * own.messages * own.messages;
+    const double each_alone_s =
+        all_squares > 0
+            ? std::max(0.0, (own.together_s + own.count * own.messages * own.missing_s) / all_squares)
+            : 0;
+    double each_s = each_alone_s;
+    double most = own.most_messages;
     if (own.squares > 0) {
-        each_s_ = std::max(0.0, own.together_s / own.squares);
-    } else if (elsewhere.most_messages() >= most_messages_) {
-        each_s_ = elsewhere.each_s();
-        most_messages_ = elsewhere.most_messages();
-    } else {
-        each_s_ = each_alone_s;
+        each_s = std::max(0.0, own.together_s / own.squares);
+    } else if (elsewhere.is_known() && elsewhere.most_messages() >= most) {
+        each_s = elsewhere.each_s();
+        most = elsewhere.most_messages();
     }
-    all_s_ = own.missing_s - each_s_ * own.messages;
-    if (all_s_ >= 0) return;
-    all_s_ = 0;
-    each_s_ = std::min(each_s_, each_alone_s);
+    all_s_ = own.missing_s - each_s * own.messages;
+    if (all_s_ < 0) {
+        all_s_ = 0;
+        each_s = std::min(each_s, each_alone_s);
+    }
+    cost_ = {each_s, most};
 }
 
 double Expectation::of(const Priced& one) const {
-    return one.seconds + all_s_ + each_s_ * std::min(one.messages, most_messages_);
+    if (!is_measured_) return one.seconds;
+    return one.seconds + all_s_ + cost_.of(one.messages, raced_);
 }
 
 }  // namespace isochrone::core::select

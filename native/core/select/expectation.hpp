@@ -9,9 +9,10 @@
 //
 //     p + w + c min(k, most),    w >= 0, c >= 0,
 //
-// fitted to those tried of the same kind of calls by least squares. It is not extrapolated to more messages
-// than were tried. Where all of them sent as many, c is what other kinds of calls on the same ranks have
-// shown (MessageCost), or else w is 0. Before any was tried it is p.
+// fitted to those tried of the same kind of calls by least squares. Where all of them sent as many, c is what
+// other kinds of calls on the same ranks have shown (MessageCost), or else w is 0. It is not extrapolated to
+// more messages than were tried: of those beyond, each takes as long as in the races of the plan. Before any
+// was tried it is p.
 #pragma once
 
 #include <vector>
@@ -52,6 +53,8 @@ class MessageCost {
     [[nodiscard]] double each_s() const;
     /// It was seen with as many, and not with more.
     [[nodiscard]] double most_messages() const { return most_messages_; }
+    /// Of so many, of which each beyond those takes as long as `raced` has it, as far as that was seen.
+    [[nodiscard]] double of(double messages, const MessageCost& raced) const;
 
   private:
     double together_s_ = 0;  // sums of products beside the means
@@ -61,8 +64,9 @@ class MessageCost {
 
 class Expectation {
   public:
-    /// `tried`: of this kind of calls. `elsewhere`: of other kinds.
-    explicit Expectation(std::vector<Tried> tried, const MessageCost& elsewhere = {});
+    /// `tried`: of this kind of calls. `elsewhere`: of other kinds on the same ranks. `raced`: of the plan.
+    explicit Expectation(std::vector<Tried> tried, const MessageCost& elsewhere = {},
+                         const MessageCost& raced = {});
 
     /// Seconds.
     [[nodiscard]] double of(const Priced& one) const;
@@ -73,9 +77,9 @@ class Expectation {
   private:
     std::vector<Tried> tried_;
     bool is_measured_ = false;
-    double all_s_ = 0;   // w
-    double each_s_ = 0;  // c
-    double most_messages_ = 0;
+    double all_s_ = 0;  // w
+    MessageCost cost_;  // c
+    MessageCost raced_;
 };
 
 }  // namespace isochrone::core::select

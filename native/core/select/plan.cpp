@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collectives/collective.hpp"
 #include "json/read.hpp"
 
 namespace isochrone::core::select {
@@ -24,7 +25,7 @@ std::string one_line(const Document& document, const std::string& what) {
 
 Rule read_rule(const Document& document) {
     Rule rule;
-    rule.collective = document.at("collective").get<std::string>();
+    rule.collective = collectives::named(document.at("collective").get_ref<const std::string&>()).name;
     rule.shape = one_line(document.at("shape"), "shape");
     rule.min_bytes = json::integer(document.at("min_bytes"), 0, json::largest_integer, "min_bytes");
     rule.max_bytes = json::integer(document.at("max_bytes"), 0, json::largest_integer, "max_bytes");

@@ -40,10 +40,11 @@ bool Pricing::step() {
     try {
         const auto resolved = compose::resolve(collective_, recipe, layout_);
         const std::int64_t segment = resolved.recipe.segment_bytes;
-        const auto messages = static_cast<double>(simulate::messages(resolved, layout_, root_, size_bytes_));
+        const auto composed = simulate::composed(resolved, layout_, root_, size_bytes_);
+        const auto messages = static_cast<double>(simulate::messages(composed, layout_));
         const double limit_s = limit_for(messages);
         const double seconds =
-            simulate::predict(resolved, layout_, root_, size_bytes_, {.limit_s = limit_s}).slowest_s;
+            simulate::simulate(composed.schedules, composed.extents, layout_, {.limit_s = limit_s}).slowest_s;
         if (seconds >= limit_s) return true;
         Kept kept{{recipe, seconds, messages}, segment, 0};
         kept.family = family_of(kept);
@@ -107,10 +108,10 @@ const Priced* Pricing::next(const Expectation& expected) const {
 }
 
 const Priced* Pricing::next_by_messages(const Expectation& expected, const MessageCost& elsewhere,
-                                        double limit_s) const {
+                                        const MessageCost& raced, double limit_s) const {
     return least(expected, [&](const Priced& one) {
         if (one.seconds >= limit_s) return std::numeric_limits<double>::infinity();
-        return one.seconds + elsewhere.each_s() * std::min(one.messages, elsewhere.most_messages());
+        return one.seconds + elsewhere.of(one.messages, raced);
     });
 }
 
@@ -139,7 +140,7 @@ std::optional<std::size_t> Pricing::known_family(const Recipe& recipe) const {
 std::size_t Pricing::family_of(const Kept& one) {
     if (const auto known = known_family(one.priced.recipe)) return *known;
     const auto is_same = [&](const Kept& other) {
-        return other.segment_bytes == one.segment_bytes &&
+        return other.segment_bytes == one.segment_bytes && other.priced.messages == one.priced.messages &&
                std::abs(other.priced.seconds - one.priced.seconds) < equal * one.priced.seconds;
     };
     const auto named = std::find_if(families_.begin(), families_.end(), is_same);

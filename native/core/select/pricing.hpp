@@ -45,10 +45,10 @@ class Pricing {
     /// far. Good until step().
     [[nodiscard]] const Priced* next(const Expectation& expected) const;
 
-    /// In its place while none was measured: the fastest if each message takes as long as elsewhere, of those
-    /// with a price below `limit_s`. nullptr: none has such a price.
+    /// In its place while none was measured: the fastest if messages take as long as elsewhere and, beyond
+    /// that, as they have `raced`, of those with a price below `limit_s`. nullptr: none has such a price.
     [[nodiscard]] const Priced* next_by_messages(const Expectation& expected, const MessageCost& elsewhere,
-                                                 double limit_s) const;
+                                                 const MessageCost& raced, double limit_s) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
@@ -71,8 +71,9 @@ class Pricing {
     /// The price from which `most_tried` of several families send no more messages and are no dearer, so that
     /// one is never among the first of these, whatever a message takes. Infinity: there are fewer.
     [[nodiscard]] double limit_for(double messages) const;
-    /// A number for all that differ in the segment alone. Those of one price in one segment are the same
-    /// messages by another name: among two racks recursive multiplying is recursive doubling.
+    /// A number for all that differ in the segment alone. Those of one price in one segment, and of
+    /// as many messages, are the same by another name: among two racks recursive multiplying is recursive
+    /// doubling.
     std::size_t family_of(const Kept& one);
 
     Candidates candidates_;

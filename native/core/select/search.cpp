@@ -34,11 +34,9 @@ Search::Search(const Plan& plan, const place::Layout& layout, const Call& call, 
       next_price_s_(price_of_message_s * layout.size * messages_of(call, layout.size)) {}
 
 Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const MessageCost& elsewhere) {
-    // On other ranks a message may take longer or shorter: that is no measure of what was late here.
-    const MessageCost& first_by = elsewhere.is_known() ? elsewhere : plan_.messages;
-    const bool messages_are_slow = first_by.each_s() > 0;
-    price_more(pricing_share * incumbent_s * static_cast<double>(calls_so_far), messages_are_slow);
-    const Expectation expected(tried_, elsewhere);
+    const MessageCost& raced = plan_.messages;
+    price_more(pricing_share * incumbent_s * static_cast<double>(calls_so_far), elsewhere.each_s() > 0);
+    const Expectation expected(tried_, elsewhere, raced);
     const bool has_price = kept_ && tried_[*kept_].priced.seconds > 0;
     const double kept_s = has_price ? expected.of(tried_[*kept_].priced) : incumbent_s;
     const std::size_t lacking = pricing_ ? pricing_->lacking(kept_s, expected) : 1;
@@ -51,8 +49,8 @@ Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const Me
     }
     const Priced* next = pricing_->next(expected);
     if (next == nullptr || expected.of(*next) > hopeless * incumbent_s) return proposal;
-    if (messages_are_slow && !expected.is_measured()) {
-        const Priced* const by_messages = pricing_->next_by_messages(expected, first_by, incumbent_s);
+    if (!expected.is_measured()) {
+        const Priced* const by_messages = pricing_->next_by_messages(expected, elsewhere, raced, incumbent_s);
         proposal.is_by_messages = by_messages != nullptr && by_messages != next;
         if (proposal.is_by_messages) next = by_messages;
     }
@@ -64,13 +62,14 @@ Proposal Search::propose(double incumbent_s, std::int64_t calls_so_far, const Me
 }
 
 /// Goes on until prices have taken as long in all.
-void Search::price_more(double allowed_s, bool in_all_segments) {
+void Search::price_more(double allowed_s, bool are_slow_here) {
     if (priced_s_ + next_price_s_ > allowed_s) return;
     const double priced_before_s = priced_s_;
     const double begin_s = clock_() - priced_before_s;
     if (!pricing_) {
         auto found = candidates(plan_, *call_.collective, layout_, call_.size_bytes, call_.in_order);
-        if (in_all_segments) alternate_segments(found);
+        // What the plan has proven was raced where messages took as long as it says.
+        if (are_slow_here || (plan_.messages.each_s() > 0 && found.proven == 0)) alternate_segments(found);
         pricing_ = std::make_unique<Pricing>(std::move(found), *call_.collective, layout_, call_.root,
                                              call_.size_bytes);
     }

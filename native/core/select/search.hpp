@@ -65,7 +65,8 @@ class Search {
     [[nodiscard]] const std::vector<Tried>& tried() const { return tried_; }
 
   private:
-    void price_more(double allowed_s, bool in_all_segments);
+    /// `are_slow_here`: messages, on the communicator.
+    void price_more(double allowed_s, bool are_slow_here);
 
     const Plan& plan_;
     const place::Layout& layout_;

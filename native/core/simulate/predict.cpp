@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "simulate/predict.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -9,29 +10,6 @@
 #include "compose/compose.hpp"
 
 namespace isochrone::core::simulate {
-namespace {
-
-/// Throws std::invalid_argument if there can be no such call.
-collectives::Question question_of(const compose::Resolved& resolved, const place::Layout& layout, int root,
-                                  std::int64_t size_bytes) {
-    constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
-    const auto& collective = *resolved.collective;
-    if (root < 0 || root >= layout.size) {
-        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
-                                    std::to_string(layout.size) + " ranks");
-    }
-    const std::int64_t blocks = collective.has_blocks() ? layout.size : 1;
-    if (size_bytes < 0 || size_bytes > most_bytes / blocks) {
-        throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
-    }
-    return {.size = layout.size,
-            .root = root,
-            .total = size_bytes,
-            .segment = resolved.recipe.segment_bytes,
-            .uneven = collective.has_uneven_blocks()};
-}
-
-}  // namespace
 
 Outcome predict(const collectives::Collective& collective, const compose::Recipe& recipe,
                 const place::Layout& layout, int root, std::int64_t size_bytes, const Options& options) {
@@ -44,39 +22,60 @@ Outcome predict(const collectives::Collective& collective, const compose::Recipe
 
 Outcome predict(const compose::Resolved& resolved, const place::Layout& layout, int root,
                 std::int64_t size_bytes, const Options& options) {
+    const auto calls = composed(resolved, layout, root, size_bytes, options);
+    return simulate(calls.schedules, calls.extents, layout, options);
+}
+
+Composed composed(const compose::Resolved& resolved, const place::Layout& layout, int root,
+                  std::int64_t size_bytes, const Options& options) {
     constexpr std::int64_t most_messages = std::int64_t{1} << 26;
-    const auto question = question_of(resolved, layout, root, size_bytes);
-    const std::int64_t blocks = resolved.collective->has_blocks() ? layout.size : 1;
-    const std::int64_t segment = question.segment;
+    constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
+    const auto& collective = *resolved.collective;
+    if (root < 0 || root >= layout.size) {
+        throw std::invalid_argument("root " + std::to_string(root) + " is not one of " +
+                                    std::to_string(layout.size) + " ranks");
+    }
+    const std::int64_t blocks = collective.has_blocks() ? layout.size : 1;
+    if (size_bytes < 0 || size_bytes > most_bytes / blocks) {
+        throw std::invalid_argument("a message cannot have " + std::to_string(size_bytes) + " bytes");
+    }
+    const std::int64_t segment = resolved.recipe.segment_bytes;
     if (segment > 0 && size_bytes * blocks / segment >= most_messages / layout.size) {
         throw std::invalid_argument("segments of " + std::to_string(segment) + " bytes are too many in " +
                                     std::to_string(size_bytes) + " bytes to simulate");
     }
-    std::vector<schedule::Schedule> schedules;
-    schedules.reserve(static_cast<std::size_t>(layout.size));
+    Composed result;
+    result.schedules.reserve(static_cast<std::size_t>(layout.size));
     std::int64_t operations = 0;
     compose::each_schedule(resolved, layout, root, [&](schedule::Schedule schedule) {
         operations += static_cast<std::int64_t>(schedule.ops.size());
         if (options.timeline != nullptr) options.timeline->check(operations);
-        schedules.push_back(std::move(schedule));
+        result.schedules.push_back(std::move(schedule));
     });
-    std::vector<schedule::Extents> extents;
+    const collectives::Question question{.size = layout.size,
+                                         .root = root,
+                                         .total = size_bytes,
+                                         .segment = segment,
+                                         .uneven = collective.has_uneven_blocks()};
     for (int rank = 0; rank < layout.size; ++rank)
-        extents.push_back(collectives::extents(*resolved.collective, question, rank));
-    return simulate(schedules, extents, layout, options);
+        result.extents.push_back(collectives::extents(collective, question, rank));
+    return result;
 }
 
-std::int64_t messages(const compose::Resolved& resolved, const place::Layout& layout, int root,
-                      std::int64_t size_bytes) {
-    const auto question = question_of(resolved, layout, root, size_bytes);
+std::int64_t messages(const Composed& composed, const place::Layout& layout) {
     std::int64_t count = 0;
-    compose::each_schedule(resolved, layout, root, [&](const schedule::Schedule& one) {
-        const auto segments = collectives::extents(*resolved.collective, question, one.rank).segments();
-        for (const auto& op : one.ops) {
-            if (op.kind != schedule::OpKind::send) continue;
-            count += one.stages[static_cast<std::size_t>(op.stage)].segmented ? segments : 1;
+    for (std::size_t rank = 0; rank < composed.schedules.size(); ++rank) {
+        const auto& schedule = composed.schedules[rank];
+        for (const auto& op : schedule.ops) {
+            std::int64_t each = op.kind == schedule::OpKind::send ? 1 : 0;
+            if (op.kind == schedule::OpKind::collective && op.peer == schedule.rank) {
+                const auto& group_of = layout.group_of[static_cast<std::size_t>(op.level)];
+                each = std::count(group_of.begin(), group_of.end(), group_of[rank]) - 1;
+            }
+            const bool is_cut = schedule.stages[static_cast<std::size_t>(op.stage)].segmented;
+            count += each * (is_cut ? composed.extents[rank].segments() : 1);
         }
-    });
+    }
     return count;
 }
 

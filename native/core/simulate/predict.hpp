@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "collectives/collective.hpp"
 #include "compose/recipe.hpp"
 #include "compose/resolve.hpp"
 #include "place/layout.hpp"
+#include "schedule/extents.hpp"
+#include "schedule/schedule.hpp"
 #include "simulate/simulate.hpp"
 
 namespace isochrone::core::simulate {
@@ -22,8 +25,16 @@ namespace isochrone::core::simulate {
 [[nodiscard]] Outcome predict(const compose::Resolved& resolved, const place::Layout& layout, int root,
                               std::int64_t size_bytes, const Options& options = {});
 
-/// How many messages all ranks send in that, one for each segment. Throws as predict() does.
-[[nodiscard]] std::int64_t messages(const compose::Resolved& resolved, const place::Layout& layout, int root,
-                                    std::int64_t size_bytes);
+/// What all ranks do in it, for simulate(). Throws as predict() does.
+struct Composed {
+    std::vector<schedule::Schedule> schedules;  ///< [rank]
+    std::vector<schedule::Extents> extents;     ///< [rank]
+};
+[[nodiscard]] Composed composed(const compose::Resolved& resolved, const place::Layout& layout, int root,
+                                std::int64_t size_bytes, const Options& options = {});
+
+/// How many messages all ranks send, one for each segment; where the library's own takes part inside groups,
+/// in each of these one for each rank other than its root.
+[[nodiscard]] std::int64_t messages(const Composed& composed, const place::Layout& layout);
 
 }  // namespace isochrone::core::simulate

@@ -97,7 +97,6 @@ class World {
         ranks_.reserve(schedules.size());
         std::map<std::pair<int, int>, int> channels;
         for (std::size_t r = 0; r < schedules.size(); ++r) {
-            outcome_.segments = std::max(outcome_.segments, extents[r].segments());
             const int window = options.window > 0
                                    ? options.window
                                    : place::window(layout, extents[r].segment * options.unit_bytes);

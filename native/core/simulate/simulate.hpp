@@ -75,7 +75,6 @@ struct Options {
 struct Outcome {
     std::vector<double> finish_s;           ///< [rank]: when its last operation was done
     double slowest_s = 0;                   ///< the largest of them
-    std::int64_t segments = 1;              ///< that the message goes in
     std::int64_t messages = 0;              ///< point to point
     std::vector<std::int64_t> level_bytes;  ///< [level]: bytes of the messages between ranks that meet there
 };

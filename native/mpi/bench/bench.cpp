@@ -27,6 +27,7 @@
 #include "comm/progress.hpp"
 #include "comm/shared_text.hpp"
 #include "fabric/client.hpp"
+#include "place/hardware.hpp"
 
 namespace isochrone::mpi::bench {
 namespace {
@@ -69,11 +70,15 @@ class Bench {
             std::vector<core::topology::Place> known;
             for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
             layout_ = core::place::match(topology, known);
-            if (!work_.fabric.empty()) {
-                auto hosts = fabric::hosts_of(places);
-                const auto asked = ask_fabric(comm, work_.fabric, hosts.names);
-                fabric::set_delays(*layout_, std::move(hosts), asked);
-            }
+        } else {
+            std::vector<core::place::Seat> seats;
+            for (const auto& place : places) seats.push_back({.host = place.host});
+            layout_ = core::place::of_hardware(seats);
+        }
+        if (!work_.fabric.empty()) {
+            auto hosts = fabric::hosts_of(places);
+            const auto asked = ask_fabric(comm, work_.fabric, hosts.names);
+            fabric::set_delays(layout_, std::move(hosts), asked);
         }
         for (Case& one : work_.cases) {
             Party& party = party_of(one.members);
@@ -133,7 +138,7 @@ class Bench {
 
   private:
     /// Of all cases, on this rank.
-    [[nodiscard]] std::int64_t largest(std::int64_t Operands::*bytes) const {
+    [[nodiscard]] std::int64_t largest(std::int64_t Operands::* bytes) const {
         std::int64_t result = 0;
         for (const Running& one : running_) {
             if (!one.party->takes_part()) continue;
@@ -150,7 +155,7 @@ class Bench {
     Party& party_of(const std::vector<int>& members) {
         auto& party = parties_[members];
         if (!party) {
-            party = std::make_unique<Party>(comm_, members, timer_.occupancy(), layout_ ? &*layout_ : nullptr,
+            party = std::make_unique<Party>(comm_, members, timer_.occupancy(), layout_,
                                             plan_ ? &*plan_ : nullptr);
             wait_for_members(members, timer_);
         }
@@ -273,7 +278,7 @@ class Bench {
     int rank_;
     Work work_;
     AlignedTimer& timer_;
-    std::optional<core::place::Layout> layout_;
+    core::place::Layout layout_;  ///< where there is no topology, of the hosts alone
     std::optional<core::select::Plan> plan_;
     std::map<std::vector<int>, std::unique_ptr<Party>> parties_;  // by members
     std::vector<Running> running_;

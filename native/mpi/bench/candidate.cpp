@@ -37,10 +37,8 @@ Candidate::Candidate(std::string name, const Case& one, const Party& party)
         from_plan_ = true;
         for (int i = 0; i < iterations(one); ++i) party.dispatcher()->decide(question(root_in(i)), one.bytes);
     } else {
-        if (party.communicator() == nullptr)
-            throw std::invalid_argument("recipe '" + name_ + "' needs --topology");
-        resolved_ = &party.communicator()->resolve(*one.collective, core::compose::parse_recipe(name_));
-        for (int i = 0; i < iterations(one); ++i) party.communicator()->prepare(*resolved_, root_in(i));
+        resolved_ = &party.communicator().resolve(*one.collective, core::compose::parse_recipe(name_));
+        for (int i = 0; i < iterations(one); ++i) party.communicator().prepare(*resolved_, root_in(i));
     }
 }
 
@@ -123,7 +121,7 @@ void Candidate::run_once(const Memory& memory, int root) const {
         }
     }
     if (resolved_ != nullptr) {
-        party_->communicator()->run(*resolved_, root, buffers(memory), operands_.sizes);
+        party_->communicator().run(*resolved_, root, buffers(memory), operands_.sizes);
     } else {
         run_library(algorithm_, memory, root);
     }

@@ -18,7 +18,8 @@ std::variant<Options, comm::Leave> parse_options(int argc, const char* const* ar
     };
     const auto* const work = add_file("-w,--work", options.work, "What to time (work.json)");
     const auto* const output = add_file("-o,--output", options.output, "File to write (bench.jsonl)");
-    add_file("-t,--topology", options.topology, "For recipes that follow it (topology.json)");
+    add_file("-t,--topology", options.topology,
+             "For recipes that follow it (topology.json); without, hosts alone are known");
     add_file("-p,--plan", options.plan, "For the recipe 'plan' (plan.json); needs --topology");
     const auto leave = comm::parse(app, argc, argv, [&] {
         if (options.follow) return;

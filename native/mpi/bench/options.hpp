@@ -14,7 +14,7 @@ struct Options {
     bool follow = false;  ///< the others come by standard input, see follow.hpp
     std::string work;
     std::string output;
-    std::string topology;  ///< empty: only native and flat recipes
+    std::string topology;  ///< empty: of the hosts alone
     std::string plan;      ///< empty: no recipe `plan`
 };
 

@@ -8,7 +8,7 @@
 namespace isochrone::mpi::bench {
 
 Party::Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupancy& occupancy,
-             const core::place::Layout* layout, const core::select::Plan* plan)
+             const core::place::Layout& layout, const core::select::Plan* plan)
     : occupancy_(occupancy) {
     const int rank = comm::rank_in(all);
     if (members.empty()) {
@@ -23,8 +23,7 @@ Party::Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupan
     rank_ = comm::rank_in(comm_);
     size_ = comm::size_of(comm_);
     library_ = std::make_unique<Library>(comm_);
-    if (layout == nullptr) return;
-    const auto own = members.empty() ? *layout : layout->restricted_to(members);
+    const auto own = members.empty() ? layout : layout.restricted_to(members);
     communicator_ = std::make_unique<executor::Communicator>(comm_, own);
     if (plan == nullptr) return;
     dispatcher_ = std::make_unique<executor::Dispatcher>(own, *plan, [comm = comm_, own] {

@@ -21,10 +21,9 @@ namespace isochrone::mpi::bench {
 class Party {
   public:
     /// Collective over `all`, also for those that take no part. `members` are ascending ranks of it; empty:
-    /// every rank. `layout`: of all ranks; nullptr: no topology is known, and only native and flat recipes
-    /// run. `plan`: nullptr, or one that outlives this. Throws comm::Error.
+    /// every rank. `layout`: of all ranks. `plan`: nullptr, or one that outlives this. Throws comm::Error.
     Party(MPI_Comm all, const std::vector<int>& members, const clock::Occupancy& occupancy,
-          const core::place::Layout* layout, const core::select::Plan* plan);
+          const core::place::Layout& layout, const core::select::Plan* plan);
     ~Party();
     Party(const Party&) = delete;
     Party& operator=(const Party&) = delete;
@@ -37,9 +36,7 @@ class Party {
     /// How this rank waits where it stands.
     [[nodiscard]] const clock::Occupancy& occupancy() const { return occupancy_; }
     [[nodiscard]] Library& library() const { return *library_; }
-    [[nodiscard]] executor::Communicator* communicator() const {
-        return communicator_.get();
-    }                                                                                     ///< or nullptr
+    [[nodiscard]] executor::Communicator& communicator() const { return *communicator_; }
     [[nodiscard]] executor::Dispatcher* dispatcher() const { return dispatcher_.get(); }  ///< or nullptr
 
   private:

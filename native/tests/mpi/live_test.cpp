@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,7 +40,9 @@ struct Told {
 /// Of all ranks; 0 for the library's own.
 double messages(const Dispatcher::Decision& decision) {
     if (decision.resolved == nullptr) return 0;
-    return static_cast<double>(simulate::messages(*decision.resolved, nodes(world_size(), 1), 0, bytes));
+    const auto layout = nodes(world_size(), 1);
+    return static_cast<double>(
+        simulate::messages(simulate::composed(*decision.resolved, layout, 0, bytes), layout));
 }
 
 /// That a tree sends which is not cut.
@@ -56,19 +59,25 @@ std::vector<Told> told(const std::vector<std::string>& names, int calls, double 
         return Dispatcher::Opened{std::make_unique<Communicator>(MPI_COMM_WORLD, layout), ""};
     });
     std::vector<Told> result;
+    std::map<const compose::Resolved*, double> known;
+    const auto messages_of = [&](const Dispatcher::Decision& decision) {
+        const auto [entry, is_new] = known.try_emplace(decision.resolved);
+        if (is_new) entry->second = messages(decision);
+        return entry->second;
+    };
     Live live(dispatcher, [&](const Live::Kind& kind, Live::Event event) {
         const auto& decision = event == Live::Event::begun ? *kind.challenger : *kind.incumbent;
         const auto recipe =
             decision.resolved == nullptr ? "native" : compose::to_text(decision.resolved->recipe);
-        result.push_back(
-            {event, kind.question.collective, recipe, messages(decision), decision.price_s, decision.reason});
+        result.push_back({event, kind.question.collective, recipe, messages_of(decision), decision.price_s,
+                          decision.reason});
     });
     for (const auto& name : names) {
         const Dispatcher::Question question{&collectives::named(name), 0, false};
         for (int call = 0; call < calls; ++call) {
             const auto turn = live.next(question, bytes, dispatcher.decide(question, bytes));
             const bool is_native = turn.decision->resolved == nullptr;
-            const double took_s = is_native ? native_s : recipe_s(messages(*turn.decision));
+            const double took_s = is_native ? native_s : recipe_s(messages_of(*turn.decision));
             if (turn.kind != nullptr) live.ended(*turn.kind, took_s, MPI_COMM_WORLD, world_rank());
         }
     }

@@ -61,7 +61,11 @@ def bench(
     ] = False,
     topology: Annotated[
         Path | None,
-        typer.Option("--topology", "-t", help="topology.json, or its folder, for recipes that follow it."),
+        typer.Option(
+            "--topology",
+            "-t",
+            help="topology.json, or its folder, for recipes that follow it; without, hosts alone are known.",
+        ),
     ] = None,
     plan: Annotated[
         Path | None,

@@ -134,11 +134,17 @@ def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
 
 
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
-    """Raises IsochroneError for contradictions, and for recipes that cannot be read."""
+    """Raises IsochroneError for contradictions, recipes that cannot be read, and collectives that there are
+    not: their rules would count for nothing.
+    """
     from isochrone import _core
 
+    collectives = {row["name"] for row in _core.collectives()}
     known: set[str] = set()
     for index, rule in enumerate(rules):
+        if rule.collective not in collectives:
+            what = f"there is no collective '{rule.collective}'"
+            raise IsochroneError(what, f"{where}: rules[{index}]", make_again("plan"))
         if rule.recipe in known:
             continue
         try:

@@ -37,8 +37,9 @@ class Explanation:
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
         trials: where it is predicted, three recipes, each with the model's time in seconds: what a program
-            tries first, and the cheapest. Its other calls may show messages to be slower or faster than the
-            plan says, and what the first took tells the next; None: to price them takes too long.
+            tries first, if that is less than what runs takes, and the cheapest. Its other calls may show
+            messages to be slower or faster than the plan says, and what the first took tells the next; None:
+            to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 

@@ -9,6 +9,7 @@ formula).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -16,43 +17,49 @@ from isochrone import _core
 from isochrone.files import MessageCost
 from isochrone.statistics import FloatArray
 from isochrone.tune.forms import NATIVE, Form
-from isochrone.tune.prices import MOST_PRICED, price_s
+from isochrone.tune.prices import price_s
 from isochrone.tune.spots import Spot
+
+MOST_RANKS = 128
+"""Pricing all that was raced among more takes minutes, and fewer tell as much."""
 
 
 def message_cost(
     times: Mapping[Spot, Mapping[str, Sequence[FloatArray]]], layouts: Mapping[str, _core.Layout]
 ) -> MessageCost | None:
     """The least-squares fit over all recipes of all cases, each case beside its own mean and by shares of its
-    mean time; None where no case
-    had recipes with different numbers of messages.
+    mean time; None where no case had recipes with different numbers of messages.
 
     Args:
         times: of each recipe that was raced at a spot, for each of its cases [repetition] in seconds.
         layouts: of each communicator, by its members.
     """
-    few = ((spot, of_spot) for spot, of_spot in times.items() if layouts[spot.members].size <= MOST_PRICED)
+    few = ((spot, of_spot) for spot, of_spot in times.items() if layouts[spot.members].size <= MOST_RANKS)
     found = _core.message_cost([kind for spot, of_spot in few for kind in _kinds(spot, of_spot, layouts)])
-    return None if found is None else MessageCost(found[0], int(found[1]))
+    return MessageCost(found[0], int(found[1])) if found and isfinite(found[0]) else None
 
 
 def _kinds(
     spot: Spot, times: Mapping[str, Sequence[FloatArray]], layouts: Mapping[str, _core.Layout]
 ) -> Iterator[list[tuple[float, float, float]]]:
     """Of each case of a spot: price, messages and median time of each recipe."""
-    layout = layouts[spot.members]
     for at, case in enumerate(spot.tuned):
-        messages = {
-            recipe: _core.messages(spot.collective, layout, recipe, case.root, case.size_bytes)
-            for recipe in times
-            if recipe not in NATIVE
-        }
-        if len(set(messages.values())) > 1:
-            yield [
-                (
-                    price_s(spot.collective, layout, Form.of(recipe), case.root, case.size_bytes),
-                    count,
-                    float(np.median(times[recipe][at])),
-                )
-                for recipe, count in messages.items()
-            ]
+        kind = []
+        for recipe, of_cases in times.items():
+            question = spot.collective, layouts[spot.members], recipe, case.root, case.size_bytes
+            # What has no price here says nothing: the races are over, and not to be lost by it.
+            if recipe not in NATIVE and (known := _price_and_messages(*question)):
+                kind.append((*known, float(np.median(of_cases[at]))))
+        yield kind
+
+
+def _price_and_messages(
+    collective: str, layout: _core.Layout, recipe: str, root: int, size_bytes: int
+) -> tuple[float, float] | None:
+    try:
+        return (
+            price_s(collective, layout, Form.of(recipe), root, size_bytes),
+            _core.messages(collective, layout, recipe, root, size_bytes),
+        )
+    except ValueError:
+        return None
