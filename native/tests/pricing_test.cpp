@@ -30,10 +30,11 @@ TEST(Candidates, FitAndHaveAPriceForEveryCollectiveOnAnyLayout) {
         for (int trial = 0; trial < 8; ++trial) {
             const auto layout = random_layout(2 + static_cast<int>(random() % 14), 3, random);
             const std::int64_t bytes = !collective.has_data ? 0 : trial % 2 == 0 ? 100 : 100000;
-            const auto found = select::candidates({}, collective, layout, bytes).recipes;
+            const auto candidates = select::candidates({}, collective, layout, bytes);
+            const auto& found = candidates.recipes;
             ASSERT_FALSE(found.empty()) << collective.name;
             EXPECT_LE(found.size(), 120U) << collective.name;
-            select::Pricing pricing({found}, collective, layout, 0, bytes);
+            select::Pricing pricing(candidates, collective, layout, 0, bytes);
             while (pricing.step()) {
             }
             ASSERT_FALSE(pricing.cheapest().empty()) << collective.name;
@@ -74,7 +75,7 @@ TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
         const auto& tried = pricing.cheapest();
         ASSERT_EQ(tried.size(), select::most_tried);
         std::set<std::vector<double>> prices;  // of each, cut and not
-        for (auto [recipe, seconds, messages] : tried) {
+        for (auto [recipe, seconds, messages, is_raced] : tried) {
             std::vector<double> both;
             for (const std::int64_t segment : {std::int64_t{0}, std::int64_t{8192}}) {
                 recipe.segment_bytes = segment;
@@ -190,6 +191,46 @@ TEST(Candidates, AreKeptThatAreTheFastestIfAMessageTakesSoLong) {
         }
     }
     EXPECT_GE(chosen.size(), 8U);  // not one is the fastest in any case
+}
+
+/// The model errs alike where the same links are in other numbers: what a recipe took of its price there it
+/// takes here too, with all that its messages take.
+TEST(Candidates, ThatAreProvenElsewhereCostWhatTheyTookThere) {
+    const std::string tree = "hierarchical(machine=chain,node=flat)@32768";
+    const auto& bcast = collectives::named("bcast");
+    constexpr std::int64_t bytes = 1 << 20;
+    for (const auto& layout : {nodes(8, 1), nodes(3, 4), nodes(7, 2)}) {
+        const double model_s =
+            simulate::predict(bcast, compose::parse_recipe(tree), layout, 0, bytes).slowest_s;
+        for (const double took : {0.01, 0.5, 1.0, 100.0}) {
+            auto proven = rule(shape(8, 2), tree);
+            proven.took = took;
+            auto of_other_size = rule(shape(2, 2), tree, (1 << 20) + 1, 1 << 21);
+            of_other_size.took = 7;
+            select::Pricing pricing(
+                select::candidates(plan_of({of_other_size, proven}), bcast, layout, bytes), bcast, layout, 0,
+                bytes);
+            ASSERT_TRUE(pricing.step());
+            const select::Expectation none({});
+            const auto first = *pricing.next(none);
+            EXPECT_EQ(compose::to_text(first.recipe), tree);
+            EXPECT_TRUE(first.is_raced);
+            EXPECT_NEAR(first.seconds, took * model_s, 1e-9 * model_s);
+            while (pricing.step()) {
+            }
+            const auto* const next = pricing.next_by_messages(none, {}, {1e-5, 1e4}, 1e9);
+            ASSERT_NE(next, nullptr);
+            if (took != 1) EXPECT_EQ(next->is_raced, took < 1) << compose::to_text(next->recipe) << took;
+            // Nor is it there by another name, for its price by the model.
+            std::vector<select::Tried> tried{{first, 100 * first.seconds}};
+            for (const auto* other = pricing.next(select::Expectation(tried)); other != nullptr;
+                 other = pricing.next(select::Expectation(tried))) {
+                EXPECT_FALSE(std::abs(other->seconds - model_s) < 1e-6 * model_s)
+                    << compose::to_text(other->recipe);
+                tried.push_back({*other, other->seconds});
+            }
+        }
+    }
 }
 
 /// Where each message takes longer than the model has it, as where ranks share cores, the same tree may be

@@ -96,6 +96,18 @@ TEST(APlan, SaysWhatEachMessageTakesAndWithHowManyThatWasSeen) {
         EXPECT_NE(error_of(plan_with(damaged)), "") << damaged;
 }
 
+TEST(ARule, SaysHowMuchOfItsPriceItTook) {
+    const auto took = [](const std::string& predicted_s) {
+        std::string text = rule("a", "1", "9", "flat");
+        const std::string null = "null";
+        text.replace(text.find(null), null.size(), predicted_s);
+        return select::parse_plan(plan_text({text})).rules.at(0).took;
+    };
+    EXPECT_EQ(took("null"), 0);
+    EXPECT_EQ(took("0"), 0);
+    EXPECT_DOUBLE_EQ(took("1.4e-5"), 0.5);
+}
+
 TEST(TwoRulesForOneMessage, AreRefused) {
     const auto error = error_of(plan_text(
         {rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));

@@ -76,19 +76,25 @@ class Collector {
     Collector(const Collective& collective, const place::Layout& layout, bool in_order)
         : collective_(collective), layout_(layout), in_order_(in_order) {}
 
-    void add(const Recipe& recipe) {
-        if (recipe.kind == Recipe::Kind::native ||
-            std::find(found.begin(), found.end(), recipe) != found.end())
+    /// `took`: of its price, somewhere. Of one that is there already the first that is known counts.
+    void add(const Recipe& recipe, double recipe_took = 0) {
+        if (recipe.kind == Recipe::Kind::native) return;
+        if (const auto same = std::find(found.begin(), found.end(), recipe); same != found.end()) {
+            double& known = took[static_cast<std::size_t>(same - found.begin())];
+            if (known == 0) known = recipe_took;
             return;
+        }
         try {
             static_cast<void>(compose::resolve(collective_, recipe, layout_, in_order_));
             found.push_back(recipe);
+            took.push_back(recipe_took);
         } catch (const std::invalid_argument&) {
             // It is for other layouts, or operations.
         }
     }
 
     std::vector<Recipe> found;
+    std::vector<double> took;
 
   private:
     const Collective& collective_;
@@ -111,9 +117,13 @@ Candidates candidates(const Plan& plan, const Collective& collective, const plac
                       std::int64_t size_bytes, bool in_order) {
     Collector collector(collective, layout, in_order);
     const std::int64_t size = collective.agreed_bytes(size_bytes);
-    for (const Rule& rule : rules_for(plan, collective.name)) {
-        const bool is_near = rule.min_bytes / similar <= size && size / similar <= rule.max_bytes;
-        if (is_near && !is_too_large(collective, rule.recipe, layout)) collector.add(rule.recipe);
+    // What a recipe took is known best of this size.
+    for (const std::int64_t times : {std::int64_t{1}, similar}) {
+        for (const Rule& rule : rules_for(plan, collective.name)) {
+            const bool is_near = rule.min_bytes / times <= size && size / times <= rule.max_bytes;
+            if (is_near && !is_too_large(collective, rule.recipe, layout))
+                collector.add(rule.recipe, rule.took);
+        }
     }
     const std::size_t proven = collector.found.size();
     const std::int64_t message = collective.has_blocks() ? size * layout.size : size;
@@ -145,18 +155,29 @@ Candidates candidates(const Plan& plan, const Collective& collective, const plac
             }
         }
     }
-    return {std::move(collector.found), proven};
+    return {std::move(collector.found), std::move(collector.took), proven};
 }
 
 void alternate_segments(Candidates& candidates) {
+    struct Turn {
+        std::size_t number;  // in each turn one of each size
+        Recipe recipe;
+        double took;
+    };
     std::map<std::int64_t, std::size_t> counts;
-    std::vector<std::pair<std::size_t, Recipe>> turns;  // in each turn one of each size
-    for (Recipe& one : candidates.recipes) turns.emplace_back(counts[one.segment_bytes]++, std::move(one));
+    std::vector<Turn> turns;
+    for (std::size_t i = 0; i < candidates.recipes.size(); ++i) {
+        Recipe& one = candidates.recipes[i];
+        const std::size_t number = counts[one.segment_bytes]++;
+        turns.push_back({number, std::move(one), candidates.took[i]});
+    }
     std::stable_sort(turns.begin(), turns.end(),
-                     [](const auto& one, const auto& other) { return one.first < other.first; });
-    std::transform(turns.begin(), turns.end(), candidates.recipes.begin(),
-                   [](auto& turn) { return std::move(turn.second); });
-    candidates.proven = 0;
+                     [](const Turn& one, const Turn& other) { return one.number < other.number; });
+    candidates = {};
+    for (Turn& turn : turns) {
+        candidates.recipes.push_back(std::move(turn.recipe));
+        candidates.took.push_back(turn.took);
+    }
 }
 
 }  // namespace isochrone::core::select

@@ -18,7 +18,8 @@ namespace isochrone::core::select {
 /// The more likely ones come first.
 struct Candidates {
     std::vector<compose::Recipe> recipes;
-    std::size_t proven = 0;  ///< the first so many the plan has proven on other shapes, or in another order
+    std::vector<double> took;  ///< of each: of its price, where the plan has proven it; 0: not known
+    std::size_t proven = 0;    ///< the first so many the plan has proven on other shapes, or in another order
 };
 
 /// Those that the plan has proven for the collective at a similar size on any shape, then some of each row of

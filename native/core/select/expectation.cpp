@@ -82,7 +82,7 @@ Expectation::Expectation(std::vector<Tried> tried, const MessageCost& elsewhere,
 
 double Expectation::of(const Priced& one) const {
     if (!is_measured_) return one.seconds;
-    return one.seconds + all_s_ + cost_.of(one.messages, raced_);
+    return one.seconds + all_s_ + cost_.of(one.messages, one.is_raced ? MessageCost() : raced_);
 }
 
 }  // namespace isochrone::core::select

@@ -24,7 +24,8 @@ namespace isochrone::core::select {
 struct Priced {
     compose::Recipe recipe;
     double seconds = 0;
-    double messages = 1;  ///< of all ranks, one for each segment, as far as the recipe says
+    double messages = 1;    ///< of all ranks, one for each segment, as far as the recipe says
+    bool is_raced = false;  ///< the price is what it took in the plan's races, with all its messages
 };
 
 /// One that was tried: what it took, or 0 where it could not run.

@@ -31,7 +31,12 @@ Rule read_rule(const Document& document) {
     rule.max_bytes = json::integer(document.at("max_bytes"), 0, json::largest_integer, "max_bytes");
     if (rule.max_bytes < rule.min_bytes) throw std::invalid_argument("max_bytes is below min_bytes");
     rule.recipe = compose::parse_recipe(document.at("recipe").get_ref<const std::string&>());
-    rule.speedup = json::quantity(document.at("evidence").at("speedup"), "speedup");
+    const Document& evidence = document.at("evidence");
+    rule.speedup = json::quantity(evidence.at("speedup"), "speedup");
+    if (const auto price = evidence.find("predicted_s"); price != evidence.end() && !price->is_null()) {
+        const double price_s = json::quantity(*price, "predicted_s");
+        if (price_s > 0) rule.took = json::quantity(evidence.at("recipe_s"), "recipe_s") / price_s;
+    }
     if (const auto basis = document.find("basis"); basis != document.end()) {
         if (*basis != "measured" && *basis != "live")
             throw std::invalid_argument("basis is neither measured nor live");

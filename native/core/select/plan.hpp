@@ -32,6 +32,7 @@ struct Rule {
     std::int64_t max_bytes = 0;  ///< inclusive
     compose::Recipe recipe;
     double speedup = 0;             ///< measured, over the library's own
+    double took = 0;                ///< of the recipe's price by the model; 0: not known
     Basis basis = Basis::measured;  ///< or live
     std::string order = {};         ///< of ranks, as place::order writes it; empty: of any
     bool left_out = false;          ///< it had a recipe, and the user wants the library's own here

@@ -20,6 +20,9 @@ using compose::Recipe;
 constexpr double equal = 1e-6;            // of a price: the same messages by another name
 constexpr std::size_t enough_priced = 8;  // the more likely ones come first
 
+/// That its price does not hold.
+double messages_beside(const Priced& one) { return one.is_raced ? 0 : one.messages; }
+
 }  // namespace
 
 bool are_alike(const Recipe& one, const Recipe& other) {
@@ -36,23 +39,30 @@ Pricing::Pricing(Candidates candidates, const Collective& collective, const plac
 
 bool Pricing::step() {
     if (is_done()) return false;
+    const double took = candidates_.took[priced_];
+    const double of_price = took > 0 ? took : 1;
     const Recipe& recipe = candidates_.recipes[priced_++];
     try {
         const auto resolved = compose::resolve(collective_, recipe, layout_);
         const std::int64_t segment = resolved.recipe.segment_bytes;
         const auto composed = simulate::composed(resolved, layout_, root_, size_bytes_);
         const auto messages = static_cast<double>(simulate::messages(composed, layout_));
-        const double limit_s = limit_for(messages);
-        const double seconds =
-            simulate::simulate(composed.schedules, composed.extents, layout_, {.limit_s = limit_s}).slowest_s;
+        Kept kept{{recipe, 0, messages, took > 0}, 0, segment, 0};
+        const double limit_s = limit_for(messages_beside(kept.priced));
+        kept.model_s =
+            simulate::simulate(composed.schedules, composed.extents, layout_, {.limit_s = limit_s / of_price})
+                .slowest_s;
+        const double seconds = kept.priced.seconds = of_price * kept.model_s;
         if (seconds >= limit_s) return true;
-        Kept kept{{recipe, seconds, messages}, segment, 0};
         kept.family = family_of(kept);
         const auto alike = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) {
             return other.segment_bytes == segment && other.family == kept.family;
         });
         if (alike != kept_.end()) {
-            if (alike->priced.seconds <= seconds) return true;
+            // The same recipe by another name: what it took goes before the model.
+            const bool is_better =
+                kept.priced.is_raced || (!alike->priced.is_raced && seconds < alike->priced.seconds);
+            if (!is_better) return true;
             kept_.erase(alike);
         }
         const auto at =
@@ -67,10 +77,10 @@ bool Pricing::step() {
 
 double Pricing::limit_for(double messages) const {
     std::set<std::size_t> cheaper;
-    for (const auto& [priced, segment, family] : kept_) {
-        if (priced.messages > messages) continue;
-        cheaper.insert(family);
-        if (cheaper.size() == most_tried) return priced.seconds;
+    for (const Kept& kept : kept_) {
+        if (messages_beside(kept.priced) > messages) continue;
+        cheaper.insert(kept.family);
+        if (cheaper.size() == most_tried) return kept.priced.seconds;
     }
     return std::numeric_limits<double>::infinity();
 }
@@ -78,8 +88,8 @@ double Pricing::limit_for(double messages) const {
 std::vector<Priced> Pricing::cheapest() const {
     std::vector<Priced> found;
     std::set<std::size_t> families;
-    for (const auto& [priced, segment, family] : kept_) {
-        if (found.size() < most_tried && families.insert(family).second) found.push_back(priced);
+    for (const Kept& kept : kept_) {
+        if (found.size() < most_tried && families.insert(kept.family).second) found.push_back(kept.priced);
     }
     return found;
 }
@@ -88,11 +98,12 @@ template <class Key>
 const Priced* Pricing::least(const Expectation& expected, const Key& key) const {
     const Priced* best = nullptr;
     double best_key = std::numeric_limits<double>::infinity();
-    for (const auto& [one, segment, family] : kept_) {
+    for (const Kept& kept : kept_) {
+        const Priced& one = kept.priced;
         const auto& tried = expected.tried();
         const bool is_known = std::any_of(tried.begin(), tried.end(), [&](const Tried& other) {
             return (are_alike(other.priced.recipe, one.recipe) ||
-                    known_family(other.priced.recipe) == family) &&
+                    known_family(other.priced.recipe) == kept.family) &&
                    expected.of(one) > trial::better * expected.of(other.priced);
         });
         if (!is_known && key(one) < best_key) {
@@ -111,7 +122,7 @@ const Priced* Pricing::next_by_messages(const Expectation& expected, const Messa
                                         const MessageCost& raced, double limit_s) const {
     return least(expected, [&](const Priced& one) {
         if (one.seconds >= limit_s) return std::numeric_limits<double>::infinity();
-        return one.seconds + elsewhere.of(one.messages, raced);
+        return one.seconds + elsewhere.of(messages_beside(one), raced);
     });
 }
 
@@ -141,7 +152,7 @@ std::size_t Pricing::family_of(const Kept& one) {
     if (const auto known = known_family(one.priced.recipe)) return *known;
     const auto is_same = [&](const Kept& other) {
         return other.segment_bytes == one.segment_bytes && other.priced.messages == one.priced.messages &&
-               std::abs(other.priced.seconds - one.priced.seconds) < equal * one.priced.seconds;
+               std::abs(other.model_s - one.model_s) < equal * one.model_s;
     };
     const auto named = std::find_if(families_.begin(), families_.end(), is_same);
     // Of a family with a name from another segment.

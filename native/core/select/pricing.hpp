@@ -24,7 +24,8 @@ namespace isochrone::core::select {
 /// Of the recipes with a price so many are tried: the model errs by more than they differ.
 inline constexpr std::size_t most_tried = 3;
 
-/// Prices of some recipes by the model, worked out piece by piece, and which of them to try.
+/// Prices of some recipes by the model, worked out piece by piece, and which of them to try. Where the plan
+/// has proven one, its price is as many times the model's as it took there.
 class Pricing {
   public:
     /// All but the candidates must outlive this.
@@ -63,6 +64,7 @@ class Pricing {
     [[nodiscard]] const Priced* least(const Expectation& expected, const Key& key) const;
     struct Kept {
         Priced priced;
+        double model_s = 0;              ///< the model's price
         std::int64_t segment_bytes = 0;  ///< also where the recipe leaves that to its algorithms
         std::size_t family = 0;
     };
