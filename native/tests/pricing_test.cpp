@@ -220,7 +220,9 @@ TEST(Candidates, ThatAreProvenElsewhereCostWhatTheyTookThere) {
             }
             const auto* const next = pricing.next_by_messages(none, {}, {1e-5, 1e4}, 1e9);
             ASSERT_NE(next, nullptr);
-            if (took != 1) EXPECT_EQ(next->is_raced, took < 1) << compose::to_text(next->recipe) << took;
+            if (took != 1) {
+                EXPECT_EQ(next->is_raced, took < 1) << compose::to_text(next->recipe) << took;
+            }
             // Nor is it there by another name, for its price by the model.
             std::vector<select::Tried> tried{{first, 100 * first.seconds}};
             for (const auto* other = pricing.next(select::Expectation(tried)); other != nullptr;

@@ -160,20 +160,24 @@ Candidates candidates(const Plan& plan, const Collective& collective, const plac
 
 void alternate_segments(Candidates& candidates) {
     struct Turn {
-        std::size_t number;  // in each turn one of each size
+        std::size_t number;  // 0: known; in each of the others one of each size
         Recipe recipe;
         double took;
     };
     std::map<std::int64_t, std::size_t> counts;
     std::vector<Turn> turns;
+    std::size_t proven = 0;
     for (std::size_t i = 0; i < candidates.recipes.size(); ++i) {
         Recipe& one = candidates.recipes[i];
-        const std::size_t number = counts[one.segment_bytes]++;
+        const bool is_known = candidates.took[i] > 0;
+        if (is_known) ++proven;
+        const std::size_t number = is_known ? 0 : ++counts[one.segment_bytes];
         turns.push_back({number, std::move(one), candidates.took[i]});
     }
     std::stable_sort(turns.begin(), turns.end(),
                      [](const Turn& one, const Turn& other) { return one.number < other.number; });
     candidates = {};
+    candidates.proven = proven;
     for (Turn& turn : turns) {
         candidates.recipes.push_back(std::move(turn.recipe));
         candidates.took.push_back(turn.took);

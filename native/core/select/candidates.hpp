@@ -30,7 +30,8 @@ struct Candidates {
                                     bool in_order = false);
 
 /// Orders them so that there is one of each segment size in turn, for whoever prices few of them, and wants
-/// to choose between segment sizes. So none of them suffices because it is proven: `proven` is 0.
+/// to choose between segment sizes. Those come first all the same of which it is known what they took, and no
+/// others count as proven.
 void alternate_segments(Candidates& candidates);
 
 }  // namespace isochrone::core::select
