@@ -101,6 +101,14 @@ TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByThe
     EXPECT_EQ(pricing.lacking(slow_s, select::Expectation({})), 2U);
     ASSERT_TRUE(pricing.step());
     EXPECT_EQ(pricing.lacking(fast_s, select::Expectation({})), 1U);
+    EXPECT_EQ(pricing.lacking(slow_s, select::Expectation({})), 1U);
+    // One suffices if it is known what it took.
+    auto known = plan;
+    for (auto& proven : known.rules) proven.took = 1;
+    select::Pricing sure(select::candidates(known, bcast, layout, 1000), bcast, layout, 0, 1000);
+    ASSERT_TRUE(sure.step());
+    EXPECT_EQ(sure.lacking(fast_s, select::Expectation({})), 1U);
+    EXPECT_EQ(sure.lacking(slow_s, select::Expectation({})), 0U);
     ASSERT_TRUE(pricing.step());
     EXPECT_EQ(pricing.lacking(slow_s, select::Expectation({})), 0U);
     EXPECT_EQ(pricing.lacking(fast_s, select::Expectation({})), 6U);

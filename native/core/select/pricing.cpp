@@ -133,6 +133,7 @@ std::size_t Pricing::lacking(double incumbent_s, const Expectation& expected) co
     const bool is_cheaper = best != nullptr && expected.of(*best) < incumbent_s;
     const std::size_t proven = candidates_.proven;
     if (expected.tried().empty()) {
+        if (is_cheaper && best->is_raced) return 0;
         const bool may_suffice = proven > 0 && (priced_ < proven || is_cheaper);
         return until(may_suffice ? std::min(proven, enough_priced) : enough_priced);
     }

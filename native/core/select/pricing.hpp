@@ -53,9 +53,10 @@ class Pricing {
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
     /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
-    /// has proven, and one of them is faster by the model. After the first it has to be cheaper than what
-    /// runs, for as long as there are others: few are tried, and among those without a price may be better.
-    /// `incumbent_s`: what is expected of what runs, or what it takes where it has no price.
+    /// has proven, and one of them is faster by the model; or when one is of which it is known what it took.
+    /// After the first it has to be cheaper than what runs, for as long as there are others: few are tried,
+    /// and among those without a price may be better. `incumbent_s`: what is expected of what runs, or what
+    /// it takes where it has no price.
     [[nodiscard]] std::size_t lacking(double incumbent_s, const Expectation& expected) const;
 
   private:
