@@ -154,6 +154,22 @@ TEST(MessagesBeyondThoseTried, TakeAsLongAsInTheRacesOfThePlan) {
     EXPECT_DOUBLE_EQ(MessageCost().of(40, {}), 0);
 }
 
+/// The price of what was raced holds its messages: what is missing in it is due to late ranks.
+TEST(WhatWasRaced, HasItsMessagesInItsPrice) {
+    const auto raced = [](double seconds) { return select::Priced{{}, seconds, 16, true}; };
+    const Expectation expected({{raced(10), 12}});
+    EXPECT_DOUBLE_EQ(expected.of(one(5, 1)), 7);
+    EXPECT_DOUBLE_EQ(expected.of(raced(5)), 7);
+    const Expectation both({{raced(10), 12}, {one(10, 4), 20}});
+    EXPECT_NEAR(both.of(raced(5)), 7, 1e-9);
+    EXPECT_NEAR(both.of(one(5, 2)), 7 + 2 * 2, 1e-9);
+    MessageCost cost;
+    cost.add({{raced(10), 10}, {raced(20), 20}});
+    EXPECT_FALSE(cost.is_known());
+    cost.add({{raced(10), 10}, {one(10, 4), 18}});
+    EXPECT_DOUBLE_EQ(cost.each_s(), 2);
+}
+
 /// A recipe may send none, where it leaves all to the library.
 TEST(Expectations, AreNumbersWhereNoMessagesAreSent) {
     const Expectation expected({{one(10, 0), 12}});

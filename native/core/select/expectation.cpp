@@ -25,12 +25,12 @@ Moments moments_of(const std::vector<Tried>& tried) {
         if (measured_s <= 0) continue;
         found.count += 1;
         found.measured_s += (measured_s - found.measured_s) / found.count;
-        const double beside = priced.messages - found.messages;
+        const double beside = priced.messages_beside() - found.messages;
         found.messages += beside / found.count;
         found.missing_s += (measured_s - priced.seconds - found.missing_s) / found.count;
         found.together_s += beside * (measured_s - priced.seconds - found.missing_s);
-        found.squares += beside * (priced.messages - found.messages);
-        found.most_messages = std::max(found.most_messages, priced.messages);
+        found.squares += beside * (priced.messages_beside() - found.messages);
+        found.most_messages = std::max(found.most_messages, priced.messages_beside());
     }
     return found;
 }
@@ -82,7 +82,7 @@ Expectation::Expectation(std::vector<Tried> tried, const MessageCost& elsewhere,
 
 double Expectation::of(const Priced& one) const {
     if (!is_measured_) return one.seconds;
-    return one.seconds + all_s_ + cost_.of(one.messages, one.is_raced ? MessageCost() : raced_);
+    return one.seconds + all_s_ + cost_.of(one.messages_beside(), raced_);
 }
 
 }  // namespace isochrone::core::select

@@ -26,6 +26,9 @@ struct Priced {
     double seconds = 0;
     double messages = 1;    ///< of all ranks, one for each segment, as far as the recipe says
     bool is_raced = false;  ///< the price is what it took in the plan's races, with all its messages
+
+    /// That the price does not hold.
+    [[nodiscard]] double messages_beside() const { return is_raced ? 0 : messages; }
 };
 
 /// One that was tried: what it took, or 0 where it could not run.

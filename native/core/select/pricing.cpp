@@ -20,9 +20,6 @@ using compose::Recipe;
 constexpr double equal = 1e-6;            // of a price: the same messages by another name
 constexpr std::size_t enough_priced = 8;  // the more likely ones come first
 
-/// That its price does not hold.
-double messages_beside(const Priced& one) { return one.is_raced ? 0 : one.messages; }
-
 }  // namespace
 
 bool are_alike(const Recipe& one, const Recipe& other) {
@@ -48,7 +45,7 @@ bool Pricing::step() {
         const auto composed = simulate::composed(resolved, layout_, root_, size_bytes_);
         const auto messages = static_cast<double>(simulate::messages(composed, layout_));
         Kept kept{{recipe, 0, messages, took > 0}, 0, segment, 0};
-        const double limit_s = limit_for(messages_beside(kept.priced));
+        const double limit_s = limit_for(kept.priced.messages_beside());
         kept.model_s =
             simulate::simulate(composed.schedules, composed.extents, layout_, {.limit_s = limit_s / of_price})
                 .slowest_s;
@@ -78,7 +75,7 @@ bool Pricing::step() {
 double Pricing::limit_for(double messages) const {
     std::set<std::size_t> cheaper;
     for (const Kept& kept : kept_) {
-        if (messages_beside(kept.priced) > messages) continue;
+        if (kept.priced.messages_beside() > messages) continue;
         cheaper.insert(kept.family);
         if (cheaper.size() == most_tried) return kept.priced.seconds;
     }
@@ -122,7 +119,7 @@ const Priced* Pricing::next_by_messages(const Expectation& expected, const Messa
                                         const MessageCost& raced, double limit_s) const {
     return least(expected, [&](const Priced& one) {
         if (one.seconds >= limit_s) return std::numeric_limits<double>::infinity();
-        return one.seconds + elsewhere.of(messages_beside(one), raced);
+        return one.seconds + elsewhere.of(one.messages_beside(), raced);
     });
 }
 

@@ -263,6 +263,7 @@ Live::Message Live::propose(Kind& kind) {
                     .wait_until = found.wait_until,
                     .price_s = found.priced.seconds,
                     .messages = found.priced.messages,
+                    .is_raced = found.priced.is_raced,
                     .is_by_messages = found.is_by_messages,
                     .expected_s = found.expected_s,
                     .recipe = {}};
@@ -280,7 +281,7 @@ void Live::hear_proposal(Kind& kind) {
     Dispatcher::Decision decision;
     if (proposal.what == What::recipe) {
         const auto recipe = core::compose::parse_recipe(proposal.recipe.data());
-        kind.search->tries({recipe, proposal.price_s, proposal.messages});
+        kind.search->tries({recipe, proposal.price_s, proposal.messages, proposal.is_raced});
         decision = dispatcher_.decide_on(kind.question, recipe, kind.bytes);
     }
     if (decision.resolved == nullptr) {
