@@ -26,8 +26,8 @@ Clusters match(const Graph& graph, const std::vector<double>& prices, std::int64
     const auto count = static_cast<std::size_t>(graph.vertices());
     const auto can_join = [&](std::size_t a, std::size_t b) {
         return graph.sizes[a] + graph.sizes[b] <= most_size && graph.fixed[a] < 0 && graph.fixed[b] < 0 &&
-               std::all_of(
-                   kept.begin(), kept.end(), [&](const Assignment* at) { return (*at)[a] == (*at)[b]; });
+               std::all_of(kept.begin(), kept.end(),
+                           [&](const Assignment* at) { return (*at)[a] == (*at)[b]; });
     };
     std::vector<Edge> edges;
     edges.reserve(graph.neighbours.size() / 2);
