@@ -286,9 +286,9 @@ def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes
 def predicted(
     plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int, most_s: float
 ) -> list[tuple[str, float]] | None:
-    """Recipes that a program may try where a plan has no rule, each with the time that is expected in seconds:
-    the first that it would try, if its price is below what runs takes, then the cheapest, ascending; empty:
-    no recipe has a price. None: to price them takes longer than `most_s`.
+    """Recipes that a program may try where a plan has no rule, each with the seconds that are expected: the
+    first that it would try, if its price is below what runs takes, then the cheapest, ascending; empty: no
+    recipe has a price. None: to price them takes longer than `most_s`.
     """
 
 def optimisers() -> list[Optimiser]:

@@ -36,10 +36,10 @@ class Explanation:
             or ``none`` where nothing is to be known.
         rule: of the plan, that says so; None where there is none.
         elsewhere: shapes of the same collective that the plan has rules for.
-        trials: where it is predicted, three recipes, each with the time that is expected in seconds (the
-            model's, or as many times that as it took where it is proven): what a program tries first, if that is less than what runs takes, and the cheapest. Its other calls may show
-            messages to be slower or faster than the plan says, and what the first took tells the next; None:
-            to price them takes too long.
+        trials: where it is predicted, three recipes, each with the seconds that are expected (the model's,
+            or as many times that as it took where it is proven): what a program tries first, if that is less
+            than what runs takes, and the cheapest. Its other calls may show messages to be slower or faster
+            than the plan says, and what the first took tells the next; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
     """
 
