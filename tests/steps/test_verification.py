@@ -17,7 +17,9 @@ from isochrone.steps.detect import detect
 from isochrone.steps.racing import Racing
 from isochrone.steps.rounds import Rounds
 from isochrone.steps.verification import Verification
+from isochrone.tune.collectives import collective
 from isochrone.tune.layout import layout_of
+from isochrone.tune.roots import shapes_of
 from isochrone.tune.rules import NATIVE, PLAN_RECIPE
 from isochrone.tune.spots import Spot
 
@@ -86,3 +88,48 @@ def test_what_was_slower_in_a_launch_is_not_timed_in_the_next_and_has_no_rule(ra
     assert len(found["bcast"].evidence.launches) == 3
     # Where the library's own stays, that is what the plan runs.
     assert all(len(times) == 27 for times in bench.slowest_s.values())
+
+
+def test_in_a_part_the_librarys_own_has_a_rule_only_where_it_beat_all_that_raced(racing: Racing) -> None:
+    members = "0-3"
+    racing.times.clear()
+    layout = racing.layouts[members] = racing.layouts[""].restricted_to(range(4))
+    raced_s = {"bcast": {}, "allreduce": {"ring": 11e-6, "flat": 9.9e-6}, "alltoall": {"ring": 14e-6}}
+    raced_s["allgather"] = {"ring": 10.5e-6}
+    random = np.random.default_rng(1)
+    for name, others_s in raced_s.items():
+        shape = shapes_of(layout, 1, collective(name)["rooted"])[0]
+        racing.shapes[name, members] = [shape]
+        times_s = {NATIVE: 10e-6, **others_s}
+        racing.times[Spot(name, shape, (SIZE,), members)] = {
+            recipe: [once_s * random.lognormal(0, 0.005, 6) for _ in shape.tuned]
+            for recipe, once_s in times_s.items()
+        }
+    target = cast("Target", SimpleNamespace(simulated=False, exact=False))
+    plan, _ = Verification(target, racing, 1, rivals=False).run()
+    # Beside the library's own broadcast nothing raced. The flat allreduce is as fast as the library's own:
+    # programs may find another that is faster.
+    assert {rule.collective: rule.recipe for rule in plan.rules} == dict.fromkeys(
+        ("alltoall", "allgather"), NATIVE
+    )
+
+
+def test_in_a_part_what_is_not_proven_once_more_is_left_to_trials(racing: Racing) -> None:
+    members = "0-3"
+    whole = dict(racing.times)
+    racing.layouts[members] = racing.layouts[""].restricted_to(range(4))
+    for spot, times in whole.items():
+        shape = shapes_of(racing.layouts[members], 1, collective(spot.collective)["rooted"])[0]
+        racing.shapes[spot.collective, members] = [shape]
+        racing.times[Spot(spot.collective, shape, (SIZE,), members)] = {
+            recipe: each[:1] for recipe, each in times.items()
+        }
+    target = cast("Target", SimpleNamespace(simulated=False, exact=False))
+    plan, _ = Verification(target, racing, 1, rivals=False).run()
+    order = racing.layouts[members].order()
+    shapes = {racing.shapes[name, members][0].shape for name in RECIPES}
+    found = {
+        rule.collective: rule.recipe for rule in plan.rules if rule.shape in shapes and rule.order == order
+    }
+    # An allreduce is slower in one of the launches, an allgather in another, and no alltoall raced.
+    assert found == {"bcast": "binomial"}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.statistics import FloatArray
-from isochrone.tune.race import ERROR, in_time, left_in, p_slower, spent, steady
+from isochrone.tune.race import ERROR, has_won, in_time, left_in, p_slower, spent, steady
 
 LOOKS = (2, 4, 6)
 
@@ -73,6 +73,21 @@ def test_what_is_best_at_one_size_stays_in_a_race_for_several() -> None:
     centers = {"bruck": [1.0, 2.0], "pairwise": [4.0, 0.9], "worst": [5.0, 5.0]}
     for seed in range(20):
         assert set(_race(centers, 0.05, seed)[0][0]) == {"bruck", "pairwise"}
+
+
+def test_what_is_dropped_at_first_or_proven_slower_is_beaten_and_what_is_alike_is_not() -> None:
+    random = np.random.default_rng(1)
+    won = {
+        "native": [random.lognormal(0, 0.01, 6)],
+        "far": [np.array([1.5])],
+        "near": [1.1 * random.lognormal(0, 0.01, 6)],
+    }
+    assert has_won(won, "native")
+    assert not has_won(won, "near")
+    # Of nothing that raced it is not known.
+    assert not has_won({"native": won["native"]}, "native")
+    assert not has_won({**won, "timed once": [np.array([1.1])]}, "native")
+    assert not has_won({**won, "alike": [random.lognormal(0, 0.01, 6)]}, "native")
 
 
 @given(st.integers(1, 9))

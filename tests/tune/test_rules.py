@@ -182,6 +182,25 @@ def test_a_gain_at_a_single_size_is_no_rule_and_its_evidence_claims_none() -> No
     assert rules[1].evidence.recipe_s == rules[1].evidence.native_s
 
 
+def test_what_is_left_to_trials_has_no_rule_and_ends_what_is_beside_it() -> None:
+    recipes = {10: "chain", 100: None, 1000: "chain", 4000: "chain", 9000: None, 9100: None, 10000: "native"}
+    decisions = [Decision(size, recipe, EVIDENCE) for size, recipe in recipes.items()]
+    found = [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in rules_for("a shape", decisions)]
+    assert found == [(1000, 2000, "chain"), (2001, 4000, "chain"), (10000, 10000, "native")]
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"),
+    [((None, None), []), ((None, "native"), ["native"] * 2), (("native", None), ["native"] * 2)],
+)
+def test_a_gain_at_a_single_size_is_left_to_trials_as_what_is_beside_it_is(
+    beside: tuple[str | None, str | None], found: list[str]
+) -> None:
+    recipes = {10: beside[0], 100: "chain", 1000: beside[1]}
+    decisions = [Decision(size, recipe, EVIDENCE) for size, recipe in recipes.items()]
+    assert [rule.recipe for rule in rules_for("a shape", decisions)] == found
+
+
 def test_a_border_is_tested_between_a_size_with_a_recipe_and_one_without() -> None:
     recipes = {100: "native", 6400: "chain", 8100: "flat", 10000: "native", 10001: "chain"}
     # Between 10000 and 10001 there is nothing to test.

@@ -33,7 +33,7 @@ from isochrone.tune.collectives import has_agreed_size
 from isochrone.tune.effort import part_of
 from isochrone.tune.messages import message_cost
 from isochrone.tune.prices import predicted_s
-from isochrone.tune.race import median_s, steady
+from isochrone.tune.race import has_won, median_s, steady
 from isochrone.tune.rules import (
     NATIVE,
     PLAN_RECIPE,
@@ -103,7 +103,7 @@ class Verification:
         proven = self._proven(drafted, launches)
         self._say_what_is_taken_back(drafted, proven)
         bench = in_turn(launches)
-        rules: dict[Spot, tuple[str, Evidence]] = {}
+        rules: dict[Spot, tuple[str | None, Evidence]] = {}
         for spot, recipe in drafted.items():
             if spot in proven:
                 price = predicted_s(
@@ -115,6 +115,9 @@ class Verification:
                 )
                 evidence = evidence_of(_verified_cases(spot, launches))
                 rules[spot] = recipe, structs.replace(evidence, predicted_s=price)
+            elif spot.members and not self._has_native_won(spot):
+                # Few recipes were raced there: programs try others.
+                rules[spot] = None, NOTHING
             else:
                 of_native = [
                     times
@@ -198,6 +201,9 @@ class Verification:
         both = {NATIVE: NATIVE, PLAN_RECIPE: recipe}
         return {name: self._racing.expected_s(spot, runs) for name, runs in both.items()}
 
+    def _has_native_won(self, spot: Spot) -> bool:
+        return spot in self._racing.times and has_won(self._racing.times[spot], NATIVE)
+
     def _proven(self, drafted: Mapping[Spot, str], launches: Sequence[Bench]) -> set[Spot]:
         found = {
             spot: _verified_cases(spot, launches) for spot, recipe in drafted.items() if recipe != NATIVE
@@ -276,7 +282,7 @@ class Verification:
                 f" among {self._racing.layouts[members].size} ranks" if members else "",
             )
 
-    def _plan(self, chosen: Mapping[Spot, tuple[str, Evidence]]) -> Plan:
+    def _plan(self, chosen: Mapping[Spot, tuple[str | None, Evidence]]) -> Plan:
         if self._racing.mpi is None:
             raise TypeError("a plan is of an MPI library")
         rows: dict[Row, list[Decision]] = {}

@@ -70,6 +70,14 @@ def _p_behind(times: Times, recipe: str) -> float:
     return max(found)
 
 
+def has_won(times: Times, winner: str) -> bool:
+    """Whether there are others, and each is far behind or proven slower than the fastest."""
+    others = times.keys() - {winner}
+    return bool(others) and all(
+        _behind(times, recipe) > FAR_BEHIND or _p_behind(times, recipe) <= ERROR for recipe in others
+    )
+
+
 def spent(look: int, looks: int) -> float:
     """The part of `ERROR` that may be made at a look (from 0) of so many."""
     return ERROR * (((look + 1) / looks) ** SPENDING - (look / looks) ** SPENDING)

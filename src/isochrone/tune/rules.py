@@ -29,10 +29,12 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Decision:
-    """What is best for one size, and why. `recipe` is ``native`` where nothing was proven faster."""
+    """What is best for one size, and why. `recipe` is ``native`` where nothing was proven faster, and None
+    where that is left to a program's own trials.
+    """
 
     size_bytes: int
-    recipe: str
+    recipe: str | None
     evidence: Evidence
 
 
@@ -206,10 +208,12 @@ def rules_for(
     Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean.
     Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
     rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either:
-    no program sends just that size. `order` is that of the ranks it was measured in.
+    no program sends just that size. There the library's own stays, unless it is left to trials on both sides.
+    `order` is that of the ranks it was measured in.
     """
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
-    alike = [(a.recipe == NATIVE) == (b.recipe == NATIVE) for a, b in pairwise(ordered)]
+    kinds = [each.recipe if each.recipe in (NATIVE, None) else "a recipe" for each in ordered]
+    alike = [a == b for a, b in pairwise(kinds)]
     rules = []
     for i, decision in enumerate(ordered):
         size = lower = upper = decision.size_bytes
@@ -219,7 +223,9 @@ def rules_for(
         if above:
             upper = max(isqrt(size * ordered[i + 1].size_bytes), size)
         recipe, evidence = decision.recipe, decision.evidence
-        if not (below or above) and recipe != NATIVE and len(ordered) > 1:
-            recipe, evidence = NATIVE, native_evidence(evidence.native_s, evidence.repetitions)
-        rules.append(Rule(collective, shape, lower, upper, recipe, evidence, order=order))
+        if not (below or above) and kinds[i] == "a recipe" and len(ordered) > 1:
+            recipe = NATIVE if NATIVE in kinds[max(i - 1, 0) : i + 2] else None
+            evidence = native_evidence(evidence.native_s, evidence.repetitions)
+        if recipe is not None:
+            rules.append(Rule(collective, shape, lower, upper, recipe, evidence, order=order))
     return rules
