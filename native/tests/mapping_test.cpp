@@ -232,6 +232,25 @@ TEST(Mapping, EachOptimiserFitsWhateverTheProblem) {
     }
 }
 
+TEST(Mapping, SwapsEndWhenTheyAreLateAndAreNoWorseThen) {
+    Random random(6);
+    Problem problem{random_graph(64, 400, 1, random), tree({4, 4, 4}, {1, 10, 100}), {}};
+    const double own = cost(problem.graph, problem.places, identity(problem, search_of(0)));
+    double before = own;
+    for (const int most : {0, 1, 20, 400}) {
+        Assignment at = identity(problem, search_of(0));
+        Random same(1);
+        State state(problem.graph, problem.places, at);
+        int asked = 0;
+        const double fallen = search_swaps(state, same, [&] { return asked++ >= most; });
+        EXPECT_LE(asked, most + 1);
+        EXPECT_NEAR(cost(problem.graph, problem.places, at), own - fallen, 1e-9 * own);
+        EXPECT_LE(own - fallen, before);
+        before = own - fallen;
+    }
+    EXPECT_LT(before, own);
+}
+
 TEST(Mapping, SmallProblemsAreSolved) {
     Random random(4);
     for (int i = 0; i < 20; ++i) {

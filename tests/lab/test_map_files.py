@@ -93,7 +93,7 @@ def places(hosts: Sequence[str], cpus: Sequence[str | None]) -> tuple[Place, ...
 
 
 def forms_for(library: MpiLibrary) -> list[Form]:
-    return forms_of(library.vendor, tuple(int(part) for part in library.version.split(".")[:2]))
+    return forms_of(library.vendor, tuple(int(part) for part in library.version.split(".")))
 
 
 def test_ranks_land_where_the_map_says(lab: Lab, library: MpiLibrary, program: Path, tmp_path: Path) -> None:

@@ -115,6 +115,7 @@ def test_forms_are_told_by_launcher_and_version() -> None:
     assert names("Open MPI", (4, 1, 4)) == ["openmpi-sequential", "openmpi4-rankfile"]
     assert names("Open MPI", (5, 0, 11)) == ["openmpi-sequential", "openmpi5-rankfile"]
     assert names("MPICH", (4, 0, 2)) == ["mpich-hostfile"]
+    assert names("MPICH", (5, 0, 1)) == ["mpich-hostfile"]
     assert names("MPICH", (5, 0, 2)) == ["mpich-configfile", "mpich-rankmap", "mpich-hostfile"]
     assert names("Intel MPI", (2021, 18)) == ["intel-machinefile", "intel-configfile"]
     assert names("Slurm", (22, 5)) == ["slurm-hostfile"]

@@ -188,6 +188,29 @@ def test_no_method_does_worse_than_ranks_in_their_order(method: str) -> None:
         assert found.cost <= found.identity_cost
 
 
+@pytest.mark.parametrize("objective", ["volume", "time"])
+def test_where_nothing_gains_ranks_stay_in_their_order(objective: str) -> None:
+    system = system_of_topology(topology())
+    even = task_graph(16, [(a, b, 1, 100) for a, b in permutations(range(16), 2)])
+    for graph in (task_graph(16, []), even):
+        for method in set(methods()) - {"cartesian"}:
+            found = optimise(graph, system, objective, method=method)
+            assert found.at == found.identity, method
+
+
+def test_a_file_that_is_read_is_not_written_over(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hosts = tmp_path / "hostfile"
+    hosts.write_text("".join(f"n{host} slots=8\n" for host in range(2)), encoding="utf-8")
+    before = hosts.read_bytes()
+    line = ["map", str(files[0]), "--hosts", str(hosts), "-o", str(tmp_path / "m.json"), "--emit"]
+    assert main([*line, f"openmpi-sequential={hosts}"]) == 2
+    assert "--hosts: --emit would write to" in capsys.readouterr().err
+    assert hosts.read_bytes() == before
+    assert main([*line, f"openmpi-sequential={tmp_path / 'other'}"]) == 0
+
+
 def test_a_grid_of_ranks_finds_no_room_at_places_that_hold_none() -> None:
     edges = [(a, b) for a, b in ((0, 1), (2, 3), (0, 2), (1, 3))]
     graph = task_graph(4, [(a, b, 1, 100) for a, b in edges])

@@ -231,6 +231,10 @@ def test_monitoring_is_gathered_from_the_files_of_all_ranks(tmp_path: Path) -> N
     expected = [(0, 1, 1, 8), (1, 2, 1, 8), (2, 0, 1, 8)]
     for path in (tmp_path, tmp_path / "out", tmp_path / "out.1.prof"):
         assert rows(read_foreign_graph(path)) == expected
+    (tmp_path / "more.0.prof").write_text("E\t0\t1\t8 bytes\t1 msgs sent\n")
+    with pytest.raises(IsochroneError, match="has the files of 2 runs, such as 'more' and 'out'"):
+        read_foreign_graph(tmp_path)
+    assert rows(read_foreign_graph(tmp_path / "out")) == expected
     (tmp_path / "out.1.prof").unlink()
     with pytest.raises(IsochroneError, match="the file of rank 1 is missing"):
         read_foreign_graph(tmp_path / "out")

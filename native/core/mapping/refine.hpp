@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "mapping/graph.hpp"
@@ -55,8 +56,8 @@ bool search_pairs(State& state, int fruitless, int rounds, Random& random);
 
 /// Swaps of two tasks, or moves of one to where there is room, each for the better, until there is none
 /// (Brandfass, Alrutz and Gerhold, 2013): a task goes to places near those of its neighbours. Vertices are of
-/// one size. Returns by how much the cost fell.
-double search_swaps(State& state, Random& random);
+/// one size. Ends before where `is_late`. Returns by how much the cost fell.
+double search_swaps(State& state, Random& random, const std::function<bool()>& is_late);
 
 /// Moves vertices out of overloaded places at the least cost, as far as there is room for them.
 void unload(State& state);

@@ -23,13 +23,13 @@ class SwapSearch {
         }
     }
 
-    double run() {
+    double run(const std::function<bool()>& is_late) {
         std::vector<int> waiting;
         for (int v = 0; v < state_.graph.vertices(); ++v) waiting.push_back(v);
         random_.shuffle(waiting);
         double fallen = 0;
         // Whom a swap touched comes again: the list grows while it is walked.
-        for (std::size_t i = 0; i < waiting.size(); ++i) {
+        for (std::size_t i = 0; i < waiting.size() && !is_late(); ++i) {
             const int vertex = waiting[i];
             is_waiting_[static_cast<std::size_t>(vertex)] = 0;
             const double gain = improve(vertex);
@@ -138,7 +138,9 @@ class SwapSearch {
 
 }  // namespace
 
-double search_swaps(State& state, Random& random) { return SwapSearch(state, random).run(); }
+double search_swaps(State& state, Random& random, const std::function<bool()>& is_late) {
+    return SwapSearch(state, random).run(is_late);
+}
 
 void unload(State& state) {
     Ties ties(state.places);

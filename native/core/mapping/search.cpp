@@ -64,7 +64,7 @@ bool is_worth_swaps(const Problem& problem) {
 void finish(const Problem& problem, Assignment& at, const Search& search, Random& random) {
     if (search.is_late() || !is_worth_swaps(problem)) return;
     State state(problem.graph, problem.places, at);
-    search_swaps(state, random);
+    search_swaps(state, random, [&search] { return search.is_late(); });
 }
 
 Found start(const Problem& problem, const Search& search, Effort effort, Random& random) {

@@ -8,7 +8,7 @@ Assignment swaps(const Problem& problem, const Search& search) {
     Assignment at = identity(problem, search);
     Random random(search.seed);
     State state(problem.graph, problem.places, at);
-    search_swaps(state, random);
+    search_swaps(state, random, [&search] { return search.is_late(); });
     return at;
 }
 

@@ -178,6 +178,16 @@ def map_(
     weights = None if distances is None else numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
     forms = forms_of(emitted or [], system)
+    for _, file in forms:
+        for name, given in (
+            ("--hosts", hosts),
+            ("--topology", topology),
+            ("--fabric", fabric),
+            ("GRAPH", graph),
+        ):
+            if given is not None and file.exists() and given.exists() and file.samefile(given):
+                what = f"--emit would write to {str(file)!r}, which is read too"
+                raise UsageError(what, name, "write --emit FORM=ANOTHER_FILE")
     job = Job((), tuple(program or ()), extra_options_of(extra))
     for chosen_form, _ in forms:
         check_words(chosen_form, job)
@@ -195,11 +205,16 @@ def map_(
         raise UsageError(
             "the grid of the ranks is not known", "--extend", "give it too: --grid 8x8 --extend 16x8"
         )
-    how: dict[str, Any] = {"objective": chosen, "method": method, "seed": seed, "seconds": seconds}
+    how: dict[str, Any] = {
+        "objective": chosen,
+        "distances": weights,
+        "method": method,
+        "seed": seed,
+        "seconds": seconds,
+    }
     mapped = map_ranks(
         program_read,
         room,
-        distances=weights,
         fixed=places_that_are_fixed(fix or [], system, tasks.ranks),
         dimensions=dimensions,
         **how,

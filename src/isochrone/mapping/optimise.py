@@ -21,6 +21,8 @@ from isochrone.mapping.system import System
 _MOST_COST = 1e300
 """Beyond it sums of costs are infinite soon, and a search among such does not end."""
 
+_SAME = 1e-9
+"""Of a cost: a difference that is of rounding."""
 _SHARE_OF_SUMS = 0.7
 """Of the time, where the busiest way counts: the rest is for relieving it."""
 
@@ -143,8 +145,9 @@ def optimise(
             ]
             relieved = problem.relieved(*_directions(graph), prices, at, seed, left_s)
             at = min((relieved, at), key=price)
-    # One method alone may do worse than none.
-    at = min((at, identity), key=price)
+    # One method alone may do worse than none. Of what costs the same, ranks in their order are no change.
+    if not price(at) < price(identity) * (1 - _SAME):
+        at = identity
     took_s = time.monotonic() - begin
     return Mapping(
         at=tuple(at),

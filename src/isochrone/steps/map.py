@@ -23,6 +23,7 @@ from isochrone.mapping.readers import read_foreign_graph
 from isochrone.mapping.system import System
 from isochrone.progress import part
 from isochrone.units import number_of
+from isochrone.words import join_words
 
 _LITTLE = 0.01
 """A gain that nobody feels."""
@@ -173,10 +174,19 @@ def predict_more(
             "--extend",
             "record it",
         )
-    graph = extended(program.recorded, grid, larger)
-    more = replace(graph, broken_down=broken_down(graph).rows)
-    bigger = extended_system(system, graph.ranks)
-    found = map_ranks(Program(more.task_graph()), bigger, dimensions=larger, **how)
+    more = extended(program.recorded, grid, larger)
+    # Collectives that were left apart in the recorded graph are so in the larger one.
+    if program.recorded.broken_down is not None:
+        parts = broken_down(more)
+        if parts.apart:
+            raise IsochroneError(
+                f"among {more.ranks} ranks {join_words(parts.apart)} would be too many messages",
+                "--extend",
+                "extend it less",
+            )
+        more = replace(more, broken_down=parts.rows)
+    bigger = extended_system(system, more.ranks)
+    found = map_ranks(Program(more.task_graph(program.phase)), bigger, dimensions=larger, **how)
     if found.prediction is None:
         raise IsochroneError(found.unpredicted or "", "--extend", "extend it less")
     if mapped.prediction.run_s is None:

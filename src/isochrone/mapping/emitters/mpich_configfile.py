@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Configuration files of MPICH 4.2 and newer: hosts, and which of them each rank runs on.
+"""Configuration files of MPICH 5.0.2 and newer: hosts, and which of them each rank runs on.
 
-MPICH passes over the host of a part of a program, but knows a map of all ranks since 4.2. Ranks that it
-puts on one host share memory, in whatever order they come.
+MPICH passes over the host of a part of a program, but knows a map of all ranks (see ``mpich_rankmap``).
+Ranks that it puts on one host share memory, in whatever order they come.
 """
 
 from __future__ import annotations

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A host file of MPICH 4.2 and newer with each host once, and the map of ranks to them on the launch line."""
+"""A host file of MPICH 5.0.2 and newer with each host once, and the map of ranks to them on the launch line.
+
+Hydra has the map since 4.2. Before 5.0.2 it only counts the ranks of each host by it, and numbers them in the
+order of hosts (pmodels/mpich, pull request 7801).
+"""
 
 from __future__ import annotations
 
 from isochrone.errors import IsochroneError
 from isochrone.mapping.emitters.job import MOST_WORD_BYTES, Job
+
+SINCE = (5, 0, 2)
+"""The first version that puts each rank where the map says."""
 
 
 def rank_map(job: Job) -> str:

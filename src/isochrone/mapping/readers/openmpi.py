@@ -16,6 +16,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError
 from isochrone.files.content import MOST_LINES, read_content
+from isochrone.files.text import quoted
 from isochrone.mapping.graph import TaskGraph, task_graph
 from isochrone.mapping.readers.limits import MOST_WEIGHT, check_ranks, check_weights
 
@@ -33,7 +34,7 @@ Bins = tuple[tuple[int, int], ...]
 
 def monitoring_files(path: Path) -> list[Path]:
     """The files that belong together: all of a folder, all ranks of a name without its rank, or all of the
-    same name as one that is given.
+    same name as one that is given. Raises IsochroneError for a folder with those of several runs.
     """
     if path.is_dir():
         folder, begin = path, None
@@ -48,6 +49,13 @@ def monitoring_files(path: Path) -> list[Path]:
         ]
     except OSError:
         return []
+    names = sorted({name for name, _, _ in found})
+    if len(names) > 1:
+        raise IsochroneError(
+            f"has the files of {len(names)} runs, such as {quoted(names[0])} and {quoted(names[1])}",
+            str(path),
+            "give the file of one rank of one of them",
+        )
     return [each for _, _, each in sorted(found)]
 
 
