@@ -48,6 +48,20 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def test_a_dump_that_a_tool_could_not_read_whole_is_not_settled(
+    tools: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole, fabric = dump(tmp_path / "whole", 10)
+    assert whole.settled
+    said = "dump_fts: iberror: failed: SubnGet(LFT) failed on switch 'leaf' Lid 1"
+    script = (tools / "dump_fts").read_text() + f'echo "{said}" >&2\n'
+    (tools / "dump_fts").write_text(script)
+    part, fabric = dump(tmp_path / "part", 10)
+    assert not part.settled
+    assert any("SubnGet(LFT) failed on switch" in line for line in fabric.remarks)
+    assert any("reading it again" in line for line in caplog.messages)
+
+
 def watched(log: Path, results: list[bool], settled: bool, when: Callable[[int], None]) -> int:
     """How often a dump was made, with these results, until there are no more; `when` is told of each."""
     stopped, dumps = Event(), 0

@@ -20,7 +20,8 @@ from isochrone.fabric import model
 from isochrone.fabric.check import check
 from isochrone.fabric.delays import by_hops
 from isochrone.fabric.folder import read_fabric
-from isochrone.fabric.model import NO_PORT, Node
+from isochrone.fabric.formats import FORMATS, forwarding, iblinkinfo, ibnetdiscover
+from isochrone.fabric.model import NO_PORT, Fabric, Node
 from isochrone.fabric.rates import LANE_GBPS
 from isochrone.fabric.routes import Routes
 from isochrone.fabric.tree import tree
@@ -215,6 +216,67 @@ def test_what_the_end_of_a_table_counts(
     tables = small.tables().replace("[0x0-0x16]", f"[{lids}]").replace("22 valid lids dumped", end)
     routes = routes_of(tmp_path, net=small.text(), tables=tables)
     assert len(routes.fabric.remarks) == (len(small.switches) if is_said else 0)
+
+
+def test_a_highest_lid_that_dump_fts_leaves_out_is_said(tmp_path: Path) -> None:
+    head = "Unicast lids [0x0-0x40] of switch Lid 1 guid 0x0000000000000001 (leaf):\n"
+    for highest, is_said in ((0x3F, True), (0x40, False)):
+        entries = "".join(f"0x{lid:04x} 001 : (x)\n" for lid in range(1, highest + 1))
+        fabric = Fabric("")
+        forwarding.read(f"{head}{entries}{highest} valid lids dumped\n".encode(), "t", fabric)
+        assert any("ends before its highest LID 0x40" in line for line in fabric.remarks) == is_said
+
+
+def test_links_that_iblinkinfo_has_in_parentheses() -> None:
+    """The speed FDR10, widths that it does not know, and what a link could do and why it does not."""
+    text = """Switch: 0x0000000000000001 leaf:
+   1  1[  ] ==( 4X          10.0 Gbps (FDR10) Active/  LinkUp)==>   2   1[  ] "n0 HCA-1" ( )
+   1  2[  ] ==( 4X 10.0 Gbps Active/  LinkUp)==> 3 1[  ] "n1 HCA-1" \
+( Could be FDR10 (Found link at QDR but expected speed is FDR10))
+   1  3[  ] ==( undefined (0) 2.5 Gbps Active/  LinkUp)==>   4   1[  ] "n2 HCA-1" ( )
+   1  4[  ] ==(                Down/ Polling)==>             [  ] "" ( )
+CA: n0 HCA-1:
+   0x0000000000000011  2  1[  ] ==( 4X  10.0 Gbps (FDR10) Active/  LinkUp)==>  1  1[  ] "leaf" ( )
+"""
+    assert FORMATS[1].head.search(text.encode())
+    fabric = Fabric("")
+    iblinkinfo.read(text.encode(), "links", fabric)
+    ports = fabric.nodes[1].ports
+    assert (ports[1].speed, ports[1].width) == ("FDR10", 4)
+    assert (ports[2].speed, ports[2].able_speed) == ("QDR", "FDR10")
+    assert 3 in ports
+    assert 4 not in ports
+
+
+def test_a_switch_whose_port_has_another_guid_is_one_switch() -> None:
+    fabric = Fabric("")
+    net = """switchguid=0x1(101)
+Switch 2 "S-0000000000000001" # "leaf" enhanced port 0 lid 1 lmc 0
+[1] "H-0000000000000010"[1](11) # "n0 HCA-1" lid 2 4xSDR
+
+caguid=0x10
+Ca 1 "H-0000000000000010" # "n0 HCA-1"
+[1](11) "S-0000000000000001"[1] # lid 2 lmc 0 "leaf" lid 1 4xSDR
+"""
+    ibnetdiscover.read(net.encode(), "net", fabric)
+    links = """Switch: 0x0000000000000101 leaf:
+   1  1[  ] ==( 4X 14.0625 Gbps Active/  LinkUp)==>   2   1[  ] "n0 HCA-1" ( )
+"""
+    iblinkinfo.read(links.encode(), "links", fabric)
+    assert set(fabric.nodes) == {1, 0x10}
+    assert fabric.nodes[1].ports[1].speed == "FDR"
+
+
+def test_ports_without_a_lid_are_no_one_port() -> None:
+    text = """Switch: 0x0000000000000001 leaf:
+   1  1[  ] ==( 4X          2.5 Gbps Active/  LinkUp)==>   0   1[  ] "n0 HCA-1" ( )
+   1  2[  ] ==( 4X          2.5 Gbps Active/  LinkUp)==>   0   1[  ] "n1 HCA-1" ( )
+CA: n0 HCA-1:
+   0x0000000000000011  0  1[  ] ==( 4X  2.5 Gbps Active/  LinkUp)==>  1  1[  ] "leaf" ( )
+"""
+    fabric = Fabric("")
+    iblinkinfo.read(text.encode(), "links", fabric)
+    assert [port.peer for port in fabric.nodes[1].ports.values() if port.number] == [None, None]
 
 
 def test_tables_without_an_entry_are_said(tmp_path: Path, small: Net) -> None:

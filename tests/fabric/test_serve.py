@@ -31,6 +31,16 @@ from isochrone.fabric.serve.slow import Slow
 from isochrone.fabric.serve.watch import Watched
 
 
+def readers_of(server: int) -> list[int]:
+    """The processes that it has started to read dumps."""
+    found = []
+    for children in Path(f"/proc/{server}/task").glob("*/children"):
+        for child in children.read_text().split():
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(int(child))
+    return found
+
+
 async def limited(folder: Path, limits: Limits, client) -> None:  # type: ignore[no-untyped-def, type-arg]
     """Runs a client against the lines of a server in this process."""
     counts = Counts()
@@ -290,6 +300,17 @@ def test_a_broken_dump_raises_an_alarm_and_the_old_one_answers(tmp_path: Path, s
             assert server.ask("hops node-000-000:node-001-000\n") == b"3\n"
         write_generation(folder, small, 5)
         eventually(lambda: server.ask("health\n").startswith(b"ok generation 5 "))
+
+
+def test_a_server_outlives_the_process_that_reads(tmp_path: Path, small: Net) -> None:
+    folder = tmp_path / "dumps"
+    write_generation(folder, small, 1)
+    with serving(folder, "--no-http") as server:
+        for generation in (2, 3):
+            for reader in readers_of(server.process.pid):
+                os.kill(reader, signal.SIGKILL)
+            write_generation(folder, small, generation)
+            eventually(lambda seen=generation: server.ask("health\n").startswith(b"ok generation %d " % seen))
 
 
 def test_dumps_that_vanish_raise_an_alarm(tmp_path: Path, small: Net) -> None:

@@ -29,7 +29,7 @@ from isochrone.fabric.formats import forwarding, iblinkinfo, ibnetdiscover
 from isochrone.fabric.model import Fabric
 from isochrone.files.content import read_content
 from isochrone.files.fabric import Manifest, read_manifest, write_manifest
-from isochrone.files.text import quoted
+from isochrone.files.text import printable, quoted
 from isochrone.progress import part
 
 LOG = logging.getLogger("isochrone.fabric")
@@ -86,12 +86,14 @@ def dump(
             for reading in range(1, _MOST_READINGS + 1):
                 if changed is not None:
                     changed()
-                fabric = _read_all(Path(room), timeout_s, adapter, advance)
+                fabric, failed = _read_all(Path(room), timeout_s, adapter, advance)
                 settled = _cables_now(Path(room), timeout_s, adapter) == _cables(fabric)
-                settled = settled and not (changed is not None and changed())
+                settled = settled and not (changed is not None and changed()) and not failed
                 if settled or reading == _MOST_READINGS:
                     break
-                LOG.warning("the fabric changed while it was read: reading it again")
+                why = failed[0] if failed else "the fabric changed while it was read"
+                LOG.warning("%s: reading it again", why)
+            fabric.remarks += failed
             generation = last + 1
             files = {f"{tool.stem}-{generation}.txt": Path(room) / tool.stem for tool in TOOLS}
             digests = {name: hashlib.sha256(made.read_bytes()).hexdigest() for name, made in files.items()}
@@ -132,11 +134,14 @@ def _before(folder: Path) -> tuple[int, Sequence[str]]:
 
 def _read_all(
     room: Path, timeout_s: float, adapter: Sequence[str], advance: Callable[[int, int], None]
-) -> Fabric:
+) -> tuple[Fabric, list[str]]:
+    """The fabric, and a line for each tool that could not read a part of it."""
+    failed = []
     with ThreadPoolExecutor(len(TOOLS)) as pool:
         running = [pool.submit(_run, tool, room / tool.stem, timeout_s, adapter) for tool in TOOLS]
-        for done, each in enumerate(running, start=1):
-            each.result()
+        for done, (tool, each) in enumerate(zip(TOOLS, running, strict=True), start=1):
+            # Of a switch that does not answer dump_fts prints another's entries, or none, and ends with 0.
+            failed += [f"{tool.command[0]}: {line}" for line in each.result() if "failed" in line][:1]
             advance(done, len(TOOLS) + 1)
     fabric = Fabric(str(room.parent))
     for tool in TOOLS:
@@ -144,7 +149,7 @@ def _read_all(
     if not fabric.nodes:
         raise IsochroneError("prints no node", CABLES.command[0], "is this machine on the fabric?")
     fabric.remarks += untold(fabric)
-    return fabric
+    return fabric, failed
 
 
 def _cables_now(room: Path, timeout_s: float, adapter: Sequence[str]) -> frozenset[tuple[object, ...]]:
@@ -164,8 +169,8 @@ def _cables(fabric: Fabric) -> frozenset[tuple[object, ...]]:
     )
 
 
-def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> None:
-    """Runs a program into a file, which is on disk when it returns."""
+def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> list[str]:
+    """Runs a program into a file, which is on disk when it returns. What it said beside that, for people."""
     name = tool.command[0]
     found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), _MORE_PATH)))
     if found is None:
@@ -195,8 +200,10 @@ def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> No
                 "run it on a machine of the fabric, as root",
             )
         os.fsync(out.fileno())
-    if words:
-        LOG.debug("%s: %s", name, words.splitlines()[0][:_SHOWN])
+    lines = [printable(line[:_SHOWN]) for line in words.splitlines()]
+    if lines:
+        LOG.debug("%s: %s", name, lines[0])
+    return lines
 
 
 class SubnetManagerLog:

@@ -18,6 +18,7 @@ from isochrone.files.fabric import MANIFEST, Manifest, read_manifest
 from isochrone.files.text import quoted, unreadable
 
 _MOST_BYTES = 1 << 30
+_MOST_BYTES_OF_ALL = 1 << 32
 _MOST_FILES = 1 << 16
 _HEAD_BYTES = 1 << 16
 _MOST_GENERATIONS = 3
@@ -61,10 +62,12 @@ def is_dump(path: Path) -> bool:
 def _read(path: Path, manifest: Manifest | None) -> Fabric:
     names, generation = _named(path, manifest)
     files: dict[DumpFormat, list[tuple[Path, bytes]]] = {}
+    left = _MOST_BYTES_OF_ALL
     for file, digest in names:
         if digest is not None and not file.is_file():
             raise BeingReplacedError(f"is told of by {MANIFEST} and not there", str(file), _AGAIN)
-        data = read_content(file, _MOST_BYTES)
+        data = read_content(file, min(_MOST_BYTES, left))
+        left -= len(data)
         if digest is not None and hashlib.sha256(data).hexdigest() != digest:
             raise BeingReplacedError(f"is not the file that {MANIFEST} tells of", str(file), _AGAIN)
         head = data[:_HEAD_BYTES]

@@ -19,6 +19,9 @@ _MOST_SWITCHES = 1 << 16
 _MOST_HEAD_BYTES = 1 << 12
 _TABLE = b"Unicast lids"
 _MOST_INDENT = 64
+_MOST_DIGITS = 6
+_BLOCK = 64
+"""LIDs in a block of a switch's table."""
 _HEAD = re.compile(
     rb"[ \t]*Unicast lids \[(?P<lids>[^\]]*)\] of switch\b.*?"
     rb"\bguid 0x(?P<guid>[0-9a-fA-F]{1,16})\b\s*(?:\((?P<name>.*)\))?:?\s*"
@@ -82,12 +85,28 @@ def _add_table(fabric: Fabric, part: bytes, where: str, first: int) -> None:
     if guid not in fabric.nodes:
         fabric.nodes[guid] = Node(guid, "switch", name, int(max(ports[ports < NO_PORT], default=0)))
         fabric.remarks.append(f"{where}:{first}: switch {name} has a table and no cables")
+    highest = _highest(head["lids"])
+    if highest % _BLOCK == 0 and highest == size:
+        # dump_fts prints whole blocks below the highest LID alone.
+        fabric.remarks.append(
+            f"{where}:{first}: the table of {name} ends before its highest LID 0x{highest:x}, which the tool "
+            "leaves out"
+        )
     if not counts:
         fabric.remarks.append(f"{where}:{first}: the table of {name} has no end")
     elif not _is_count(int(counts[-1][0]), bool(counts[-1][1]), head["lids"], len(entries)):
         fabric.remarks.append(
             f"{where}:{first}: the table of {name} has {len(entries)} of {int(counts[-1][0])} entries"
         )
+
+
+def _highest(lids: bytes) -> int:
+    """The highest LID that the head of a table tells; 0 where it tells none."""
+    text = lids.rpartition(b"-")[2].strip()
+    try:
+        return int(text, 0) if len(text) <= _MOST_DIGITS else 0
+    except ValueError:
+        return 0
 
 
 def _is_count(told: int, is_valid: bool, lids: bytes, entries: int) -> bool:

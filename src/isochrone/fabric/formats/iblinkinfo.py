@@ -18,11 +18,11 @@ _KINDS: dict[str, Kind] = {"Switch": "switch", "CA": "adapter", "Router": "route
 _HEAD = re.compile(r"(Switch|CA|Router|RT): (?:0x([0-9a-fA-F]{1,16}) )?(.*):")
 _LINK = re.compile(
     r'(?:0x(?P<guid>[0-9a-fA-F]{1,16})\s+)?(?:"(?P<own>[^"]*)"\s+)?'
-    r"(?P<lid>\d{1,5})\s+(?P<port>\d{1,3})\[[^\]]*\]\s*==\((?P<link>[^)]*)\)==>\s*(?P<far>.*)"
+    r"(?P<lid>\d{1,5})\s+(?P<port>\d{1,3})\[[^\]]*\]\s*==\((?P<link>.*?)\)==>\s*(?P<far>.*)"
 )
 _FAR = re.compile(
     r'(?:0x(?P<guid>[0-9a-fA-F]{1,16})\s+)?(?P<lid>\d{1,5})\s+(?P<port>\d{1,3})\[[^\]]*\]\s*"(?P<name>.*)"'
-    r"\s*\((?P<able>[^()]*)\)?\s*"
+    r"\s*\((?P<able>[^\"]*?)\)?\s*"
 )
 _RATE = re.compile(r"\b(1|2|4|8|12)X\s+([0-9.]{3,8})\s+Gbps")
 _ABLE_WIDTH = re.compile(r"Could be (1|2|4|8|12)X")
@@ -63,7 +63,9 @@ def read(data: bytes, where: str, fabric: Fabric) -> None:
             kind, name = _KINDS[found[1]], printable(found[3])
             node = None
             if found[2]:
-                node = fabric.nodes.setdefault(int(found[2], 16), Node(int(found[2], 16), kind, name, 0))
+                # Of a switch this is the GUID of its port 0.
+                guid = int(found[2], 16)
+                node = by_port_guid.get(guid) or fabric.nodes.setdefault(guid, Node(guid, kind, name, 0))
         else:
             raise IsochroneError(f"{quoted(stripped)} is no line of iblinkinfo", here, TODO)
     for port, lid, far_number in far:
@@ -88,7 +90,8 @@ def _add_link(
     at = node.port(0) if node.kind == "switch" else port
     at.lid = at.lid or lid
     at.guid = at.guid or guid
-    by_lid.setdefault(lid, (node, number))
+    if lid:  # ports that have none yet are no one port
+        by_lid.setdefault(lid, (node, number))
     if rate := _RATE.search(found["link"]):
         speed = speed_of_signalling(rate[2])
         port.width, port.speed = (int(rate[1]), speed or port.speed)

@@ -35,7 +35,7 @@ FORMATS = (
         ibnetdiscover.read,
         alone=True,
     ),
-    DumpFormat("iblinkinfo", re.compile(rb"==\([^)\n]{0,200}\)==>"), iblinkinfo.read, alone=True),
+    DumpFormat("iblinkinfo", re.compile(rb"==\([^\n]{0,200}?\)==>"), iblinkinfo.read, alone=True),
     DumpFormat("ibroute", re.compile(rb"^[ \t]*Unicast lids \[", re.MULTILINE), forwarding.read, alone=False),
 )
 """``ibroute`` stands for all that write forwarding tables."""

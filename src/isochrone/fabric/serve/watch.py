@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
+import signal
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -52,6 +54,7 @@ class Watched:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._seen = signature(folder)
+        self._lost: Signature | None = None  # at which the process that reads was lost
         self.current = Snapshot(read(folder), 0)
         self.alarm: str | None = None
         self.counts = Counts(reloads=1)
@@ -60,22 +63,28 @@ class Watched:
 
     async def follow(self) -> None:
         """Looks for new dumps until it is cancelled."""
-        with ProcessPoolExecutor(1, get_context("spawn"), _end_with_the_server) as pool:
-            # So that the first change need not wait for the process to start.
-            await asyncio.get_running_loop().run_in_executor(pool, _ready)
-            since = time.monotonic()
-            waiting: Signature | None = None
-            while True:
-                await asyncio.sleep(_LOOK_EVERY_S)
-                now = signature(self._folder)
-                if now == self._seen:
-                    waiting = None
-                    continue
-                if now != waiting:
-                    waiting, since = now, time.monotonic()
-                is_settled = any(name == MANIFEST for name, *_ in now)
-                if is_settled or time.monotonic() - since >= _SETTLES_S:
-                    await self._reload(pool, now, time.monotonic() - since)
+        while True:
+            with ProcessPoolExecutor(1, get_context("spawn"), _end_with_the_server) as pool:
+                # So that the first change need not wait for the process to start.
+                await asyncio.get_running_loop().run_in_executor(pool, _ready)
+                with contextlib.suppress(BrokenProcessPool):
+                    await self._follow_with(pool)
+
+    async def _follow_with(self, pool: ProcessPoolExecutor) -> None:
+        """The same for as long as the process that reads them lives. Raises BrokenProcessPool then."""
+        since = time.monotonic()
+        waiting: Signature | None = None
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            now = signature(self._folder)
+            if now == self._seen:
+                waiting = None
+                continue
+            if now != waiting:
+                waiting, since = now, time.monotonic()
+            is_settled = any(name == MANIFEST for name, *_ in now)
+            if is_settled or time.monotonic() - since >= _SETTLES_S:
+                await self._reload(pool, now, time.monotonic() - since)
 
     async def _reload(self, pool: ProcessPoolExecutor, seen: Signature, waited_s: float) -> None:
         begin = time.monotonic()
@@ -87,6 +96,12 @@ class Watched:
             self.counts.last_s = time.monotonic() - begin
             LOG.info("generation %d is served", told.generation)
         except BrokenProcessPool:
+            # It may have been killed before: what is there is read once more.
+            if seen == self._lost:
+                self._fail("the process that reads dumps was killed, as for want of memory")
+                self._seen = seen
+                self._say()
+            self._lost = seen
             raise
         except BeingReplacedError as error:
             if waited_s < _REPLACED_WITHIN_S:
@@ -131,7 +146,10 @@ def signature(folder: Path) -> Signature:
 
 
 def _end_with_the_server() -> None:
-    """Runs in the other process first. Otherwise it would stay when the server is killed."""
+    """Runs in the other process first. Otherwise it would stay when the server is killed. Ctrl-C is for the
+    server, which ends it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def end() -> None:
         parent = parent_process()
