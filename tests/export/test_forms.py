@@ -7,12 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from planned import EVIDENCE
-from tuned import INTEL, MPICH, exported, write_survey_of
+from tuned import INTEL, MPICH, OPEN_MPI, exported, write_survey_of
 
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.export.tuning import FORMS, find_form, read_material
+from isochrone.export.tuning import FORMS, find_form, read_material, told_rules
 from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_library, write_plan
+from isochrone.files.library import write_library
 
 
 def test_variables_of_mpich_are_for_what_has_one_best_algorithm(tmp_path: Path) -> None:
@@ -32,7 +34,9 @@ def test_what_intel_mpi_cannot_be_told_for_all_sizes_is_left_out(tmp_path: Path)
     rules = [
         ("bcast", 1, 100, "4"),
         ("bcast", 1000, 2000, "default"),
-        ("reduce", 8, 100, "default=2"),
+        ("reduce", 8, 399, "default=2"),
+        ("reduce_scatter", 8, 100, "default=2"),
+        ("reduce_scatter", 400, 4000, "1"),
         ("reduce", 400, 4000, "1"),
         ("barrier", 0, 0, "2"),
     ]
@@ -40,10 +44,10 @@ def test_what_intel_mpi_cannot_be_told_for_all_sizes_is_left_out(tmp_path: Path)
     one = exported(tmp_path, "intel-variables")
     assert dict(one.settings) == {
         "I_MPI_ADJUST_BARRIER": "2:0-2147483647",
-        "I_MPI_ADJUST_REDUCE": "2:0-200;1:201-2147483647",
+        "I_MPI_ADJUST_REDUCE": "2:0-399;1:400-2147483647",
     }
-    assert len(one.left_out) == 1
-    assert one.left_out[0].startswith("bcast by 4")
+    # Of reduce-scatters it is not known what is best between 100 and 400 bytes.
+    assert [line.split(" from ")[0] for line in one.left_out] == ["bcast by 4", "reduce_scatter by 1"]
 
 
 # The FAQ of UCC: token=coll_type:msg_range:mem_type:team_size:score:alg, '#' between tokens.
@@ -102,6 +106,34 @@ def test_forms_are_for_the_library_that_was_measured(tmp_path: Path) -> None:
         if form.name != "mpich-coordinates":
             with pytest.raises(IsochroneError, match="tune"):
                 form.write(read_material(tmp_path))
+
+
+@pytest.mark.parametrize(("vendor", "library"), [("Open MPI", OPEN_MPI), ("MPICH", MPICH)])
+def test_of_what_has_no_sizes_for_the_library_only_rules_for_all_sizes_are_told(
+    tmp_path: Path, vendor: str, library: str
+) -> None:
+    name = "recursive_doubling"
+    for rest, count in (("default", 0), (name, 2)):
+        tuning = write_survey_of(
+            tmp_path, [("scan", 8, 100, name), ("scan", 101, 200, rest)], library=library
+        )
+        assert len(told_rules(tuning, vendor)) == count
+
+
+def test_the_topology_of_a_tuning_may_have_another_name(tmp_path: Path) -> None:
+    tuning = write_survey_of(tmp_path, [])
+    (tmp_path / "topology.json").rename(tmp_path / "racks.json")
+    named = structs.replace(tuning, topology=structs.replace(tuning.topology, file="racks.json"))
+    write_library(tmp_path / "library.json", named)
+    assert read_material(tmp_path).topology_file == tmp_path / "racks.json"
+
+
+def test_a_rule_for_no_collective_is_refused_in_one_line(tmp_path: Path) -> None:
+    write_survey_of(tmp_path, [("bcast", 8, 100, "binomial")])
+    file = tmp_path / "library.json"
+    file.write_text(file.read_text().replace('"bcast"', '"foo"'))
+    with pytest.raises(IsochroneError, match=r"rules\[0\]: there is no collective 'foo'"):
+        read_library(file)
 
 
 def test_a_rule_of_a_topology_that_is_gone_is_refused(tmp_path: Path) -> None:

@@ -158,6 +158,18 @@ def test_intel_mpi_is_told_what_stands_for_its_own_choice_at_all_sizes_or_nothin
     assert any("bcast by 7" in line for line in one.left_out) != is_told
 
 
+@pytest.mark.parametrize(("equal", "is_told"), [("default=7", True), ("default=3", False)])
+def test_intel_mpi_is_told_nothing_where_what_is_best_between_two_sizes_is_not_known(
+    tmp_path: Path, equal: str, is_told: bool
+) -> None:
+    """At 64 KiB another algorithm is proven, and at 16 KiB the library's own choice stays."""
+    rules = [("bcast", 1, 16384, equal), ("bcast", 65536, 1 << 20, "7")]
+    write_survey_of(tmp_path, rules, RANKS, "Intel(R) MPI Library 2021.18")
+    one = exported(tmp_path, "intel-variables")
+    assert ("I_MPI_ADJUST_BCAST" in one.settings) == is_told
+    assert any("bcast by 7" in line for line in one.left_out) != is_told
+
+
 def test_what_is_wrong_for_some_operations_is_not_told(tmp_path: Path) -> None:
     rules = [("reduce", 64, 999, "binomial"), ("reduce", 1000, 4096, "rabenseifner")]
     write_survey_of(tmp_path, rules, RANKS, OPEN_MPI)

@@ -9,6 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tuned import write_survey_of
+
+from isochrone.files import Case, LibraryReference, Plan, PlannedTopology, read_topology, write_plan
+from isochrone.sim.description import load_system
+from isochrone.sim.target import SimTarget
+from isochrone.steps.bench import work_for
 
 pytestmark = pytest.mark.usefixtures("simgrid")
 
@@ -90,3 +96,25 @@ def test_without_a_topology_recipes_know_the_hosts_alone(tmp_path: Path) -> None
         _isochrone(*line[:-1], tmp_path / "other.jsonl", "-r", "hierarchical(rack=flat,node=chain)")
     with pytest.raises(AssertionError, match="'frob'"):
         _isochrone(*line[:-1], tmp_path / "other.jsonl", "-r", "frob")
+
+
+def test_a_plan_is_timed_on_the_topology_that_it_was_made_for(tmp_path: Path) -> None:
+    for name, ranks in (("a", 4), ("b", 3)):
+        write_survey_of(tmp_path / name, [], ranks=ranks)
+    topology = read_topology(tmp_path / "a" / "topology.json")
+    plan = Plan(
+        topology=PlannedTopology(topology.fingerprint, "topology.json"),
+        mpi=LibraryReference("made up", "x"),
+        rules=(),
+    )
+    write_plan(tmp_path / "a" / "plan.json", plan)
+    line = ["bench", "--sim", "demo", "--plan", tmp_path / "a", "-o", tmp_path / "bench.jsonl"]
+    with pytest.raises(AssertionError, match=r"b/topology\.json: the plan was made for another topology"):
+        _isochrone(*line, "-t", tmp_path / "b")
+
+
+def test_what_is_named_is_timed_as_often_as_was_asked_and_everything_less_often() -> None:
+    target = SimTarget(load_system("demo"))
+    for recipe, expected in (("native:binomial_tree", 100), ("native:*", 7), ("chain", 100)):
+        cases = [Case(8, 0, ("native", recipe))]
+        assert work_for(target, cases, 100).rival_repetitions == expected

@@ -108,8 +108,9 @@ def test_one_algorithm_stands_for_the_own_choice_of_intel_mpi_from_each_size_to_
             ],
             tuning.ranks,
         )
-        own = [time_s("bcast", size, "native", given) for size in (1, 64, 500, 1024, 4000, 16384)]
-        assert own == [1e-4] * 6
+        sizes = (1, 64, 500, 1024, 4000, 16384, 20_000, 32_000, 40_000, 50_000)
+        own = [time_s("bcast", size, "native", given) for size in sizes]
+        assert own == [1e-4] * len(sizes)
         assert told_numbers(given, "bcast", 262144) == "7"
 
 
@@ -161,3 +162,20 @@ def test_intel_mpi_is_started_once_for_each_number_and_what_it_cannot_do_is_left
     assert len(rules) > len(SIZES)
     assert {rule.equal for rule in rules if rule.algorithm == "default"} == {"7"}
     assert {v.get("I_MPI_ADJUST_BCAST") for v in target.launches} == {None, *map(str, range(1, 12))}
+
+
+@pytest.mark.parametrize("begins", [20_000, 50_000, 60_000])
+def test_where_a_rule_of_intel_mpi_begins_nothing_that_is_slower_is_told(tmp_path: Path, begins: int) -> None:
+    """What is faster from some size on is slower below it, and no other is as fast as the own choice."""
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        number = told_numbers(variables, "bcast", size)
+        if number == "7":
+            return 0.3e-4 if size > begins else 2e-4
+        return 1e-4 if number is None or (number == "5" and size <= begins) else 2e-4
+
+    target = MadeUpLibrary(time_s, library("Intel MPI", "2021.18"), names=(), noise=0.001)
+    tuned(tmp_path, target)
+    tuning = read_library(tmp_path / "library.json")
+    assert tuning.told("bcast")
+    assert without_equal(tuning, "bcast")

@@ -118,7 +118,7 @@ def bench(
     output = output or Path("bench.jsonl")
     repetitions = repetitions or _REPETITIONS
     from isochrone import _core
-    from isochrone.files import BCAST, Case, read_plan
+    from isochrone.files import BCAST, Case, read_plan, read_planned_topology
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
     from isochrone.steps.bench import SIZES_BYTES, guideline_bench, run_bench, work_for
@@ -139,9 +139,10 @@ def bench(
     plan_file = in_folder(plan, PLAN) if plan else None
     topology_file = in_folder(topology, TOPOLOGY) if topology else None
     if plan_file is not None:
-        read_plan(plan_file)
+        known = read_plan(plan_file)
         wanted = list(dict.fromkeys([*wanted, "plan"]))
-        topology_file = topology_file or plan_file.with_name(TOPOLOGY)
+        topology_file = topology_file or plan_file.with_name(known.topology.file)
+        read_planned_topology(known, plan_file, topology_file)
     if guidelines:
         totals = parse_sizes(sizes) if sizes is not None else None
         with open_target(options) as place, part("timing collectives"):

@@ -90,7 +90,7 @@ class MessageCost(Form, frozen=True):
 
 
 class Plan(Head, frozen=True, kw_only=True, tag="plan"):
-    """Rules for one topology and one MPI library; what no rule covers is ``native``.
+    """Rules for one topology and one MPI library; what no rule covers was not measured.
 
     Attributes:
         messages: what trials begin with where a program's own calls have shown nothing yet; None: not known.
@@ -134,17 +134,12 @@ def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
 
 
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
-    """Raises IsochroneError for contradictions, recipes that cannot be read, and collectives that there are
-    not: their rules would count for nothing.
-    """
+    """Raises IsochroneError as `check_rules`, and for recipes that cannot be read."""
     from isochrone import _core
 
-    collectives = {row["name"] for row in _core.collectives()}
+    check_rules(rules, "plan", where, lambda rule: (f"{rule.collective} on '{rule.shape}'", rule.order))
     known: set[str] = set()
     for index, rule in enumerate(rules):
-        if rule.collective not in collectives:
-            what = f"there is no collective '{rule.collective}'"
-            raise IsochroneError(what, f"{where}: rules[{index}]", make_again("plan"))
         if rule.recipe in known:
             continue
         try:
@@ -152,7 +147,6 @@ def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
         except ValueError as error:
             raise IsochroneError(str(error), f"{where}: rules[{index}]", make_again("plan")) from None
         known.add(rule.recipe)
-    check_rules(rules, "plan", where, lambda rule: (f"{rule.collective} on '{rule.shape}'", rule.order))
 
 
 def _check(plan: Plan, where: str) -> None:
@@ -171,9 +165,11 @@ def read_plan(path: Path | str) -> Plan:
     return FILE.file(Path(path))
 
 
-def read_planned_topology(plan: Plan, plan_file: Path) -> Topology:
-    """The topology beside a plan. Raises IsochroneError if it is damaged, or another than the plan is for."""
-    topology_file = plan_file.with_name(plan.topology.file)
+def read_planned_topology(plan: Plan, plan_file: Path, topology_file: Path | None = None) -> Topology:
+    """The topology beside a plan, or in another file. Raises IsochroneError if it is damaged, or another than
+    the plan is for.
+    """
+    topology_file = topology_file or plan_file.with_name(plan.topology.file)
     topology = read_topology(topology_file)
     if topology.fingerprint != plan.fingerprint:
         raise IsochroneError("the plan was made for another topology", str(topology_file), "tune again")

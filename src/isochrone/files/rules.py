@@ -71,16 +71,23 @@ def rule_at(rules: Iterable[RangedT], size_bytes: int) -> RangedT | None:
 def check_rules(
     rules: Sequence[ProvenT], kind: str, where: str, what: Callable[[ProvenT], tuple[str, str | None]]
 ) -> None:
-    """Raises IsochroneError for rules that contradict themselves or each other.
+    """Raises IsochroneError for rules that contradict themselves or each other, or are for a collective that
+    there is not: they would count for nothing.
 
     Args:
         kind: of the file that they are in.
         what: a rule is for: those for the same are for different sizes. First in words.
     """
+    from isochrone import _core
+
     todo = make_again(kind)
+    collectives = {row["name"] for row in _core.collectives()}
     beside: dict[tuple[str, str | None], list[ProvenT]] = defaultdict(list)
     for index, rule in enumerate(rules):
         low, high = rule.evidence.speedup_ci
+        if rule.collective not in collectives:
+            none = f"there is no collective '{rule.collective}'"
+            raise IsochroneError(none, f"{where}: rules[{index}]", todo)
         if rule.min_bytes > rule.max_bytes:
             here = f"min_bytes {rule.min_bytes} is above max_bytes"
             raise IsochroneError(here, f"{where}: rules[{index}]", todo)

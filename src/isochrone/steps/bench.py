@@ -13,7 +13,7 @@ from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import Bench, Case, Work, read_bench, write_work
 from isochrone.launch.answers import next_object
 from isochrone.launch.process import Channel
-from isochrone.launch.target import Target
+from isochrone.launch.target import EVERYTHING_TOLD, Target
 from isochrone.progress import part
 from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, guideline_cases, totals_for
 
@@ -25,7 +25,9 @@ SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287,
 
 
 RIVAL_REPETITIONS = 7
-"""Of each algorithm that the library can be told to use: a median with a 95 % interval."""
+"""Of each algorithm that the library can be told to use, where all of them are timed: a median with a 95 %
+interval.
+"""
 PATIENCE_S = 4.0
 """For one case: over slow links large messages are repeated less often, but not less than this:"""
 LEAST_REPETITIONS = 15
@@ -72,11 +74,12 @@ def work_for(
     many as the limits allow.
     """
     patience_s = limits.patience_s(len(cases)) or PATIENCE_S
+    is_everything = any(set(EVERYTHING_TOLD) & set(case.recipes) for case in cases)
     return Work(
         repetitions=repetitions,
         seed=seed,
         cases=tuple(cases),
-        rival_repetitions=min(repetitions, RIVAL_REPETITIONS),
+        rival_repetitions=min(repetitions, RIVAL_REPETITIONS) if is_everything else repetitions,
         patience_s=None if target.simulated or patient else patience_s,
         least_repetitions=min(repetitions, limits.least_repetitions),
         ranks=ranks,

@@ -109,17 +109,18 @@ class ToldRace:
         for name, of_one in decisions.items():
             ordered = sorted(of_one, key=lambda decision: decision.size_bytes)
             rules = rules_for("", ordered, name)
+            as_fast = [equals.get((name, decision.size_bytes), frozenset()) for decision in ordered]
             own = [
-                equals.get((name, decision.size_bytes), frozenset())
-                if rule.recipe == NATIVE and self._needs_all_sizes
-                else None
-                for decision, rule in zip(ordered, rules, strict=True)
+                equal if rule.recipe == NATIVE and self._needs_all_sizes else None
+                for equal, rule in zip(as_fast, rules, strict=True)
             ]
+            told = _between(rules, as_fast) if self._needs_all_sizes else []
             for decision, rule, both in zip(ordered, rules, _stand_ins(own), strict=True):
                 evidence = LibraryEvidence.of(rule.evidence)
                 for first, last, equal in _halves(rule, decision.size_bytes, both):
                     stands = None if equal is None else _name(equal)
-                    found.append(LibraryRule(name, first, last, _name(rule.recipe), evidence, stands))
+                    told.append(LibraryRule(name, first, last, _name(rule.recipe), evidence, stands))
+            found += sorted(told, key=lambda rule: rule.min_bytes)
         return found
 
     def _that_can_be_told(self, spot: Spot, screened: ToldTimes) -> dict[str, float]:
@@ -274,6 +275,22 @@ def _stand_ins(equals: Sequence[frozenset[str] | None]) -> list[tuple[str | None
         if not sides and equal:
             sides = [min(equal)]
         found.append((sides[0] or None, sides[-1] or None) if sides else (None, None))
+    return found
+
+
+def _between(rules: Sequence[Rule], as_fast: Sequence[frozenset[str]]) -> list[LibraryRule]:
+    """From a size with something that was proven to one beside it without, what stands for the library's own
+    choice: what is as fast at both, the proven one before others. None where there is none.
+    """
+    found = []
+    for (low, at_low), (high, at_high) in pairwise(zip(rules, as_fast, strict=True)):
+        own, told = (low, high) if low.recipe == NATIVE else (high, low)
+        both = at_low & at_high
+        first, last = low.max_bytes + 1, high.min_bytes - 1
+        if own.recipe == NATIVE != told.recipe and both and first <= last:
+            stands = told.recipe if told.recipe in both else min(both)
+            evidence = LibraryEvidence.of(own.evidence)
+            found.append(LibraryRule(low.collective, first, last, DEFAULT, evidence, _name(stands)))
     return found
 
 

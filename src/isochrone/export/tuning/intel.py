@@ -34,17 +34,16 @@ def without_equal(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
 
     Between two sizes the library's own choice may change. What stands for it there was not measured, and is
     taken to be as fast only where it was at both. So it may be another one only at a size that was measured,
-    whose evidence both rules have.
+    whose evidence both rules have; and where no rule is, both beside it have the same.
     """
     rules = _by_size(tuning, collective)
     found = [rule for rule in rules if not _number(rule).isdecimal()]
-    return found + [
-        high
-        for low, high in pairwise(rules)
-        if low.algorithm == high.algorithm == DEFAULT
-        and _number(low) != _number(high)
-        and low.evidence != high.evidence
-    ]
+    for low, high in pairwise(rules):
+        are_measured = low.algorithm == high.algorithm == DEFAULT and low.evidence != high.evidence
+        is_gap = high.min_bytes > low.max_bytes + 1
+        if _number(low) != _number(high) and (are_measured or is_gap):
+            found.append(low if high.algorithm != DEFAULT else high)
+    return found
 
 
 def write_variables(material: Material) -> Exported:

@@ -128,11 +128,12 @@ def read_material(
     Raises:
         IsochroneError: a file is damaged or of another topology, or it was another library that was measured.
     """
-    topology_file = folder / TOPOLOGY
-    topology = read_topology(topology_file)
     plan_file, library_file = folder / PLAN, folder / LIBRARY
     plan = read_plan(plan_file) if with_plan and plan_file.exists() else None
     tuning = read_library(library_file) if library_file.exists() else None
+    told = tuning or plan
+    topology_file = folder / (told.topology.file if told is not None else TOPOLOGY)
+    topology = read_topology(topology_file)
     for path, fingerprint in (
         (plan_file, plan and plan.fingerprint),
         (library_file, tuning and tuning.topology.fingerprint),
@@ -173,6 +174,12 @@ def counted(name: str, min_bytes: int, max_bytes: int, ranks: int, totals: bool)
 def described(rule: LibraryRule) -> str:
     """A rule for people."""
     return f"{rule.collective} by {rule.algorithm} from {rule.min_bytes} to {rule.max_bytes} bytes"
+
+
+def with_sizes(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
+    """The rules of a collective that a form without sizes cannot have; none where one is best at all."""
+    rules = tuning.told(collective)
+    return rules if one_for_all(rules, tuning) is None else []
 
 
 def one_for_all(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> str | None:

@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from isochrone.errors import IsochroneError
-from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
-from isochrone.files.library import LibraryRule
+from isochrone.export.tuning.material import (
+    FILE,
+    Exported,
+    Material,
+    bounds,
+    described,
+    one_for_all,
+    with_sizes,
+)
+from isochrone.files.library import LibraryRule, LibraryTuning
 from isochrone.files.text import Json, parse_object
 
 _TREE = b'{"collective='
@@ -88,6 +96,11 @@ _IN_PARTS = frozenset({"bcast", "reduce", "allreduce", "barrier"})
 def says(collective: str, name: str) -> bool:
     """Whether the selection can have an algorithm."""
     return (collective, name) in _NEEDS
+
+
+def without_sizes(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
+    """The rules of a collective of which the library counts no bytes."""
+    return [] if collective in _COUNTED else with_sizes(tuning, collective)
 
 
 def write_selection(material: Material) -> Exported:

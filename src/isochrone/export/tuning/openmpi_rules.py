@@ -12,7 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isochrone.errors import IsochroneError
-from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, one_for_all
+from isochrone.export.tuning.material import (
+    FILE,
+    Exported,
+    Material,
+    bounds,
+    described,
+    one_for_all,
+    with_sizes,
+)
 from isochrone.files.library import LibraryRule, LibraryTuning
 from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation
 from isochrone.tune.collectives import collective as table_row
@@ -74,6 +82,12 @@ def says(collective: str, name: str) -> bool:
     """Whether the file can have an algorithm."""
     known = number_of_algorithm(collective, name) is not None
     return known and is_for_any_operation(collective, name)
+
+
+def without_sizes(tuning: LibraryTuning, collective: str) -> list[LibraryRule]:
+    """The rules of a collective whose sizes the library does not tell apart."""
+    row = COLLECTIVES.get(collective)
+    return with_sizes(tuning, collective) if row is not None and not row.sizes else []
 
 
 def write_rules(material: Material) -> Exported:

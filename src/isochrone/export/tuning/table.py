@@ -54,6 +54,7 @@ FORMS = (
         "openmpi.rules",
         openmpi_rules.write_rules,
         openmpi_rules.says,
+        openmpi_rules.without_sizes,
     ),
     Form(
         "openmpi-han",
@@ -70,6 +71,7 @@ FORMS = (
         "mpich.json",
         mpich.write_selection,
         mpich.says,
+        mpich.without_sizes,
     ),
     Form(
         "mpich-variables",
