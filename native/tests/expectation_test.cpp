@@ -156,7 +156,7 @@ TEST(MessagesBeyondThoseTried, TakeAsLongAsInTheRacesOfThePlan) {
 
 /// The price of what was raced holds its messages: what is missing in it is due to late ranks.
 TEST(WhatWasRaced, HasItsMessagesInItsPrice) {
-    const auto raced = [](double seconds) { return select::Priced{{}, seconds, 16, true}; };
+    const auto raced = [](double seconds) { return select::Priced{{}, seconds, 16, 1}; };
     const Expectation expected({{raced(10), 12}});
     EXPECT_DOUBLE_EQ(expected.of(one(5, 1)), 7);
     EXPECT_DOUBLE_EQ(expected.of(raced(5)), 7);

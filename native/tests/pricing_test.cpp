@@ -75,7 +75,7 @@ TEST(Candidates, ThatAreTheSameMessagesByAnotherNameAreTriedOnce) {
         const auto& tried = pricing.cheapest();
         ASSERT_EQ(tried.size(), select::most_tried);
         std::set<std::vector<double>> prices;  // of each, cut and not
-        for (auto [recipe, seconds, messages, is_raced] : tried) {
+        for (auto [recipe, seconds, messages, took] : tried) {
             std::vector<double> both;
             for (const std::int64_t segment : {std::int64_t{0}, std::int64_t{8192}}) {
                 recipe.segment_bytes = segment;
@@ -115,6 +115,27 @@ TEST(Candidates, ThatAreProvenElsewhereSufficeForTheFirstTrialIfOneIsFasterByThe
     // Of a plan that has proven nothing like it, some of all.
     select::Pricing of_none(select::candidates({}, bcast, layout, 1000), bcast, layout, 0, 1000);
     EXPECT_EQ(of_none.lacking(slow_s, select::Expectation({})), 8U);
+}
+
+/// The first are alike: of two levels, in one segment. So where none of them is worth a trial others may be.
+TEST(Candidates, ArePricedUntilOneIsWorthATrialOrNoneIsLeft) {
+    const auto& allreduce = collectives::named("allreduce");
+    for (const auto& layout : {nodes(4, 2), nodes(3, 1), nodes(1, 16)}) {
+        select::Pricing all(select::candidates({}, allreduce, layout, 65536), allreduce, layout, 0, 65536);
+        while (all.step()) {
+        }
+        const double best_s = all.cheapest().front().seconds;
+        for (const double incumbent_s : {best_s / 3, best_s / 1.9, best_s, 3 * best_s, 1e3 * best_s}) {
+            select::Pricing pricing(select::candidates({}, allreduce, layout, 65536), allreduce, layout, 0,
+                                    65536);
+            const select::Expectation none({});
+            while (pricing.lacking(incumbent_s, none) > 0) ASSERT_TRUE(pricing.step());
+            EXPECT_GE(pricing.priced(), std::min<std::size_t>(8, all.priced()));
+            const bool is_worth_it = pricing.next(none)->seconds <= select::hopeless * incumbent_s;
+            EXPECT_EQ(is_worth_it, best_s <= select::hopeless * incumbent_s) << layout.size;
+            EXPECT_TRUE(is_worth_it || pricing.is_done());
+        }
+    }
 }
 
 /// Few are tried: so what the model finds slower than what runs is not, before all have a price.
@@ -222,14 +243,16 @@ TEST(Candidates, ThatAreProvenElsewhereCostWhatTheyTookThere) {
             const select::Expectation none({});
             const auto first = *pricing.next(none);
             EXPECT_EQ(compose::to_text(first.recipe), tree);
-            EXPECT_TRUE(first.is_raced);
+            EXPECT_TRUE(first.is_raced());
+            EXPECT_DOUBLE_EQ(first.took, took);
+            EXPECT_NEAR(first.model_s(), model_s, 1e-9 * model_s);
             EXPECT_NEAR(first.seconds, took * model_s, 1e-9 * model_s);
             while (pricing.step()) {
             }
             const auto* const next = pricing.next_by_messages(none, {}, {1e-5, 1e4}, 1e9);
             ASSERT_NE(next, nullptr);
             if (took != 1) {
-                EXPECT_EQ(next->is_raced, took < 1) << compose::to_text(next->recipe) << took;
+                EXPECT_EQ(next->is_raced(), took < 1) << compose::to_text(next->recipe) << took;
             }
             // Nor is it there by another name, for its price by the model.
             std::vector<select::Tried> tried{{first, 100 * first.seconds}};

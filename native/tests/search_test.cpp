@@ -254,7 +254,7 @@ TEST(ASearch, BeginsAsSoonWithWhatIsProvenWhateverMessagesTake) {
                 std::int64_t so_far = 8;
                 const auto found = asked(search, 1e-2, {here_s, 1e4}, so_far);
                 EXPECT_EQ(found.what, Proposal::What::recipe);
-                EXPECT_TRUE(found.priced.is_raced) << compose::to_text(found.priced.recipe);
+                EXPECT_TRUE(found.priced.is_raced()) << compose::to_text(found.priced.recipe);
                 calls.insert(so_far);
             }
         }

@@ -24,11 +24,15 @@ namespace isochrone::core::select {
 struct Priced {
     compose::Recipe recipe;
     double seconds = 0;
-    double messages = 1;    ///< of all ranks, one for each segment, as far as the recipe says
-    bool is_raced = false;  ///< the price is what it took in the plan's races, with all its messages
+    double messages = 1;  ///< of all ranks, one for each segment, as far as the recipe says
+    double took = 0;      ///< of the model's price, in the plan's races, which is in this one; 0: not known
 
+    /// Whether the price is what it took in the plan's races, with all its messages.
+    [[nodiscard]] bool is_raced() const { return took > 0; }
+    /// The model's price.
+    [[nodiscard]] double model_s() const { return is_raced() ? seconds / took : seconds; }
     /// That the price does not hold.
-    [[nodiscard]] double messages_beside() const { return is_raced ? 0 : messages; }
+    [[nodiscard]] double messages_beside() const { return is_raced() ? 0 : messages; }
 };
 
 /// One that was tried: what it took, or 0 where it could not run.

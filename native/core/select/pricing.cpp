@@ -44,21 +44,22 @@ bool Pricing::step() {
         const std::int64_t segment = resolved.recipe.segment_bytes;
         const auto composed = simulate::composed(resolved, layout_, root_, size_bytes_);
         const auto messages = static_cast<double>(simulate::messages(composed, layout_));
-        Kept kept{{recipe, 0, messages, took > 0}, 0, segment, 0};
+        Kept kept{{recipe, 0, messages, took}, segment, 0};
         const double limit_s = limit_for(kept.priced.messages_beside());
-        kept.model_s =
+        const double seconds = kept.priced.seconds =
+            of_price *
             simulate::simulate(composed.schedules, composed.extents, layout_, {.limit_s = limit_s / of_price})
                 .slowest_s;
-        const double seconds = kept.priced.seconds = of_price * kept.model_s;
         if (seconds >= limit_s) return true;
         kept.family = family_of(kept);
         const auto alike = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& other) {
             return other.segment_bytes == segment && other.family == kept.family;
         });
         if (alike != kept_.end()) {
-            // The same recipe by another name: what it took goes before the model.
-            const bool is_better =
-                kept.priced.is_raced || (!alike->priced.is_raced && seconds < alike->priced.seconds);
+            // The same recipe by another name: what it took goes before the model. Of several that were raced
+            // the first was so at a size that is nearer.
+            const Priced& known = alike->priced;
+            const bool is_better = !known.is_raced() && (kept.priced.is_raced() || seconds < known.seconds);
             if (!is_better) return true;
             kept_.erase(alike);
         }
@@ -130,9 +131,11 @@ std::size_t Pricing::lacking(double incumbent_s, const Expectation& expected) co
     const bool is_cheaper = best != nullptr && expected.of(*best) < incumbent_s;
     const std::size_t proven = candidates_.proven;
     if (expected.tried().empty()) {
-        if (is_cheaper && best->is_raced) return 0;
+        if (is_cheaper && best->is_raced()) return 0;
         const bool may_suffice = proven > 0 && (priced_ < proven || is_cheaper);
-        return until(may_suffice ? std::min(proven, enough_priced) : enough_priced);
+        const std::size_t many = until(may_suffice ? std::min(proven, enough_priced) : enough_priced);
+        const bool is_hopeless = best == nullptr || expected.of(*best) > hopeless * incumbent_s;
+        return many == 0 && is_hopeless ? std::min(left, enough_priced) : many;
     }
     if (priced_ < enough_priced) return until(enough_priced);
     return is_cheaper ? 0 : std::min(left, enough_priced);
@@ -150,7 +153,7 @@ std::size_t Pricing::family_of(const Kept& one) {
     if (const auto known = known_family(one.priced.recipe)) return *known;
     const auto is_same = [&](const Kept& other) {
         return other.segment_bytes == one.segment_bytes && other.priced.messages == one.priced.messages &&
-               std::abs(other.model_s - one.model_s) < equal * one.model_s;
+               std::abs(other.priced.model_s() - one.priced.model_s()) < equal * one.priced.model_s();
     };
     const auto named = std::find_if(families_.begin(), families_.end(), is_same);
     // Of a family with a name from another segment.

@@ -24,6 +24,9 @@ namespace isochrone::core::select {
 /// Of the recipes with a price so many are tried: the model errs by more than they differ.
 inline constexpr std::size_t most_tried = 3;
 
+/// The model errs. What it finds this many times as slow as what runs is not tried all the same.
+inline constexpr double hopeless = 2;
+
 /// Prices of some recipes by the model, worked out piece by piece, and which of them to try. Where the plan
 /// has proven one, its price is as many times the model's as it took there.
 class Pricing {
@@ -52,11 +55,11 @@ class Pricing {
                                                  const MessageCost& raced, double limit_s) const;
 
     /// How many recipes more are to be priced before that is tried, or before this is asked again; 0: it may
-    /// be tried now. It is tried when some are priced. Or, if it is the first, when those are that the plan
-    /// has proven, and one of them is faster by the model; or when one is of which it is known what it took.
-    /// After the first it has to be cheaper than what runs, for as long as there are others: few are tried,
-    /// and among those without a price may be better. `incumbent_s`: what is expected of what runs, or what
-    /// it takes where it has no price.
+    /// be tried now. It is tried when some are priced of which one is not `hopeless`. Or, if it is the first,
+    /// when those are that the plan has proven, and one of them is faster by the model; or when one is of
+    /// which it is known what it took. After the first it has to be cheaper than what runs, for as long as
+    /// there are others: few are tried, and among those without a price may be better. `incumbent_s`: what is
+    /// expected of what runs, or what it takes where it has no price.
     [[nodiscard]] std::size_t lacking(double incumbent_s, const Expectation& expected) const;
 
   private:
@@ -65,7 +68,6 @@ class Pricing {
     [[nodiscard]] const Priced* least(const Expectation& expected, const Key& key) const;
     struct Kept {
         Priced priced;
-        double model_s = 0;              ///< the model's price
         std::int64_t segment_bytes = 0;  ///< also where the recipe leaves that to its algorithms
         std::size_t family = 0;
     };

@@ -14,8 +14,6 @@ namespace {
 constexpr double pricing_share = 0.0075;
 /// About what pricing takes for each message; a recipe sends one for each rank and segment.
 constexpr double price_of_message_s = 1e-6;
-/// The model errs. What it finds this many times as slow is not tried all the same.
-constexpr double hopeless = 2;
 
 /// Segments of a message, or blocks, as far as candidates have them.
 double messages_of(const Search::Call& call, int ranks) {

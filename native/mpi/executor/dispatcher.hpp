@@ -29,7 +29,7 @@ class Dispatcher {
         core::select::Basis basis = core::select::Basis::none;
         bool is_live = false;        ///< it rests on rules that were found live
         double speedup = 0;          ///< over the library's own, as far as it is known
-        double price_s = 0;          ///< by the model, of one on trial or found live; 0: of others
+        double model_s = 0;          ///< its price by the model, of one on trial or found live; 0: of others
         std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
         std::int64_t max_bytes = 0;  ///< ... to this, inclusive
     };

@@ -263,7 +263,7 @@ Live::Message Live::propose(Kind& kind) {
                     .wait_until = found.wait_until,
                     .price_s = found.priced.seconds,
                     .messages = found.priced.messages,
-                    .is_raced = found.priced.is_raced,
+                    .took = found.priced.took,
                     .is_by_messages = found.is_by_messages,
                     .expected_s = found.expected_s,
                     .recipe = {}};
@@ -281,8 +281,10 @@ void Live::hear_proposal(Kind& kind) {
     Dispatcher::Decision decision;
     if (proposal.what == What::recipe) {
         const auto recipe = core::compose::parse_recipe(proposal.recipe.data());
-        kind.search->tries({recipe, proposal.price_s, proposal.messages, proposal.is_raced});
+        const core::select::Priced priced{recipe, proposal.price_s, proposal.messages, proposal.took};
+        kind.search->tries(priced);
         decision = dispatcher_.decide_on(kind.question, recipe, kind.bytes);
+        decision.model_s = priced.model_s();
     }
     if (decision.resolved == nullptr) {
         // The next may run here.
@@ -292,7 +294,6 @@ void Live::hear_proposal(Kind& kind) {
         return kind.trial.none_is_left();
     }
     decision.basis = Basis::predicted;
-    decision.price_s = proposal.price_s;
     decision.reason = "predicted " + in_ms(proposal.price_s);
     if (proposal.is_by_messages) decision.reason += ", others less, but messages take long";
     if (kind.proof.blocks > 0) decision.reason += ", after those before " + in_ms(proposal.expected_s);

@@ -37,7 +37,7 @@ class Live {
         std::int64_t wait_until = 0;
         double price_s = 0;
         double messages = 1;
-        bool is_raced = false;
+        double took = 0;
         bool is_by_messages = false;
         double expected_s = 0;
         std::array<char, 512> recipe{};

@@ -23,10 +23,11 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
                      std::to_string(kind.sizes.min_bytes);
     // A rule that is for the library's own ends all trials: as long as others are to be tried, there is none.
     if (recipe != nullptr ? !proof.shows_gain() : kind.is_seeking()) {
-        rules_.erase(key);
+        const auto known = rules_.find(key);
+        if (known != rules_.end() && known->second.of == &kind) rules_.erase(known);
         return;
     }
-    const double price_s = kind.incumbent->price_s;
+    const double model_s = kind.incumbent->model_s;
     const Document rule{{"collective", kind.question.collective->name},
                         {"shape", kind.shape},
                         {"min_bytes", kind.sizes.min_bytes},
@@ -40,8 +41,8 @@ void Learned::note(const executor::Live::Kind& kind, const std::string& order) {
                           {"speedup", proof.speedup},
                           {"speedup_ci", {proof.least, proof.largest}},
                           {"repetitions", proof.blocks},
-                          {"predicted_s", price_s > 0 ? Document(price_s) : Document()}}}};
-    rules_[key] = rule.dump();
+                          {"predicted_s", model_s > 0 ? Document(model_s) : Document()}}}};
+    rules_[key] = {rule.dump(), &kind};
 }
 
 void Learned::write(const std::string& folder, const core::select::Plan& plan) const {
@@ -52,7 +53,7 @@ void Learned::write(const std::string& folder, const core::select::Plan& plan) c
                       {"mpi", {{"library", plan.mpi_library}, {"abi", plan.mpi_abi}}},
                       {"plan_time", plan.time},
                       {"rules", Document::array()}};
-    for (const auto& [key, rule] : rules_) document["rules"].push_back(Document::parse(rule));
+    for (const auto& [key, rule] : rules_) document["rules"].push_back(Document::parse(rule.text));
     std::random_device random;
     const std::string name = folder + "/" + std::to_string(random()) + std::to_string(random());
     std::error_code error;

@@ -14,8 +14,9 @@ namespace isochrone::mpi::interpose {
 
 class Learned {
   public:
-    /// Of a round that was decided; it takes the place of what was found before for such calls. Nothing where
-    /// operands have to keep their order.
+    /// Of a round that was decided; it takes the place of what was found before for such calls. Where it
+    /// shows nothing, that is no more what this communicator found. Nothing where operands have to keep their
+    /// order.
     void note(const executor::Live::Kind& kind, const std::string& order);
 
     /// Writes a new file into a folder, which is made if it is missing; nothing where nothing was found. The
@@ -23,7 +24,11 @@ class Learned {
     void write(const std::string& folder, const core::select::Plan& plan) const;
 
   private:
-    std::map<std::string, std::string> rules_;  // as JSON, by what they are for
+    struct Rule {
+        std::string text;                          // JSON
+        const executor::Live::Kind* of = nullptr;  // that found it, to be compared alone
+    };
+    std::map<std::string, Rule> rules_;  // by what they are for
 };
 
 }  // namespace isochrone::mpi::interpose

@@ -97,7 +97,11 @@ bool Operations::is_exact(MPI_Op op, MPI_Datatype type) {
                                   MPI_COUNT,
                                   MPI_OFFSET,
                                   MPI_BYTE,
-                                  MPI_INTEGER};
+                                  MPI_INTEGER,
+                                  MPI_INTEGER1,
+                                  MPI_INTEGER2,
+                                  MPI_INTEGER4,
+                                  MPI_INTEGER8};
     return std::find(whole.begin(), whole.end(), type) != whole.end();
 }
 

@@ -242,8 +242,8 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
     if (handle->size == 1) return handle;
     auto layout = world_.restricted_to(*here);
     handle->dispatcher = std::make_unique<Dispatcher>(
-        std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)]() mutable {
-            return open_lane(comm, handle, std::move(here));
+        std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)] {
+            return open_lane(comm, handle, here);  // it is asked again where it throws
         });
     if (trials_ != Trials::off) {
         handle->live = std::make_unique<executor::Live>(

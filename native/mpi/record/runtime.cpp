@@ -42,7 +42,7 @@ int visit(dl_phdr_info* object, std::size_t /*size*/, void* data) {
     const char* begin = nullptr;
     const char* end = nullptr;
     for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = object->dlpi_phdr[i];
+        const ElfW(Phdr) & header = object->dlpi_phdr[i];
         if (header.p_type != PT_LOAD) continue;
         const auto* from = reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr);  // NOLINT
         if (begin == nullptr || from < begin) begin = from;
@@ -64,6 +64,9 @@ void find_library() {
     library_begin = search.begin;
 }
 
+/// Something went wrong, and this rank records nothing more, whatever the program asks for.
+std::atomic<bool> given_up = false;
+
 /// Calls act on what is there. What goes wrong is said once, and ends the recording on this rank.
 template <class Object, class Act>
 void with(const std::atomic<Object*>& object, Act&& act) noexcept {
@@ -72,7 +75,8 @@ void with(const std::atomic<Object*>& object, Act&& act) noexcept {
     try {
         act(*here);
     } catch (const std::exception& error) {
-        if (recording.exchange(false))
+        recording = false;
+        if (!given_up.exchange(true))
             std::fprintf(stderr, "isochrone: from here on rank %d records nothing: %s\n", here->rank(),
                          error.what());
     }
@@ -164,7 +168,7 @@ void phase(int level) noexcept {
     Recorder* const here = recorder.load(std::memory_order_acquire);
     if (level < 0 || (here == nullptr && profiler.load(std::memory_order_acquire) == nullptr)) return;
     if (here != nullptr && level > 1) here->set_phase(std::min(level, Recorder::most_phases));
-    recording = level > 0;
+    recording = level > 0 && !given_up;
 }
 
 void message_sent(const Message& message) noexcept {

@@ -84,8 +84,8 @@ def _lines(found: Explanation) -> list[str]:
         )
     if found.trials:
         lines.append(
-            "       a program tries the first, unless its other calls have shown messages to be slow; "
-            "what that takes tells the next"
+            "       a program tries the first that it has priced, unless its other calls have shown messages "
+            "to be slow; what that takes tells the next"
         )
     if found.rule is None and found.basis != "interpolated" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
