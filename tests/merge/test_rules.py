@@ -18,6 +18,7 @@ from isochrone.files import (
     Rule,
     read_plan,
     read_topology,
+    write_plan,
 )
 from isochrone.steps.merge import merge
 from isochrone.tune.family import family
@@ -128,6 +129,32 @@ def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tm
         assert "differ beyond their intervals" in line
         assert "native 1.00x" in line
         assert f"in {new}, which is newer and counts" in line
+
+
+def test_what_was_learned_later_makes_nothing_that_was_measured_before_newer(tmp_path: Path) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    shape = layout(of, ranks).shape(0)
+    live = structs.replace(rule(shape, "ring", 1000, 1999), basis="live")
+    old = write(tmp_path / "old", of, [rule(shape, "binomial", 1, 999), live])
+    plan = read_plan(old / "plan.json")
+    learned = {"learned": "2026-03-01T00:00:00Z"}
+    write_plan(old / "plan.json", structs.replace(plan, provenance=plan.provenance | learned))
+    new = write(tmp_path / "new", of, [rule(shape, "flat", 1, 5000)], time="2026-02-01T00:00:00Z")
+    expected = [(1, 999, "flat"), (1000, 1999, "ring"), (2000, 5000, "flat")]
+    for given_order in ((old, new), (new, old)):
+        found = merge(given_order, tmp_path / "all").plan
+        assert _kept(found.rules, None) == expected
+        assert found.provenance["time"] == "2026-02-01T00:00:00Z"
+        assert found.provenance["learned"] == learned["learned"]
+    # And so once more, with a survey of a time between.
+    later = write(tmp_path / "later", of, [rule(shape, "chain", 1, 1500)], time="2026-02-15T00:00:00Z")
+    found = merge((tmp_path / "all", later), tmp_path / "more").plan
+    assert _kept(found.rules, None) == [
+        (1, 999, "chain"),
+        (1000, 1999, "ring"),
+        (2000, 5000, "flat"),
+    ]
 
 
 def _kept(rules: Sequence[Rule], order: str | None) -> list[tuple[int, int, str]]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from jobs import CLASSES, RACKS, chosen, written
 from msgspec import structs
-from surveyed import measurements, places, topology
+from surveyed import measurements, places, topology, write
 
 from isochrone.cli.main import main
 from isochrone.errors import IsochroneError, UsageError
@@ -24,6 +24,7 @@ from isochrone.files import (
     read_plan,
     read_survey,
     read_topology,
+    write_measurements,
     write_plan,
 )
 from isochrone.files.library import LibraryTuning, write_library
@@ -75,6 +76,29 @@ def test_of_a_pair_that_was_measured_again_nothing_older_counts(plogp: dict[str,
     assert list(merged.alone) == [(2, 3)]
     # A later survey without parameters says nothing of them.
     assert list(merged.parameters) == ([(2, 3)] if plogp else list(parameters))
+
+
+def test_of_two_probes_the_later_counts_though_its_plan_is_older(tmp_path: Path) -> None:
+    ranks = places([f"h{host}" for host in range(2)], 1)
+    of = topology(ranks, {})
+    folders = []
+    for name, probed, tuned, factor in (
+        ("a", "2026-03-01", "2026-03-02", 3.0),
+        ("b", "2026-02-01", "2026-04-01", 1.0),
+    ):
+        folder = write(tmp_path / name, of, [], time=f"{tuned}T00:00:00Z")
+        found = read_measurements(folder / "measurements.jsonl")
+        times = {"rtt_min_s": factor * found.rtt_min_s, "rtt_median_s": factor * found.rtt_median_s}
+        write_measurements(
+            folder / "measurements.jsonl", replace(found, provenance={"time": f"{probed}T00:00:00Z"}, **times)
+        )
+        folders.append(folder)
+    one = read_measurements(folders[0] / "measurements.jsonl")
+    for given_order in (folders, folders[::-1]):
+        merge(given_order, tmp_path / "all")
+        merged = read_measurements(tmp_path / "all" / "measurements.jsonl")
+        np.testing.assert_array_equal(merged.rtt_min_s, one.rtt_min_s)
+        assert merged.provenance["time"] == "2026-03-01T00:00:00Z"
 
 
 @pytest.mark.parametrize("name", ["more ranks", "overlapping", "disjoint"])

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from planned import EVIDENCE
 
 from isochrone.files import LibraryReference, Plan, PlannedTopology, Rule, read_plan, write_plan
+from isochrone.steps.folder import alone_in
 from isochrone.steps.learn import (
     fold_learned,
     last_changed,
@@ -66,6 +67,28 @@ def test_rules_for_any_order_hold_beside_a_live_one_where_other_orders_have_rule
     of_block = [rule for rule in found if rule.order == "block"]
     assert [(rule.min_bytes, rule.max_bytes) for rule in of_block] == [(1, 99), (100, 199), (200, 1000)]
     assert of_block[1] == LIVE
+
+
+def test_while_a_tuning_writes_the_plan_what_was_learned_waits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    plan_file = tmp_path / "plan.json"
+    write_plan(plan_file, _plan())
+    head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
+    head["topology"] = {"fingerprint": "0" * 64}
+    learned = learned_beside(plan_file) / "0.json"
+    learned.parent.mkdir()
+    learned.write_text(json.dumps({"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]}))
+    before = plan_file.read_bytes()
+    with alone_in(tmp_path):
+        fold_learned(plan_file)
+    assert plan_file.read_bytes() == before
+    assert learned.exists()
+    assert len(caplog.messages) == 1
+    assert "what was learned stays out of the plan" in caplog.messages[0]
+    fold_learned(plan_file)
+    assert read_plan(plan_file).rules == (LIVE,)
+    assert not learned.exists()
 
 
 def test_a_file_that_cannot_be_read_is_not_in_the_way_of_others(

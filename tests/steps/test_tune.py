@@ -22,6 +22,7 @@ from isochrone.files import (
 )
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
+from isochrone.steps.folder import LIBRARY_TUNING, TUNING
 from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.collectives import collective, timed
 from isochrone.tune.forms import Form
@@ -50,7 +51,7 @@ def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> di
         topology_file.with_name("b"),
         TuneOptions(sizes),
     )
-    forget(topology_file.parent)
+    forget(topology_file.parent, TuneOptions())
     return {
         size: rule.recipe for size in sizes for rule in plan.rules if rule.min_bytes <= size <= rule.max_bytes
     }
@@ -204,7 +205,7 @@ def test_a_tuning_does_not_go_on_with_another_library(
             patched.setattr(made_target, "MpiLibrary", lambda *_: MpiLibrary("another", "5.0", "mpich"))
             with pytest.raises(IsochroneError, match="begun with mpich, and another answers now"):
                 _tune(topology_file, another, SIZES)
-        forget(topology_file.parent)
+        forget(topology_file.parent, TuneOptions())
 
 
 def test_a_tuning_does_not_go_on_with_what_was_measured_elsewhere(topology_file: Path) -> None:
@@ -352,3 +353,17 @@ def test_what_was_raced_is_expected_to_take_as_long_once_more(
             native_s = [target.time_s(case.size_bytes, root, "native") for root in range(12)]
             assert min(native_s) <= case.expected_s["native"] <= max(native_s)
         assert case.expected_s["plan"] < case.expected_s["native"]
+
+
+def test_a_tuning_of_the_plan_alone_leaves_what_an_interrupted_one_of_the_library_goes_on_from(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / LIBRARY_TUNING / "0.jsonl"
+    for folder in (TUNING, LIBRARY_TUNING):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "0.jsonl").touch()
+    forget(tmp_path, TuneOptions())
+    assert not (tmp_path / TUNING).exists()
+    assert kept.exists()
+    forget(tmp_path, TuneOptions(at_its_best=True))
+    assert not kept.parent.exists()

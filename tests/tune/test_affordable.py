@@ -11,6 +11,7 @@ import pytest
 from isochrone import _core
 from isochrone.files import read_topology
 from isochrone.steps.detect import detect
+from isochrone.tune import affordable
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import grids
 from isochrone.tune.layout import layout_of
@@ -55,3 +56,21 @@ def test_what_is_dear_is_left_out_and_named(
     said = caplog.records[0].getMessage() if caplog.records else ""
     assert all((f"{name} from" in said) == (name in left_out) for name in NAMES)
     assert budget_s > 1 or {"bcast", "allreduce"} <= set(left_out)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_size_that_the_model_finds_cheaper_than_a_smaller_one_is_not_skipped(
+    layout: _core.Layout, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = tuple(8 << at for at in range(18))
+    prices = dict(zip(sizes, np.random.default_rng(seed).lognormal(0, 0.05, len(sizes)), strict=True))
+    monkeypatch.setattr(affordable, "rough_s", lambda name, layout, size: float(prices.get(size, 1.0)))
+    (few,) = grids(["bcast"], sizes, layout.size, thinned=["bcast"]).values()
+    counts = []
+    for budget_s in np.geomspace(1, 1e5, 400):
+        (found,) = affordable_grids(["bcast"], sizes, layout, float(budget_s)).values()
+        assert found in (sizes, few[: len(found)])
+        counts.append(len(found))
+    # There is time for one after the other, until all fit.
+    assert counts == sorted(counts)
+    assert set(counts) == {*range(1, len(few) + 1), len(sizes)}

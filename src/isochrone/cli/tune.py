@@ -53,7 +53,7 @@ def tune(
     path = source.with_name(PLAN)
     with alone_in(path.parent):
         plan, bench = run_tune(target, source, path, source.with_name(BENCH), options)
-        forget(path.parent)
+        forget(path.parent, options)
     if as_json:
         print_json(
             {

@@ -144,7 +144,7 @@ def _survey(target: LabTarget, folder: Path, sizes_bytes: Sequence[int]) -> Outc
     if bench is None:
         options = TuneOptions(sizes_bytes, rivals=True)
         _, bench = tune(target, folder / TOPOLOGY, folder / PLAN, folder / BENCH, options)
-        forget(folder)
+        forget(folder, options)
     roots = {case.root for case in bench.cases}
     rows = []
     for root in sorted(roots):

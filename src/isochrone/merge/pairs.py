@@ -63,6 +63,7 @@ def merged_measurements(
             low, high = sorted((number[a], number[b]))
             alone[low, high] = times_s[:, columns]
     last = found[-1]
+    times = [str(each.provenance["time"]) for each in found if "time" in each.provenance]
     first, second = np.concatenate(ends, axis=1)
     chosen = last_of_each(first, second, len(places))
     first, second = first[chosen], second[chosen]
@@ -85,6 +86,8 @@ def merged_measurements(
         plogp=next((each.plogp for each in reversed(found) if each.plogp is not None), None),
         provenance={
             **provenance(),
+            # A later probe of a part is newer than what it was merged from.
+            **({"time": max(times)} if times else {}),
             **({"oversubscribed": True} if any(each.oversubscribed for each in found) else {}),
         },
     )

@@ -19,9 +19,10 @@ from isochrone.files.learned import Learned, read_learned
 from isochrone.files.plan import Plan, Rule, read_plan, without, write_plan
 from isochrone.files.provenance import provenance
 from isochrone.launch.lock import locked
+from isochrone.steps.folder import alone_in
 
 FOLDER = "learned"
-_LEARNED = "learned"
+LEARNED = "learned"
 """In a plan's provenance, when the last of its live rules were found."""
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,11 @@ def fold_learned(plan_file: Path) -> None:
     try:
         if not any(folder.glob("*.json")):
             return
-        with locked(folder / "lock", "waiting for another run, which puts what was learned into the plan"):
+        with (
+            locked(folder / "lock", "waiting for another run, which puts what was learned into the plan"),
+            # A tuning would replace what is written now, or be replaced by it.
+            alone_in(plan_file.absolute().parent),
+        ):
             # It may have been done meanwhile.
             _fold(plan_file, _files_in(folder))
     except OSError as error:
@@ -72,7 +77,7 @@ def with_learned(plan: Plan, plan_file: Path) -> Plan:
 
 def last_changed(plan: Plan) -> str:
     """When it was made, or rules were learned for it, in an order of texts; empty: not known."""
-    return max(str(plan.provenance.get(key, "")) for key in ("time", _LEARNED))
+    return max(str(plan.provenance.get(key, "")) for key in ("time", LEARNED))
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -108,7 +113,7 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
             continue
         plan = with_rules(plan, learned.rules)
     if plan != before:
-        plan = replace(plan, provenance=plan.provenance | {_LEARNED: provenance()["time"]})
+        plan = replace(plan, provenance=plan.provenance | {LEARNED: provenance()["time"]})
         write_plan(plan_file, plan)
     for path in done:
         path.unlink(missing_ok=True)

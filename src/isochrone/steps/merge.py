@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 import isochrone
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
@@ -35,7 +37,7 @@ from isochrone.files import (
 from isochrone.files.library import read_library
 from isochrone.files.provenance import made_before
 from isochrone.files.survey import Part
-from isochrone.files.text import read_object, write_object
+from isochrone.files.text import Json, read_object, write_object
 from isochrone.launch.folders import cache_folder
 from isochrone.launch.library import normal_abi, parse_version
 from isochrone.launch.preload import refusal_for
@@ -50,7 +52,7 @@ from isochrone.steps.folder import (
     in_folder,
     open_folder,
 )
-from isochrone.steps.learn import last_changed, with_learned
+from isochrone.steps.learn import LEARNED, last_changed, with_learned
 
 _NOTES = "notes.json"
 """What there was to say of a plan that is kept."""
@@ -84,8 +86,19 @@ class _Given:
         return str(self.folder)
 
     @property
-    def time(self) -> str:
-        return last_changed(self.plan)
+    def made(self) -> str:
+        """When all but the live rules was, in an order of texts; empty: not known."""
+        return str(self.plan.provenance.get("time", ""))
+
+    def sources(self, level_of: Sequence[int]) -> list[Source]:
+        """Its rules, and those of them that were learned later."""
+        live = tuple(rule for rule in self.plan.rules if rule.basis == "live")
+        measured = tuple(rule for rule in self.plan.rules if rule.basis != "live")
+        parts = [(self.made, measured), *([(last_changed(self.plan), live)] if live else [])]
+        return [
+            Source(self.name, time, structs.replace(self.plan, rules=rules), self.topology, level_of)
+            for time, rules in parts
+        ]
 
 
 def merge(folders: Sequence[Path], output: Path) -> Addition:
@@ -120,12 +133,16 @@ def merge(folders: Sequence[Path], output: Path) -> Addition:
             each.folder.absolute().name,
             TopologyReference(each.topology.fingerprint),
             len(each.topology.ranks),
-            each.time,
+            last_changed(each.plan),
         )
         for each in given
     )
     targets = dict.fromkeys(survey.target for survey in surveys if survey is not None)
-    earliest_first = sorted(range(len(given)), key=lambda s: (given[s].time, s))
+    # A tuning after a probe makes no measurement newer.
+    probed = [
+        str(found.provenance.get("time", each.made)) for found, each in zip(measured, given, strict=True)
+    ]
+    earliest_first = sorted(range(len(given)), key=lambda s: (probed[s], s))
     places = [merged.topology.places[place] for place in merged.topology.ranks]
     every_pair = merged_measurements(
         [measured[s] for s in earliest_first], [merged.rank_of[s] for s in earliest_first], places
@@ -277,8 +294,7 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
     names = [each.name for each in given]
     merged = merged_topology([each.topology for each in given], names)
     sources = [
-        Source(each.name, each.time, each.plan, each.topology, levels)
-        for each, levels in zip(given, merged.level_of, strict=True)
+        source for each, levels in zip(given, merged.level_of, strict=True) for source in each.sources(levels)
     ]
     found = merged_rules(sources, merged.topology)
     notes = list(found.notes)
@@ -301,7 +317,7 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
         rules=found.rules,
         messages=_newest_messages(given),
         # A later survey of a part is newer than what it was merged from.
-        provenance=provenance() | {"time": max(each.time for each in given)},
+        provenance=provenance() | _times_of(given),
     )
     return merged, Addition(merged.topology, plan, tuple(notes))
 
@@ -309,7 +325,13 @@ def _merged(given: Sequence[_Given], simulated: Sequence[bool]) -> tuple[Merged,
 def _newest_messages(given: Sequence[_Given]) -> MessageCost | None:
     """What each message takes, as the newest plan has it that says so, of those that are as new the last."""
     known = [each for each in given if each.plan.messages is not None]
-    return max(reversed(known), key=lambda each: each.time).plan.messages if known else None
+    return max(reversed(known), key=lambda each: each.made).plan.messages if known else None
+
+
+def _times_of(given: Sequence[_Given]) -> Json:
+    """When the newest of several plans was made, and when the last of their live rules were found."""
+    learned = [str(each.plan.provenance[LEARNED]) for each in given if LEARNED in each.plan.provenance]
+    return {"time": max(each.made for each in given), **({LEARNED: max(learned)} if learned else {})}
 
 
 def _check_libraries(given: Sequence[_Given]) -> None:

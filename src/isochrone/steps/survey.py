@@ -92,5 +92,5 @@ def survey(
                 ),
             )
             found = report(folder)
-        forget(folder)
+        forget(folder, options)
     return found

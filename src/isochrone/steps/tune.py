@@ -132,7 +132,8 @@ def _library_first(
     return replace(options, budget_s=None if whole_s is None else (1 - LIBRARY_SHARE) * whole_s)
 
 
-def forget(folder: Path) -> None:
-    """Removes what an interrupted tuning in the folder of a survey would go on from."""
+def forget(folder: Path, options: TuneOptions) -> None:
+    """Removes what an interrupted tuning with these options, in the folder of a survey, would go on from."""
     forget_rounds(folder / TUNING)
-    forget_rounds(folder / LIBRARY_TUNING)
+    if options.at_its_best:
+        forget_rounds(folder / LIBRARY_TUNING)

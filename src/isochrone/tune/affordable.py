@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from isochrone import _core
 from isochrone.tune.candidates import rough_s
@@ -59,10 +60,14 @@ def affordable_grids(
 def _cheapest(few: Grids, time_s: Mapping[tuple[str, int], float], whole_s: float) -> Grids:
     kept: dict[str, list[int]] = {name: [] for name in few}
     left_s = whole_s - sum(time_s[name, sizes[0]] for name, sizes in few.items())
-    for name, size in sorted(
-        ((name, size) for name, sizes in few.items() for size in sizes), key=lambda key: time_s[key]
-    ):
-        # What is beyond a size that was left out is not tuned either, so that rules have no gaps.
+    # What is beyond a size that was left out is not tuned either, so that rules have no gaps. So a size comes
+    # after all smaller ones, also where the model finds one of these dearer.
+    dearest_s = {
+        (name, size): dearest
+        for name, sizes in few.items()
+        for size, dearest in zip(sizes, accumulate((time_s[name, s] for s in sizes), max), strict=True)
+    }
+    for name, size in sorted(dearest_s, key=lambda key: dearest_s[key]):
         at = few[name].index(size)
         if at == 0:
             kept[name].append(size)
