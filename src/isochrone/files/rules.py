@@ -52,7 +52,11 @@ class Ranged(Protocol):
 
 
 class Proven(Ranged, Protocol):
-    """The same with evidence."""
+    """The same of a collective, with evidence."""
+
+    @property
+    def collective(self) -> str:
+        """Its name."""
 
     @property
     def evidence(self) -> Comparison:
