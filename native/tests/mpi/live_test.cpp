@@ -33,7 +33,7 @@ struct Told {
     const collectives::Collective* collective;
     std::string recipe;  ///< on trial, or kept
     double messages = 0;
-    double price_s = 0;
+    double model_s = 0;
     std::string reason;
 };
 
@@ -69,7 +69,7 @@ std::vector<Told> told(const std::vector<std::string>& names, int calls, double 
         const auto& decision = event == Live::Event::begun ? *kind.challenger : *kind.incumbent;
         const auto recipe =
             decision.resolved == nullptr ? "native" : compose::to_text(decision.resolved->recipe);
-        result.push_back({event, kind.question.collective, recipe, messages_of(decision), decision.price_s,
+        result.push_back({event, kind.question.collective, recipe, messages_of(decision), decision.model_s,
                           decision.reason});
     });
     for (const auto& name : names) {
@@ -110,14 +110,14 @@ TEST(Trials, KeepWhatIsFasterAndExpectOfTheNextWhatThoseBeforeTook) {
     ASSERT_NE(at, std::string::npos) << tried[1].reason;
     ASSERT_EQ(std::sscanf(tried[1].reason.c_str() + at, "after those before %lf", &after_ms), 1);
     const double each_ms =
-        1e3 * (recipe_s(tried.front().messages) - tried.front().price_s) / tried.front().messages;
-    EXPECT_NEAR(after_ms, 1e3 * tried[1].price_s + each_ms * tried[1].messages, 0.05 * after_ms);
+        1e3 * (recipe_s(tried.front().messages) - tried.front().model_s) / tried.front().messages;
+    EXPECT_NEAR(after_ms, 1e3 * tried[1].model_s + each_ms * tried[1].messages, 0.05 * after_ms);
     bool is_kept = false;
     for (const auto& one : all) {
         if (one.event != Live::Event::recipe_is_kept) continue;
         is_kept = true;
         EXPECT_EQ(one.messages, fewest()) << one.recipe;
-        EXPECT_GT(one.price_s, 0);
+        EXPECT_GT(one.model_s, 0);
     }
     EXPECT_TRUE(is_kept);
 }
