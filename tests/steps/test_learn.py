@@ -34,6 +34,13 @@ def _plan(*rules: Rule) -> Plan:
     )
 
 
+def _learned() -> str:
+    """What a job leaves that has found the live rule."""
+    head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
+    head["topology"] = {"fingerprint": "0" * 64}
+    return json.dumps({"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]})
+
+
 def test_a_live_rule_takes_the_place_of_what_was_measured_for_its_sizes_alone() -> None:
     before = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE, order="block")
     other = replace(before, collective="reduce")
@@ -74,11 +81,9 @@ def test_while_a_tuning_writes_the_plan_what_was_learned_waits(
 ) -> None:
     plan_file = tmp_path / "plan.json"
     write_plan(plan_file, _plan())
-    head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
-    head["topology"] = {"fingerprint": "0" * 64}
     learned = learned_beside(plan_file) / "0.json"
     learned.parent.mkdir()
-    learned.write_text(json.dumps({"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]}))
+    learned.write_text(_learned())
     before = plan_file.read_bytes()
     with alone_in(tmp_path):
         fold_learned(plan_file)
@@ -98,12 +103,9 @@ def test_a_file_that_cannot_be_read_is_not_in_the_way_of_others(
     write_plan(plan_file, _plan())
     folder = learned_beside(plan_file)
     folder.mkdir()
-    head = {key: value for key, value in _plan().document().items() if key not in ("isochrone", "provenance")}
-    head["topology"] = {"fingerprint": "0" * 64}
-    learned = {"isochrone": "learned", **head, "rules": _plan(LIVE).document()["rules"]}
     (folder / "0.json").write_text("{")
     (folder / "1.json").write_text('{"isochrone": "learned", "schema_version": 99}')
-    (folder / "2.json").write_text(json.dumps(learned))
+    (folder / "2.json").write_text(_learned())
     fold_learned(plan_file)
     assert read_plan(plan_file).rules == (LIVE,)
     assert not list(folder.glob("*.json"))

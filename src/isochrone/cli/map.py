@@ -177,17 +177,8 @@ def map_(
     chosen = objective or ("time" if system.is_measured and distances is None else "volume")
     weights = None if distances is None else numbers(distances, "--distances")
     refuse_to_replace(output, "mapping")
-    forms = forms_of(emitted or [], system)
-    for _, file in forms:
-        for name, given in (
-            ("--hosts", hosts),
-            ("--topology", topology),
-            ("--fabric", fabric),
-            ("GRAPH", graph),
-        ):
-            if given is not None and file.exists() and given.exists() and file.samefile(given):
-                what = f"--emit would write to {str(file)!r}, which is read too"
-                raise UsageError(what, name, "write --emit FORM=ANOTHER_FILE")
+    read = {"--hosts": hosts, "--topology": topology, "--fabric": fabric, "GRAPH": graph}
+    forms = forms_of(emitted or [], system, read)
     job = Job((), tuple(program or ()), extra_options_of(extra))
     for chosen_form, _ in forms:
         check_words(chosen_form, job)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,8 +106,10 @@ def extra_options_of(text: str) -> tuple[str, ...]:
         raise UsageError(f"the options do not end: {error}", "--extra", "close the quotes") from None
 
 
-def forms_of(wanted: list[str], system: System) -> list[tuple[Any, Path]]:
-    """The forms that --emit names, and the file for each. Raises UsageError where two have one file."""
+def forms_of(wanted: list[str], system: System, read: Mapping[str, Path | None]) -> list[tuple[Any, Path]]:
+    """The forms that --emit names, and the file for each. Raises UsageError where two have one file, or one
+    is a file that is `read`, by the option that names it.
+    """
     from isochrone.mapping.emitters import find_form
 
     if wanted and not system.places:
@@ -120,5 +123,9 @@ def forms_of(wanted: list[str], system: System) -> list[tuple[Any, Path]]:
             raise UsageError(
                 f"two forms would be written to {str(path)!r}", "--emit", f"write {name}=ANOTHER_FILE"
             )
+        for option, given in read.items():
+            if given is not None and path.exists() and given.exists() and path.samefile(given):
+                what = f"--emit would write to {str(path)!r}, which is read too"
+                raise UsageError(what, option, f"write {name}=ANOTHER_FILE")
         forms.append((form, path))
     return forms

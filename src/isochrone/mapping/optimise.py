@@ -146,16 +146,17 @@ def optimise(
             relieved = problem.relieved(*_directions(graph), prices, at, seed, left_s)
             at = min((relieved, at), key=price)
     # One method alone may do worse than none. Of what costs the same, ranks in their order are no change.
-    if not price(at) < price(identity) * (1 - _SAME):
-        at = identity
+    cost, identity_cost = price(at), price(identity)
+    if not cost < identity_cost * (1 - _SAME):
+        at, cost = identity, identity_cost
     took_s = time.monotonic() - begin
     return Mapping(
         at=tuple(at),
         identity=tuple(identity),
         method=method,
         objective=objective,
-        cost=price(at),
-        identity_cost=price(identity),
+        cost=cost,
+        identity_cost=identity_cost,
         seconds=took_s,
     )
 

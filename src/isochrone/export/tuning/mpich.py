@@ -121,8 +121,9 @@ def write_selection(material: Material) -> Exported:
     left_out = material.recipes_left_out()
     for name in dict.fromkeys(rule.collective for rule in tuning.told()):
         rules = []
+        has_sizes = bool(without_sizes(tuning, name))
         for rule in tuning.told(name):
-            why = _why_not(rule, binary, one_for_all(tuning.told(name), tuning) is not None)
+            why = _why_not(rule, binary, has_sizes)
             if why is None:
                 rules.append(rule)
             else:
@@ -191,14 +192,15 @@ def write_coordinates(material: Material) -> Exported:
     return Exported("".join(f"{line}\n" for line in lines), settings)
 
 
-def _why_not(rule: LibraryRule, binary: Path, one_algorithm: bool) -> str | None:
-    """Why the file cannot have a rule; None: it can."""
+def _why_not(rule: LibraryRule, binary: Path, has_sizes: bool) -> str | None:
+    """Why the file cannot have a rule; None: it can. `has_sizes`: it is for some that the library does not
+    count.
+    """
     if (rule.collective, rule.algorithm) not in _NEEDS:
         return "the algorithm needs parameters, or calls in place"
     if not _has(binary, _function(rule)):
         return "the library has no such function"
-    has_sizes = rule.collective in _COUNTED or rule.collective == "barrier"
-    if not has_sizes and not one_algorithm:
+    if has_sizes:
         return "the library does not tell sizes of it apart"
     return None
 

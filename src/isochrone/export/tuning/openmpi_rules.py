@@ -12,15 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isochrone.errors import IsochroneError
-from isochrone.export.tuning.material import (
-    FILE,
-    Exported,
-    Material,
-    bounds,
-    described,
-    one_for_all,
-    with_sizes,
-)
+from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, with_sizes
 from isochrone.files.library import LibraryRule, LibraryTuning
 from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation
 from isochrone.tune.collectives import collective as table_row
@@ -122,7 +114,7 @@ def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tu
         elif not is_for_any_operation(rule.collective, rule.algorithm):
             left_out.append(f"{described(rule)}: it is wrong for operations that do not commute")
         elif not row.sizes:
-            if one_for_all(rules, tuning) is None:
+            if without_sizes(tuning, rule.collective):
                 left_out.append(f"{described(rule)}: the library does not tell sizes of it apart")
             else:
                 steps = [(0, number)]
