@@ -6,21 +6,9 @@
 #include <stdexcept>
 
 #include "comm/check.hpp"
+#include "comm/simgrid.hpp"
 
 #ifdef ISOCHRONE_SMPI
-namespace simgrid::smpi::colls {
-void set_bcast(const std::string& name);
-void set_reduce(const std::string& name);
-void set_allreduce(const std::string& name);
-void set_barrier(const std::string& name);
-void set_gather(const std::string& name);
-void set_scatter(const std::string& name);
-void set_allgather(const std::string& name);
-void set_allgatherv(const std::string& name);
-void set_alltoall(const std::string& name);
-void set_alltoallv(const std::string& name);
-void set_reduce_scatter(const std::string& name);
-}  // namespace simgrid::smpi::colls
 #define ISOCHRONE_SMPI_SETTER(name) simgrid::smpi::colls::name
 #else
 #define ISOCHRONE_SMPI_SETTER(name) nullptr

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "comm/check.hpp"
+#include "comm/simgrid.hpp"
 
 namespace isochrone::mpi::comm {
 
@@ -22,6 +23,11 @@ int run_program(const char* name, int argc, char** argv, const std::function<int
     }
     int code = failure;
     try {
+#ifdef ISOCHRONE_SMPI
+        // SimGrid's own choice may be by nodes. The first of those on a communicator has messages among all
+        // pairs of its ranks, and what programs tell their ranks needs none.
+        simgrid::smpi::colls::set_bcast("binomial_tree");
+#endif
         return_errors(MPI_COMM_WORLD);
         code = body(MPI_COMM_WORLD);
         check(MPI_Finalize(), "MPI_Finalize");
