@@ -228,6 +228,36 @@ def test_what_the_library_is_told_counts_too(tmp_path: Path, recipe: str) -> Non
     assert gains() == pytest.approx({**before, "allreduce": 2.0 if recipe == "native" else 3.0})
 
 
+def test_what_the_library_is_told_is_gained_where_the_plan_has_no_rule(tmp_path: Path) -> None:
+    of = topology(RANKS, {})
+    plan = write(
+        tmp_path / "plan",
+        of,
+        [rule(layout(of, RANKS).shape(), "native", 1, 1000, "reduce", (1.0, 1.0, 1.0))],
+    )
+    own = LibraryEvidence(native_s=1.0, recipe_s=0.5, speedup=2.0, speedup_ci=(1.8, 2.2), repetitions=9)
+    told = LibraryRule("bcast", 1, 1000, "binomial", own)
+    mpi = read_plan(plan / "plan.json").mpi
+    reference = TopologyFileReference(of.fingerprint, "topology.json")
+    write_profile(tmp_path / "profile.json", profile(row("bcast", 4.0)))
+
+    def source_and_gain(tuning: LibraryTuning) -> tuple[str, float]:
+        write_library(plan / "library.json", tuning)
+        found = advise(tmp_path / "profile.json", None, plan / "plan.json").found
+        assert found is not None
+        (kind,) = found.kinds
+        return kind.gain.source, kind.gain.factor
+
+    tuning = LibraryTuning(topology=reference, mpi=mpi, ranks=len(RANKS), rules=(told,))
+    assert source_and_gain(tuning) == ("measured", 2.0)
+    # A library of another version is not told so.
+    other = structs.replace(mpi, library=mpi.library.replace("4.0.2", "4.3.2"))
+    assert other != mpi
+    source, gain = source_and_gain(structs.replace(tuning, mpi=other))
+    assert source == "predicted"
+    assert gain != 2.0
+
+
 def test_ranks_of_one_shape_in_two_orders_have_each_its_own_recipe(tmp_path: Path) -> None:
     """Scans by a recipe of levels need a run of ranks in each group."""
     ranks = places([f"n{i}" for i in range(4)], 4)

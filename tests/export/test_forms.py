@@ -120,6 +120,14 @@ def test_of_what_has_no_sizes_for_the_library_only_rules_for_all_sizes_are_told(
         assert len(told_rules(tuning, vendor)) == count
 
 
+def test_variables_that_hold_for_any_communicator_are_for_jobs_of_as_many_ranks(tmp_path: Path) -> None:
+    """Files of rules name the number of ranks instead."""
+    for vendor, library, name, elsewhere in (("Intel MPI", INTEL, "1", 0), ("MPICH", MPICH, "binomial", 1)):
+        tuning = write_survey_of(tmp_path / vendor, [("bcast", 8, 1 << 20, name)], library=library)
+        assert len(told_rules(tuning, vendor)) == len(told_rules(tuning, vendor, tuning.ranks)) == 1
+        assert len(told_rules(tuning, vendor, tuning.ranks + 1)) == elsewhere
+
+
 def test_the_topology_of_a_tuning_may_have_another_name(tmp_path: Path) -> None:
     tuning = write_survey_of(tmp_path, [])
     (tmp_path / "topology.json").rename(tmp_path / "racks.json")

@@ -272,7 +272,7 @@ def _judges(
     def gain_of(row: Timed) -> Gain:
         layout = layout_of(row)
         gain = by_plan(row, layout)
-        if tuning is None or layout.size != tuning.ranks or gain.source not in BY_RULES:
+        if tuning is None or layout.size != tuning.ranks:
             return gain
         return _with_library(gain, tuning.rule(row.collective, size_of(row, layout.size)))
 
@@ -307,14 +307,17 @@ def _measured(rule: Rule, recipe: str) -> Gain:
 
 
 def _with_library(gain: Gain, told: LibraryRule | None) -> Gain:
-    """With what the library's own gains by what it is told."""
+    """With what the library's own gains by what it is told. Where the plan has no rule that is all that was
+    measured: what the model says of recipes is not over that.
+    """
     if told is None or told.algorithm == DEFAULT:
         return gain
-    recipe = f"native:{told.algorithm}" if gain.recipe == NATIVE else gain.recipe
-    low, high = gain.interval or (gain.factor, gain.factor)
+    by_plan = gain if gain.source in BY_RULES else Gain("measured")
+    recipe = f"native:{told.algorithm}" if by_plan.recipe == NATIVE else by_plan.recipe
+    low, high = by_plan.interval or (by_plan.factor, by_plan.factor)
     own_low, own_high = told.evidence.speedup_ci
-    factor = gain.factor * max(1.0, told.evidence.speedup)
-    return Gain(gain.source, recipe, factor, (low * own_low, high * own_high))
+    factor = by_plan.factor * max(1.0, told.evidence.speedup)
+    return Gain(by_plan.source, recipe, factor, (low * own_low, high * own_high))
 
 
 def _best(row: Timed, layout: _core.Layout, size_bytes: int) -> str:

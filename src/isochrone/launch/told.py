@@ -141,7 +141,7 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
             if not _holds(file, exported.text):
                 write_text(file, exported.text)
             variables |= exported.variables(file)
-        elif exported.settings and ranks != tuning.ranks:
+        elif form.is_for_any_size and exported.settings and ranks != tuning.ranks:
             raise IsochroneError(
                 f"is for {tuning.ranks} ranks, and the job has {ranks or 'an unknown number'}",
                 str(folder / LIBRARY),

@@ -90,7 +90,7 @@ def advise(source: Run | Path, output: Path | None, plan_file: Path | None, quie
     if made is None:
         return Advised(advice(profile, None, None), exit_code)
     plan, topology, tuning = made
-    return Advised(advice(profile, plan, topology, tuning), exit_code)
+    return Advised(advice(profile, plan, topology, tuning and _told(tuning, profile)), exit_code)
 
 
 def _known(profile: Profile, where: Path) -> Profile:
@@ -106,7 +106,7 @@ def _known(profile: Profile, where: Path) -> Profile:
 
 
 def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
-    """A plan with its topology, and what the library is told with it."""
+    """A plan with its topology, and what was found of the library beside it."""
     plan = read_plan_with_learned(plan_file)
     topology = read_planned_topology(plan, plan_file)
     path = plan_file.with_name(LIBRARY)
@@ -117,12 +117,19 @@ def _plan(plan_file: Path) -> tuple[Plan, Topology, LibraryTuning | None]:
     adds_up = is_compared(plan, tuning) or all(rule.recipe == NATIVE for rule in plan.rules)
     if tuning.topology.fingerprint != topology.fingerprint or not adds_up:
         return plan, topology, None
+    return plan, topology, tuning
+
+
+def _told(tuning: LibraryTuning, profile: Profile) -> LibraryTuning | None:
+    """What of it the library would be told in a job like that; None: it is another library's."""
+    if not _is_of(tuning, profile):
+        return None
     vendor, _ = parse_version(tuning.mpi.library) or ("", "")
-    return plan, topology, replace(tuning, rules=tuple(told_rules(tuning, vendor)))
+    return replace(tuning, rules=tuple(told_rules(tuning, vendor, profile.ranks)))
 
 
-def _is_of(plan: Plan, profile: Profile) -> bool:
-    known = parse_version(plan.mpi.library)
+def _is_of(made: Plan | LibraryTuning, profile: Profile) -> bool:
+    known = parse_version(made.mpi.library)
     ran = parse_version(profile.mpi.library)
-    same = known == ran if known and ran else plan.mpi.library == profile.mpi.library
-    return same and normal_abi(plan.mpi.abi) == normal_abi(profile.mpi.abi)
+    same = known == ran if known and ran else made.mpi.library == profile.mpi.library
+    return same and normal_abi(made.mpi.abi) == normal_abi(profile.mpi.abi)

@@ -26,6 +26,8 @@ class Form:
             run`` tells the library. None for others.
         leaves_out: of a collective, by its name, the rules of a tuning that keep it from saying anything;
             None: no rule does.
+        is_for_any_size: what it says holds in communicators of every size, so that only jobs of as many ranks
+            as were measured are told.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Form:
     write: Callable[[Material], Exported]
     says: Callable[[str, str], bool] | None = None
     leaves_out: Callable[[LibraryTuning, str], Sequence[LibraryRule]] | None = None
+    is_for_any_size: bool = False
 
     def can_say(self, tuning: LibraryTuning, rule: LibraryRule) -> bool:
         """Whether it can have a rule of a tuning."""
@@ -95,6 +98,7 @@ FORMS = (
         intel.write_variables,
         intel.says,
         intel.without_equal,
+        is_for_any_size=True,
     ),
     Form(
         "ucc-scores",
@@ -127,7 +131,14 @@ def can_be_told(vendor: str, collective: str, name: str) -> bool:
     return any(form.says is not None and form.says(collective, name) for form in forms)
 
 
-def told_rules(tuning: LibraryTuning, vendor: str) -> list[LibraryRule]:
-    """The rules that ``isochrone run`` tells the library, as far as the tuning alone shows that."""
-    forms = told_forms(vendor)
+def told_rules(tuning: LibraryTuning, vendor: str, ranks: int | None = None) -> list[LibraryRule]:
+    """The rules that ``isochrone run`` tells the library, as far as the tuning alone shows that.
+
+    Args:
+        tuning: of that library.
+        vendor: whose library it is.
+        ranks: of the job; None: as many as were measured.
+    """
+    is_other = ranks not in (None, tuning.ranks)
+    forms = [form for form in told_forms(vendor) if not (form.is_for_any_size and is_other)]
     return [rule for rule in tuning.told() if any(form.can_say(tuning, rule) for form in forms)]
