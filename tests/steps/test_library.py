@@ -189,6 +189,27 @@ def test_several_collectives_share_the_launches_and_one_that_fails_is_tried_by_i
     assert len(target.launches) <= 1 + 12 + 2 + 2 * 3 + 2 * 3
 
 
+def test_an_algorithm_that_ends_the_program_is_left_out_where_it_does(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float | None:
+        if (name, recipe) == ("reduce", "native:two") and size >= 16384:
+            return None
+        return {"native": 1e-4, "native:one": 0.5e-4}.get(recipe, 2e-4)
+
+    caplog.set_level("INFO")
+    found = tuned(tmp_path, MadeUpLibrary(time_s), "bcast", "reduce")
+    assert found == {
+        (name, size): "one" if name == "bcast" or size < 16384 else "default"
+        for name in ("bcast", "reduce")
+        for size in SIZES
+    }
+    said = [record.getMessage() for record in caplog.records if "is left out" in record.getMessage()]
+    assert any(line.startswith("what else reduce of 256 KiB can be told is left out: ") for line in said), (
+        said
+    )
+
+
 def test_an_interrupted_tuning_goes_on(tmp_path: Path) -> None:
     def time_s(name: str, size: int, recipe: str, _: Mapping[str, str]) -> float:
         return 0.5e-4 if recipe == "native:two" else 1e-4

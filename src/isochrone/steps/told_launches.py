@@ -26,6 +26,7 @@ from isochrone.tune.race import median_s
 from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import time_at
 from isochrone.tune.spots import work_on
+from isochrone.units import format_bytes
 
 TOLD = "native:"
 ToldTimes = Mapping[BenchKey, FloatArray]
@@ -45,8 +46,9 @@ class _Launch:
     cases: Sequence[Case]
 
     def parted(self) -> list[_Launch]:
-        """Launches of less: one for each collective, or of one collective for each thing that it is started
-        for.
+        """Launches of less: one for each collective; of one for each thing that it is started for. Where it
+        is started for nothing, half of the cases each, and of one case without what it hears while it runs.
+        None of what has nothing less.
         """
         if len(self.names) > 1:
             return [
@@ -54,8 +56,16 @@ class _Launch:
                 for name, at in self.names.items()
             ]
         ((name, at),) = self.names.items()
-        found = []
-        for own in dict.fromkeys(at.values()):
+        if not at:
+            if all(case.recipes == (NATIVE,) for case in self.cases):
+                return []
+            if len(self.cases) > 1:
+                half = len(self.cases) // 2
+                return [_Launch(self.names, self.cases[:half]), _Launch(self.names, self.cases[half:])]
+            return [_Launch(self.names, [_by_itself(self.cases[0])])]
+        found: list[_Launch] = []
+        owns = dict.fromkeys(at.values())
+        for own in owns if len(owns) > 1 else ():
             of_own = {size: each for size, each in at.items() if each == own}
             found.append(_Launch({name: of_own}, [case for case in self.cases if case.size_bytes in of_own]))
         return found
@@ -124,16 +134,19 @@ class ToldLaunches:
                 "", started.cases, repetitions, self._seed + launch, share, limits=limits, launch=launch
             )
         except IsochroneError as error:
-            if not variables:
-                raise
             parts = started.parted()
-            if len(parts) > 1:
-                found: dict[BenchKey, FloatArray] = {}
-                for one, own in zip(parts, _divided(limits, parts), strict=True):
-                    found |= self._launched(one, repetitions, own, launch, 0.0)
-                return found
-            _log.info("%s is left out: %s", " ".join(map("=".join, variables.items())), error)
-            return {}
+            if not parts and not variables:
+                raise
+            what = " ".join(map("=".join, variables.items()))
+            if len(parts) == 1:
+                case = started.cases[0]
+                what = f"what else {case.collective} of {format_bytes(case.size_bytes)} can be told"
+            if len(parts) < 2:
+                _log.info("%s is left out: %s", what, error)
+            found: dict[BenchKey, FloatArray] = {}
+            for one, own in zip(parts, _divided(limits, parts), strict=True):
+                found |= self._launched(one, repetitions, own, launch, 0.0)
+            return found
         self.mpi = same_library(self.mpi, bench.mpi, self._folder)
         times = {
             key.case.key(_ran(key.recipe, key.size_bytes, started.names[key.collective])): samples
@@ -195,6 +208,12 @@ class ToldLaunches:
         }
         expected_s = {recipe: time_at(known_s[recipe], case.size_bytes) for recipe in recipes}
         return work_on(case, recipes, expected_s)
+
+
+def _by_itself(case: Case) -> Case:
+    """The library's own choice alone."""
+    known_s = {name: time_s for name, time_s in case.expected_s.items() if name == NATIVE}
+    return replace(case, recipes=(NATIVE,), expected_s=known_s)
 
 
 def _divided(limits: Limits, launches: Sequence[_Launch]) -> list[Limits]:
