@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
 import pytest
 
+from isochrone.errors import IsochroneError
 from isochrone.fabric.dump import SubnetManagerLog, dump, watch
 from isochrone.fabric.folder import read_fabric
 from isochrone.files.fabric import MANIFEST, read_manifest
@@ -124,6 +129,30 @@ def test_a_damaged_manifest_is_replaced(
     assert read_manifest(folder) == again
     assert set(read_fabric(folder).hosts) == {"n0", "n1"}
     assert {file.name for file in folder.iterdir()} >= set(again.files)
+
+
+def test_nobody_waits_for_tools_when_one_fails_or_the_dump_is_stopped(tools: Path, tmp_path: Path) -> None:
+    (tools / "dump_fts").write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 600 & wait\n")
+    begin = time.monotonic()
+    (tools / "iblinkinfo").write_text(
+        f"#!/bin/sh\nwhile [ ! -s {tmp_path}/pid ]; do sleep 0.01; done\nexit 3\n"
+    )
+    with pytest.raises(IsochroneError, match="iblinkinfo: ends with 3"):
+        dump(tmp_path / "dumps", 300)
+    (tmp_path / "pid").unlink()
+    words = ["fabric", "dump", str(tmp_path / "dumps"), "--timeout", "300"]
+    command = [sys.executable, "-m", "isochrone", *words]
+    (tools / "iblinkinfo").write_text(f"#!/bin/sh\ncat {tools}/iblinkinfo.txt\n")
+    stopped = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    stopped.send_signal(signal.SIGTERM)
+    stopped.communicate(timeout=100)
+    assert stopped.returncode == 128 + signal.SIGTERM
+    # Both times a tool was still at work for ten minutes.
+    assert time.monotonic() - begin < 200
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 def test_what_changed_while_it_was_dumped_is_remarked(tools: Path, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from isochrone.fabric.model import Fabric
 from isochrone.files.content import read_content
 from isochrone.files.fabric import Manifest, read_manifest, write_manifest
 from isochrone.files.text import printable, quoted
+from isochrone.launch.process import end_group
 from isochrone.progress import part
 
 LOG = logging.getLogger("isochrone.fabric")
@@ -137,12 +138,19 @@ def _read_all(
 ) -> tuple[Fabric, list[str]]:
     """The fabric, and a line for each tool that could not read a part of it."""
     failed = []
+    started: list[subprocess.Popen[bytes]] = []
     with ThreadPoolExecutor(len(TOOLS)) as pool:
-        running = [pool.submit(_run, tool, room / tool.stem, timeout_s, adapter) for tool in TOOLS]
-        for done, (tool, each) in enumerate(zip(TOOLS, running, strict=True), start=1):
-            # Of a switch that does not answer dump_fts prints another's entries, or none, and ends with 0.
-            failed += [f"{tool.command[0]}: {line}" for line in each.result() if "failed" in line][:1]
-            advance(done, len(TOOLS) + 1)
+        running = [pool.submit(_run, tool, room / tool.stem, timeout_s, adapter, started) for tool in TOOLS]
+        try:
+            for done, (tool, each) in enumerate(zip(TOOLS, running, strict=True), start=1):
+                # Of a switch that does not answer dump_fts prints another's entries, or none, and ends with 0.
+                failed += [f"{tool.command[0]}: {line}" for line in each.result() if "failed" in line][:1]
+                advance(done, len(TOOLS) + 1)
+        except BaseException:
+            # One has failed, or we are stopped: nobody waits for the others.
+            for process in started:
+                end_group(process)
+            raise
     fabric = Fabric(str(room.parent))
     for tool in TOOLS:
         tool.read(read_content(room / tool.stem, _MOST_BYTES), tool.command[0], fabric)
@@ -154,7 +162,7 @@ def _read_all(
 
 def _cables_now(room: Path, timeout_s: float, adapter: Sequence[str]) -> frozenset[tuple[object, ...]]:
     again = room / "again"
-    _run(CABLES, again, timeout_s, adapter)
+    _run(CABLES, again, timeout_s, adapter, [])
     fabric = Fabric("")
     CABLES.read(read_content(again, _MOST_BYTES), CABLES.command[0], fabric)
     return _cables(fabric)
@@ -169,33 +177,47 @@ def _cables(fabric: Fabric) -> frozenset[tuple[object, ...]]:
     )
 
 
-def _run(tool: Tool, file: Path, timeout_s: float, adapter: Sequence[str]) -> list[str]:
-    """Runs a program into a file, which is on disk when it returns. What it said beside that, for people."""
+def _run(
+    tool: Tool,
+    file: Path,
+    timeout_s: float,
+    adapter: Sequence[str],
+    started: list[subprocess.Popen[bytes]],
+) -> list[str]:
+    """Runs a program into a file, which is on disk when it returns. What it said beside that, for people.
+    `started` gets the process, in a session of its own.
+    """
     name = tool.command[0]
     found = shutil.which(name, path=os.pathsep.join((os.environ.get("PATH", ""), _MORE_PATH)))
     if found is None:
         raise IsochroneError("is not installed", name, "install infiniband-diags")
     with file.open("wb") as out, tempfile.TemporaryFile() as said:
         try:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 [found, *tool.command[1:], *adapter],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=said,
-                timeout=timeout_s,
+                start_new_session=True,
             )
-        except subprocess.TimeoutExpired:
+        except OSError as error:
+            raise IsochroneError(f"cannot be run ({error.strerror})", name, "install it again") from None
+        started.append(process)
+        try:
+            code = process.wait(timeout_s)
+        except BaseException as error:
+            end_group(process)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             raise IsochroneError(
                 f"does not end within {timeout_s:g} s", name, "give it more with --timeout"
             ) from None
-        except OSError as error:
-            raise IsochroneError(f"cannot be run ({error.strerror})", name, "install it again") from None
         said.seek(0)
         words = said.read(1 << 16).decode("utf-8", "replace").strip()
-        if done.returncode != 0:
+        if code != 0:
             first = words.splitlines()[-1][:_SHOWN] if words else "says nothing"
             raise IsochroneError(
-                f"ends with {done.returncode}: {quoted(first) if first else ''}",
+                f"ends with {code}: {quoted(first) if first else ''}",
                 name,
                 "run it on a machine of the fabric, as root",
             )

@@ -209,7 +209,7 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def end_group(process: subprocess.Popen[str]) -> None:
+def end_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """Ends a process that was started in a session of its own, and all that it has started there: politely
     first, because a launcher alone knows the ranks on other hosts.
     """
