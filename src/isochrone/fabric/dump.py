@@ -143,7 +143,8 @@ def _read_all(
         running = [pool.submit(_run, tool, room / tool.stem, timeout_s, adapter, started) for tool in TOOLS]
         try:
             for done, (tool, each) in enumerate(zip(TOOLS, running, strict=True), start=1):
-                # Of a switch that does not answer dump_fts prints another's entries, or none, and ends with 0.
+                # Of a switch that does not answer dump_fts prints another's entries, or none, and ends
+                # with 0.
                 failed += [f"{tool.command[0]}: {line}" for line in each.result() if "failed" in line][:1]
                 advance(done, len(TOOLS) + 1)
         except BaseException:
