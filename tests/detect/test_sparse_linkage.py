@@ -78,10 +78,10 @@ def test_what_is_filled_in_scatters_like_what_was_measured():
     assert np.std(between) == pytest.approx(0.05, rel=0.1)
 
 
-def test_ranks_without_a_way_to_each_other_are_named():
+def test_places_without_a_way_to_each_other_are_refused():
     keep = np.zeros((4, 4), dtype=bool)
     keep[0, 1] = keep[2, 3] = True
-    with pytest.raises(IsochroneError, match="do not connect ranks 0 and 2"):
+    with pytest.raises(IsochroneError, match="do not connect all places"):
         filled(without(ultrametric((4,), [1.0]), keep))
 
 

@@ -108,7 +108,7 @@ void PingPong::time_size(int responder, std::size_t size, double time_s, PairTim
         exchange(responder, bytes, untimed, static_cast<int>(next - rtts_s_.size()));
         if (settings_.precision > 0 && known_to(settings_.precision, rtts_s_)) break;
         // What was expected of few messages, the first of a pair at that, may have been far too much.
-        if (rtts_s_.size() == most && std::isfinite(pair_s_)) most += more(time_s - (clock::now() - start_s));
+        if (rtts_s_.size() == most && std::isfinite(time_s)) most += more(time_s - (clock::now() - start_s));
     }
     if (announces_) announce(responder, 0);
     const double nothing = std::numeric_limits<double>::quiet_NaN();

@@ -24,6 +24,7 @@ from isochrone.detect.links import level_links
 from isochrone.detect.methods.nest import Clustering
 from isochrone.detect.not_bound import levels_inside_places
 from isochrone.detect.partitions import members, same
+from isochrone.errors import IsochroneError
 from isochrone.fabric.switches import Switches
 from isochrone.files import KnownGroups, Level, Measurements, Reason, Topology, distinct_places, provenance
 from isochrone.files.place import UNKNOWN_HOST
@@ -87,6 +88,12 @@ def detect(
         distances_from = distances_from and distances_from.only(chosen)
         left_in = tuple(chosen)
     pairs = distances(distances_from or measurements)
+    if unconnected := pairs.unconnected():
+        one, other = ((left_in or range(measurements.ranks))[rank] for rank in unconnected)
+        raise IsochroneError(
+            f"the pairs that were measured do not connect ranks {one} and {other}",
+            todo="probe again, with more pairs",
+        )
     sure: Sequence[float | None]
     others: Sequence[Verdict] = ()
     found: Sequence[Verdict] = ()

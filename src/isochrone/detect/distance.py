@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtri
 
 from isochrone.files import Measurements, distinct_places
@@ -48,6 +50,14 @@ class Distances:
     def places(self) -> int:
         """Number of places."""
         return int(self.place_of.max()) + 1
+
+    def unconnected(self) -> tuple[int, int] | None:
+        """Two ranks whose places have no way to each other over measured pairs; None where all have."""
+        ends = self.place_of[self.first], self.place_of[self.second]
+        pairs = coo_array((np.ones(len(self.first)), ends), shape=(self.places, self.places))
+        part_of = connected_components(pairs, directed=False)[1][self.place_of]
+        other = int(np.argmax(part_of != part_of[0]))
+        return (0, other) if other else None
 
 
 def distance_matrix_s(measurements: Measurements) -> Floats:

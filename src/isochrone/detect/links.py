@@ -60,7 +60,11 @@ def _links(
     if not told.any():
         return None
     latencies_s = np.maximum(rtt_s[told, measurements.smallest] / 2, measurements.least_s)
-    gap_s, overhead_s = _of_parameters(parameters) if parameters else _of_round_trips(measurements, here)
+    gap_s, overhead_s = (
+        _of_parameters(parameters)
+        if parameters
+        else _of_round_trips(measurements.sizes_bytes, rtt_s[told], measurements.send_overhead_s[here][told])
+    )
     latency_s = float(np.median(rtt_s[told, measurements.smallest])) / 2
     return Links(
         latency_s=latency_s,
@@ -73,14 +77,16 @@ def _links(
     )
 
 
-def _of_round_trips(measurements: Measurements, here: Booleans) -> tuple[Points, Points]:
-    """Gap and send overhead at the sizes that were measured of all pairs."""
-    rtt_s = measurements.rtt_min_s[here]
-    measured = np.any(~np.isnan(rtt_s), axis=0)
-    order = [k for k in np.argsort(measurements.sizes_bytes).tolist() if measured[k]]
-    sizes = [measurements.sizes_bytes[k] for k in order]
-    overhead_s = np.nanmedian(measurements.send_overhead_s[here][:, order], axis=0)
-    return _gap(sizes, np.nanmedian(rtt_s[:, order], axis=0)), _points(sizes, overhead_s)
+def _of_round_trips(
+    sizes_bytes: Sequence[int], rtt_s: Floats, send_overhead_s: Floats
+) -> tuple[Points, Points]:
+    """Gap and send overhead at the sizes whose median pair was measured: what was left out of a pair, [pair,
+    size], takes longer than what was not.
+    """
+    medians_s = np.median(np.where(np.isnan(rtt_s), np.inf, rtt_s), axis=0)
+    order = [k for k in np.argsort(sizes_bytes).tolist() if np.isfinite(medians_s[k])]
+    sizes = [sizes_bytes[k] for k in order]
+    return _gap(sizes, medians_s[order]), _points(sizes, np.nanmedian(send_overhead_s[:, order], axis=0))
 
 
 def _of_parameters(parameters: Sequence[PairParameters]) -> tuple[Points, Points]:

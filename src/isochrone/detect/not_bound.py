@@ -40,6 +40,8 @@ def levels_inside_places(pairs: Distances) -> list[Verdict]:
         pairs.host_of[places],
         (pairs.usual_log_s - pairs.log_s)[known],
     )
+    if among.unconnected():
+        return []  # what places have inside is known of pairs that go from one to another
     inside = (
         verdict
         for verdict in judged(among)[0]

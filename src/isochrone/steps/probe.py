@@ -17,6 +17,7 @@ from isochrone.adaptive.table import Pair, Table
 from isochrone.detect.evidence import SLOWER
 from isochrone.errors import IsochroneError
 from isochrone.files import Clusters, Measurements, read_measurements
+from isochrone.files.text import refuse_stream
 from isochrone.launch.target import Target
 from isochrone.plogp.checks import warnings
 from isochrone.progress import kept_when_stopped, part
@@ -142,6 +143,7 @@ def probe(target: Target, output: Path, options: ProbeOptions | None = None) -> 
     Raises:
         IsochroneError: the probe fails, or `output` is of another run.
     """
+    refuse_stream(output)
     options = options or ProbeOptions()
     above = options.follow_above
     talk = None if above is None else follow(output, above, _chooser(options), options.budget_s)
