@@ -139,7 +139,13 @@ def test_other_options_leave_the_streams_of_ranks_alone(
         ("hydra", "-n 4 -f hosts", False),
         ("hydra", "-hosts a,b -n 4", False),
         ("openmpi5", "--host a:2,b:2 -n 4", False),
+        ("openmpi5", "--host=a:2,b:2 -n 4", False),
+        ("hydra", "-hosts=a,b -n 4", False),
         ("openmpi4", "-n 4 --bind-to core", True),
+        ("openmpi4", "-n 4 --map-by=core", True),
+        ("openmpi4", "-n 4 --map-by rankfile:file=ranks", False),
+        ("openmpi4", "-n 4 --rankfile ranks", False),
+        ("hydra", "-configfile all", False),
         ("slurm", "-n 4", False),
     ],
 )
@@ -158,6 +164,15 @@ def test_running_a_program_needs_one_in_every_part(launcher: MakeLauncher) -> No
     require_program(read_launch_line(["mpiexec", "-n", "1", "a", ":", "-n", "1", "b"]))
     with pytest.raises(UsageError, match="no program"):
         require_program(read_launch_line(["mpiexec", "-n", "1", "a", ":", "-n", "1"]))
+
+
+@pytest.mark.parametrize("words", ["-configfile all", "-configfile=all", "-genv A 1 -configfile all"])
+def test_a_file_of_hydra_s_has_the_program(launcher: MakeLauncher, words: str) -> None:
+    launcher("hydra", "mpiexec")
+    line = read_launch_line(["mpiexec", *words.split()])
+    require_program(line)
+    with pytest.raises(UsageError, match=r"^-configfile.all: its file names a program"):
+        forbid_program(line)
 
 
 def test_open_mpi_is_let_start_more_ranks_than_cores_but_not_on_hosts_that_the_user_lists(
@@ -188,6 +203,10 @@ def test_what_the_user_set_for_open_mpi_stays(
         (Family.OPENMPI, "--pset"),
         (Family.OPENMPI, "--gpu-support"),
         (Family.HYDRA, "-hosts-group"),
+        (Family.HYDRA, "-rankmap"),
+        (Family.HYDRA, "-genvexcl"),
+        (Family.HYDRA, "-gtool"),
+        (Family.HYDRA, "-s"),
         (Family.SLURM, "--accel-bind"),
         (Family.SLURM, "--bcast-exclude"),
         (Family.SLURM, "--het-group"),

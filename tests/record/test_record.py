@@ -167,6 +167,16 @@ def test_runs_add_up(library: Library, tmp_path: Path) -> None:
     assert [place.host for place in graph.places] == [graph.places[0].host] * RANKS
 
 
+def test_a_run_that_cannot_be_added_to_another_is_kept_by_itself(library: Library, tmp_path: Path) -> None:
+    first, both = tmp_path / "first.json", tmp_path / "both.json"
+    assert library.record(first, library.program, "exchange", ranks=RANKS - 1).returncode == 0
+    done = library.record(both, library.program, "exchange", options=["--add", str(first)])
+    assert done.returncode == 1
+    assert f"what was recorded is in {tmp_path / 'both-alone.json'}" in done.stderr
+    assert not both.exists()
+    assert read_graph(tmp_path / "both-alone.json").ranks == RANKS
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -275,10 +275,12 @@ def _lab_lines(outcome: Outcome) -> list[str]:
     ]
     for row in outcome.rows:
         low, high = row.speedup.low, row.speedup.high
+        over = row.over_bound(row.isochrone)
+        ours = "-" if over is None else f"{over:.2f}"
         lines.append(
             f"{row.size_bytes:>9}{row.native.estimate * 1e3:>9.2f} ms{row.isochrone.estimate * 1e3:>9.2f} ms"
             f"{row.speedup.estimate:>8.2f} [{low:5.2f},{high:6.2f}]{row.best_native[1] * 1e3:>10.2f} ms"
-            f"{row.bound_s * 1e3:>8.2f} ms{row.isochrone.estimate / row.bound_s:>10.2f}  {row.best_native[0]}"
+            f"{row.bound_s * 1e3:>8.2f} ms{ours:>10}  {row.best_native[0]}"
         )
     for link, directions in outcome.uplinks.items():
         for direction, by in directions.items():

@@ -55,6 +55,10 @@ class Row:
     best_native: tuple[str, float]
     bound_s: float
 
+    def over_bound(self, time_s: Interval) -> float | None:
+        """How many times the bound that is; None where links allow any time, as within a host."""
+        return time_s.estimate / self.bound_s if self.bound_s > 0 else None
+
     def to_json(self) -> dict[str, Any]:
         """The row of ``results``."""
         return {
@@ -72,8 +76,8 @@ class Row:
             "speedup": self.speedup.estimate,
             "speedup_ci": [self.speedup.low, self.speedup.high],
             "bound_s": self.bound_s,
-            "native_over_bound": self.native.estimate / self.bound_s,
-            "isochrone_over_bound": self.isochrone.estimate / self.bound_s,
+            "native_over_bound": self.over_bound(self.native),
+            "isochrone_over_bound": self.over_bound(self.isochrone),
         }
 
 
@@ -221,8 +225,8 @@ def _row(
 def _tuned(folder: Path, sizes_bytes: Sequence[int]) -> Bench | None:
     """The benchmark of a plan for these sizes that an earlier run has left in the folder, or None."""
     plan, bench = folder / PLAN, folder / BENCH
-    # A plan that was corrected is newer than the benchmark that corrected it.
-    if not (plan.exists() and bench.exists()) or plan.stat().st_mtime > bench.stat().st_mtime:
+    # Of a tuning the plan is written last.
+    if not (plan.exists() and bench.exists()) or plan.stat().st_mtime < bench.stat().st_mtime:
         return None
     found = read_bench(bench)
     found = found.only([case for case in found.cases if case.collective == BCAST])

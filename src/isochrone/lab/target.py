@@ -22,7 +22,7 @@ from isochrone.lab.start import temporary_lab
 from isochrone.launch.build import behind, build_for
 from isochrone.launch.launcher import OPEN_MPI_AS_ROOT, core_count
 from isochrone.launch.library import MpiLibrary
-from isochrone.launch.process import Talk, exit_code_of, run_program
+from isochrone.launch.process import Talk, end_with_parent, exit_code_of, run_program
 from isochrone.launch.target import EVERYTHING_TOLD
 
 _RANKS_ON_A_HOST = 2
@@ -209,6 +209,7 @@ class LabTarget:
                     self.command(launch.line(program)),
                     env=self.environment(),
                     stdout=sys.stderr if quiet else None,
+                    preexec_fn=end_with_parent,
                 )
                 return exit_code_of(done.returncode)
             except OSError as error:

@@ -225,14 +225,29 @@ def runs_here(line: LaunchLine) -> bool:
         "H",
         "host",
         "hosts",
+        "hosts-group",
         "hostfile",
+        "machine",
         "machinefile",
         "default-hostfile",
         "add-host",
         "add-hostfile",
         "dvm",
+        "rf",
+        "rankfile",
+        *_BY_FILE,
     }
-    return not any(option[0].lstrip("-") in hosts for option in line.options())
+    options = [(_name_of(option), option[-1]) for option in line.options()]
+    return not any(name in hosts or (name == "map-by" and "rankfile" in value) for name, value in options)
+
+
+_BY_FILE = frozenset({"configfile", "app"})
+"""Options that name a file with the rest of the line."""
+
+
+def _name_of(option: Sequence[str]) -> str:
+    """Without dashes, and without a value that follows ``=``."""
+    return option[0].lstrip("-").partition("=")[0]
 
 
 def core_count() -> int:
@@ -265,7 +280,7 @@ def forbid_streams(line: LaunchLine) -> None:
     """
     names = _OF_STREAMS.get(line.family, "").split()
     for option in line.options():
-        name = option[0].lstrip("-").partition("=")[0]
+        name = _name_of(option)
         # Slurm's short options may have their value attached.
         if line.family is Family.SLURM and not option[0].startswith("--"):
             name = name[:1]
@@ -288,13 +303,22 @@ def forbid_program(line: LaunchLine) -> None:
             f"the launch line names a program, {line.programs[0]!r}, but this step runs its own",
             todo="leave the program away",
         )
+    for option in line.options():
+        if _name_of(option) in _BY_FILE:
+            raise UsageError(
+                "its file names a program, but this step runs its own",
+                " ".join(option),
+                "write its options into the line, without the program",
+            )
 
 
 def require_program(line: LaunchLine) -> None:
-    """Checks that every part of a launch line names a program.
+    """Checks that every part of a launch line names a program, or a file of Hydra's that does.
 
     Raises:
         UsageError: when one does not.
     """
+    if line.family is Family.HYDRA and any(_name_of(option) == "configfile" for option in line.options()):
+        return  # it has the programs
     if len(line.programs) < len(line.contexts):
         raise UsageError("the launch line names no program", todo="end it with the program and its arguments")

@@ -41,7 +41,8 @@ _HYDRA_ONE = (
     "n np ppn perhost grr f machine hosts host hostfile machinefile wdir path umask configfile genvlist "
     "envlist launcher launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind binding "
     "demux iface prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost usize "
-    "gpus-per-proc gpath gwdir gumask tmpdir hosts-group"
+    "gpus-per-proc gpath gwdir gumask tmpdir hosts-group rankmap cpu-bind "
+    "genvexcl gtool gtoolfile gdb-args s"
 )
 _SLURM_LONG = (
     "ntasks nodes account acctg-freq bb bbf bcast begin chdir clusters comment constraint container "

@@ -120,7 +120,15 @@ def record(
         if isinstance(found, IsochroneError):
             return Recorded(None, exit_code, found)
         graphs.append(found)
-    graph = replace(added(graphs), provenance=provenance())
+    try:
+        graph = replace(added(graphs), provenance=provenance())
+    except IsochroneError as error:
+        if run is None:
+            raise
+        # What took a whole run to record is not lost.
+        alone = output.with_name(f"{output.stem}-alone{output.suffix}")
+        write_graph(alone, replace(graphs[-1], provenance=provenance()))
+        raise IsochroneError(f"{error}; what was recorded is in {alone}") from None
     apart: tuple[str, ...] = ()
     if break_down:
         parts = broken_down(graph)
