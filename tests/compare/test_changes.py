@@ -65,6 +65,10 @@ def test_what_differs_from_launch_to_launch_is_no_change() -> None:
     one = changes_between(launches(10)[:1], launches(20)[:1])
     assert all(change.changed for change in one.changes)
     assert not any(change.changed for change in changes_between(launches(10), launches(20)).changes)
+    # Nor are all together, though each launch has many repetitions.
+    for seed in range(5):
+        means = changes_between(launches(10 + seed), launches(20 + seed)).means
+        assert all(mean.low < 1 < mean.high for mean in means.values())
     found = changes_between(launches(10), launches(20, bcast=1.5))
     assert [change.verdict for change in found.changes] == ["slower"] * 2 + [""] * 2
 

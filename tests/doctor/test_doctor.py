@@ -110,6 +110,18 @@ def test_what_is_planted_is_the_only_finding(fault: str, noise: int) -> None:
     assert found.factor == pytest.approx(factor, rel=0.1)
 
 
+def test_what_a_finding_takes_and_what_is_expected_have_its_factor_between_them() -> None:
+    # A way on the slow cable is slow beyond that.
+    on_the_cable = (HOST == 3) & (HOST.T == 6)
+    measurements = slowed(slowed(cluster(), *FAULTS["cable"][:3]), on_the_cable, 1.5)
+    for seed in (0, 4):
+        cable, way = judged(noisy(measurements, seed) if seed else measurements)
+        assert [cable.suspect.name, way.suspect.name] == [FAULTS["cable"][3], "nodes n3 and n6, between them"]
+        for each in (cable, way):
+            assert each.time_s / each.expected_s == pytest.approx(each.factor, rel=0.05)
+            assert each.factor == pytest.approx(1.5, rel=0.1)
+
+
 def test_two_faults_are_two_findings_the_worse_one_first() -> None:
     measurements = slowed(cluster(), *FAULTS["way"][:3])
     measurements = slowed(measurements, *FAULTS["cable"][:3])

@@ -126,9 +126,25 @@ def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tm
             (60001, 100000, "chain"),
         ]
         (line,) = found.notes
-        assert "differ beyond their intervals" in line
+        assert "1 of 2 rules that two plans have differ beyond their intervals" in line
         assert "native 1.00x" in line
         assert f"in {new}, which is newer and counts" in line
+
+
+def test_a_rule_that_differs_from_several_counts_once(tmp_path: Path) -> None:
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    shape = layout(of, ranks).shape(0)
+    old = write(
+        tmp_path / "old",
+        of,
+        [rule(shape, "chain", 1, 100000, gain=(1.7, 1.8, 1.9))],
+        time="2026-01-01T00:00:00Z",
+    )
+    natives = [rule(shape, "native", size, size + 9, gain=(1, 1, 1)) for size in (10, 100, 1000)]
+    new = write(tmp_path / "new", of, natives, time="2026-02-01T00:00:00Z")
+    (line,) = merge((old, new), tmp_path / "all").notes
+    assert line.startswith("1 of 1 rules that two plans have differ beyond their intervals")
 
 
 def test_what_was_learned_later_makes_nothing_that_was_measured_before_newer(tmp_path: Path) -> None:

@@ -55,6 +55,24 @@ def test_a_live_rule_takes_the_place_of_what_was_measured_for_its_sizes_alone() 
     assert other in found
 
 
+@pytest.mark.parametrize("order", [None, "block"])
+@pytest.mark.parametrize("name", ["bcast", "allreduce"])
+def test_a_reduction_that_is_as_it_was_measured_keeps_that_rule(name: str, order: str | None) -> None:
+    """Which holds for floating-point numbers, too, as one that was found live does not."""
+    before = Rule(name, SHAPE, 1, 150, "chain", EVIDENCE, order=order)
+    learned = replace(LIVE, collective=name, recipe="chain")
+    found = [
+        (rule.min_bytes, rule.max_bytes, rule.basis) for rule in with_rules(_plan(before), [learned]).rules
+    ]
+    if name == "bcast":
+        assert found == [(1, 99, "measured"), (100, 199, "live")]
+    else:
+        assert found == [(1, 150, "measured"), (151, 199, "live")]
+    # Another recipe is what programs found to be better.
+    other = replace(learned, recipe="flat")
+    assert [rule.recipe for rule in with_rules(_plan(before), [other]).rules] == ["chain", "flat"]
+
+
 def test_rules_of_another_order_stay() -> None:
     before = Rule("bcast", SHAPE, 1, 1000, "chain", EVIDENCE, order="cyclic")
     assert set(with_rules(_plan(before), [LIVE]).rules) == {before, LIVE}

@@ -56,6 +56,9 @@ def test_what_is_dear_is_left_out_and_named(
     said = caplog.records[0].getMessage() if caplog.records else ""
     assert all((f"{name} from" in said) == (name in left_out) for name in NAMES)
     assert budget_s > 1 or {"bcast", "allreduce"} <= set(left_out)
+    thinned = [name for name in NAMES if found[name] == few[name] != whole[name]]
+    last = caplog.records[1 if left_out else 0].getMessage() if thinned else ""
+    assert all((f"{name} up to" in last) == (name in thinned) for name in NAMES)
 
 
 @pytest.mark.parametrize("seed", range(8))

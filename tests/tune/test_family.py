@@ -66,6 +66,16 @@ def test_two_nodes_are_taken_from_one_rack_and_from_two() -> None:
     assert (0, 1, 2, 3, 8, 9, 10, 11) in found
 
 
+def test_levels_that_tell_no_hosts_together_say_nothing_of_where_hosts_are() -> None:
+    places = _places([2] * 8)
+    rack_of = [int(place.host[1:]) // 4 for place in places]
+    node_of = [int(place.host[1:]) for place in places]
+    core_of = list(range(len(places)))
+    for levels in ([rack_of, node_of], [node_of, rack_of, core_of], [rack_of, node_of, core_of]):
+        assert family(places, levels) == family(places, [rack_of])
+    assert family(places, [node_of, core_of]) == family(places, [])
+
+
 def test_all_half_and_a_quarter_of_the_nodes_come_first() -> None:
     found = family(_places([2] * 8), [])
     nodes = [len({rank // 2 for rank in ranks}) for ranks in found]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from isochrone.cli.bench_guidelines import print_guidelines
 from isochrone.cli.main import main
 from isochrone.errors import UsageError
 from isochrone.files import Bench, BenchKey, MpiLibrary, Place
@@ -100,6 +101,14 @@ def test_the_command_names_what_is_not_kept(tmp_path: Path, capsys: pytest.Captu
     found = json.loads(capsys.readouterr().out)["guidelines"]
     assert sum(each["violated"] for each in found) == len(named)
     assert main([*line, "--collectives", "bcast"]) == 2
+
+
+def test_too_few_repetitions_for_a_proof_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for count, is_said in ((8, True), (40, False)):
+        found = check_guidelines(bench_of(count=count, reduce=10.0), TOTALS, ("native",), exact=False)
+        assert any(each.violated for each in found) != is_said
+        print_guidelines(found, tmp_path / "bench.jsonl", as_json=False)
+        assert ("Too few repetitions to prove anything of " in capsys.readouterr().out) == is_said
 
 
 def test_the_number_of_ranks_has_to_be_known(tmp_path: Path) -> None:

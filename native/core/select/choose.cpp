@@ -211,10 +211,8 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
         const SizeClass near = size_class(size);
         choice.min_bytes = std::max(choice.min_bytes, near.min_bytes);
         choice.max_bytes = std::min(choice.max_bytes, near.max_bytes);
-        // Of another size than one that is predicted, rules around this shape may agree.
-        const bool may_agree = choice.basis != Basis::interpolated;
-        for (const Rule& beside : may_agree ? rules_for(plan, collective.name) : rules)
-            end_beside(choice, beside, size);
+        // At another size than this, other rules around this shape may say something, or agree.
+        for (const Rule& beside : rules_for(plan, collective.name)) end_beside(choice, beside, size);
         return choice;
     }
     Choice choice = by_rule(*rule, collective, layout, shape, in_order);

@@ -30,6 +30,12 @@ def print_guidelines(found: Sequence[Checked], output: Path, as_json: bool) -> N
         ratio = f"{each.ratio.estimate:.2f} [{each.ratio.low:.2f}, {each.ratio.high:.2f}]"
         size = format_bytes(each.total_bytes)
         typer.echo(f"{each.recipe}: {each.collective} of {size} in all takes {ratio} times as long as {than}")
+    open_ = sum(not each.is_provable for each in found)
+    if open_:
+        typer.echo(
+            f"Too few repetitions to prove anything of {number_of(open_, 'guideline')}: "
+            "give more with --repetitions"
+        )
     for recipe in dict.fromkeys(each.recipe for each in found):
         of_recipe = [each.violated for each in found if each.recipe == recipe]
         checked = number_of(len(of_recipe), "guideline")

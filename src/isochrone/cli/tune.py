@@ -73,6 +73,6 @@ def tune(
         tuned = ", ".join(words(name) for name in options.collectives)
         typer.echo(f"Nothing was proven faster than the MPI library's own: {tuned}.")
     elif len(recipes) < len(plan.rules):
-        rest = number_of(len(plan.rules) - len(recipes), "measured size")
-        typer.echo(f"At {rest} nothing was proven faster than the MPI library's own.")
+        rest = number_of(len(plan.rules) - len(recipes), "rule")
+        typer.echo(f"By {rest} the MPI library's own stays.")
     typer.echo(f"Plan: {path}")

@@ -20,7 +20,7 @@ import numpy as np
 
 from isochrone.files import Bench, BenchCase
 from isochrone.files.bench import BenchKey, in_turn, native_first
-from isochrone.statistics import FloatArray, Interval, holm, p_greater, ratio_of_medians
+from isochrone.statistics import FloatArray, Interval, geometric_mean, holm, p_greater, ratio_of_medians
 from isochrone.tune.collectives import in_order
 
 ERROR = 0.05
@@ -147,12 +147,20 @@ def changes_between(
                 over=pair in over and ratio.low > 1 + allowed,
             )
         )
-    ratios = defaultdict(list)
+    of_each = defaultdict(list)
     for pair in both:
-        ratios[pair[0].collective].append((others[beside[pair]], times[pair]))
+        of_each[pair[0].collective].append(pair)
+    means = {
+        name: _with_launches(
+            ratio_of_medians([(others[beside[pair]], times[pair]) for pair in pairs]),
+            _mean_medians(first, pairs),
+            _mean_medians(second, [beside[pair] for pair in pairs]),
+        )
+        for name, pairs in of_each.items()
+    }
     return Changes(
         changes=tuple(changes),
-        means={name: ratio_of_medians(few) for name, few in ratios.items()},
+        means=means,
         only_first=tuple(pair for pair in times if beside[pair] not in others),
         only_second=tuple(pair for pair in others if pair not in beside.values()),
     )
@@ -180,8 +188,17 @@ def _medians(launches: Sequence[Bench], pair: Pair) -> list[float]:
     ]
 
 
+def _mean_medians(launches: Sequence[Bench], pairs: Sequence[Pair]) -> list[float]:
+    """Of each launch that has all of them, the geometric mean of their medians in seconds."""
+    of_pairs = [_medians([launch], pair) for launch in launches for pair in pairs]
+    of_launches = (of_pairs[at : at + len(pairs)] for at in range(0, len(of_pairs), len(pairs)))
+    return [geometric_mean([one for (one,) in few]) for few in of_launches if all(few)]
+
+
 def _with_launches(ratio: Interval, medians: Sequence[float], others: Sequence[float]) -> Interval:
     """The interval of a ratio, widened to the ratios of all launches."""
+    if not medians or not others:
+        return ratio
     return Interval(
         ratio.estimate,
         min(ratio.low, min(others) / max(medians)),

@@ -45,7 +45,7 @@ class Finding:
         size_bytes: the message size that shows it most.
         factor: how many times longer its pairs take than expected.
         time_s: what they take one way, the median.
-        expected_s: what their like take, the median.
+        expected_s: what their like take, the median, with what findings before it add.
         scatter: of the level that most of them meet at, as a ratio.
         weight: what it explains, for the order.
         sure: whether that was so without other messages around too: some of its pairs were measured alone.
@@ -135,7 +135,8 @@ def _judge(residuals: Residuals, excess: Floats, suspect: Suspect) -> Finding | 
         size_bytes=residuals.sizes_bytes[size],
         factor=float(np.exp(more[size])),
         time_s=float(np.nanmedian(residuals.time_s[here, size])),
-        expected_s=float(np.nanmedian(residuals.expected_s[here, size])),
+        # `excess` is without what was found before.
+        expected_s=float(np.nanmedian(residuals.time_s[here, size] / np.exp(excess[here, size]))),
         scatter=float(scatter[size]),
         weight=float(len(here) * np.sum(np.where(beyond > 0, more, 0.0) ** 2)),
         sure=len(alone) > 0,

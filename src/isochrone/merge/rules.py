@@ -82,7 +82,7 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
     notes: list[str] = []
     kept: dict[tuple[str, str, str | None], list[tuple[Rule, str]]] = defaultdict(list)
     differences: list[_Difference] = []
-    shared = 0
+    shared = differing = 0
     newest_first = sorted(enumerate(sources), key=lambda item: (item[1].time, item[0]), reverse=True)
     # Where hosts are known to be in groups, it is not known which of them strangers are in.
     for_strangers = not any(_has_groups_of_hosts(source.topology) for source in sources)
@@ -100,18 +100,20 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             there = kept[rule.collective, rule.shape, rule.order]
             before = [(other, name) for other, name in there if _overlap(rule, other)]
             shared += bool(before)
-            differences += [
+            different = [
                 _Difference(other, rule, (name, source.name))
                 for other, name in before
                 if _differ(rule, other)
             ]
+            differing += bool(different)
+            differences += different
             there += [(piece, source.name) for piece in without(rule, [other for other, _ in before])]
     for _, found in translated:
         for rule in _for_each_order(found.elsewhere, orders):
             there = kept[rule.collective, rule.shape, rule.order]
             there += [(piece, "") for piece in without(rule, [other for other, _ in there])]
     if differences:
-        notes.append(_difference_line(differences, shared))
+        notes.append(_difference_line(differences, differing, shared))
     rules = [rule for group in kept.values() for rule, _ in group]
     rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
     return MergedRules(tuple(rules), tuple(notes))
@@ -284,11 +286,11 @@ def _differ(a: Rule, b: Rule) -> bool:
     return low > other_high or other_low > high
 
 
-def _difference_line(differences: Sequence[_Difference], shared: int) -> str:
+def _difference_line(differences: Sequence[_Difference], differing: int, shared: int) -> str:
     most = max(differences, key=lambda one: one.factor)
     newer, older = (_gain(rule) for rule in (most.newer, most.older))
     return (
-        f"{len(differences)} of {shared} rules that two plans have differ beyond their intervals, most for "
+        f"{differing} of {shared} rules that two plans have differ beyond their intervals, most for "
         f"{most.newer.collective} of {most.newer.min_bytes} to {most.newer.max_bytes} bytes on "
         f"'{most.newer.shape}': {newer} in {most.names[0]}, which is newer and counts, "
         f"{older} in {most.names[1]}"

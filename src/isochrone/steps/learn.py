@@ -20,6 +20,7 @@ from isochrone.files.plan import Plan, Rule, read_plan, without, write_plan
 from isochrone.files.provenance import provenance
 from isochrone.launch.lock import locked
 from isochrone.steps.folder import alone_in
+from isochrone.tune.collectives import collective
 
 FOLDER = "learned"
 LEARNED = "learned"
@@ -120,9 +121,16 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
 
 
 def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
-    """The plan with rules that take the place of what it says of the same calls."""
+    """The plan with rules that take the place of what it says of the same calls. Where a reduction was found
+    to be as it was measured the measured rule stays: it is for floating-point numbers, too.
+    """
     rules = list(plan.rules)
-    for new in learned:
+    pieces = [
+        piece
+        for new in learned
+        for piece in without(new, [rule for rule in plan.rules if _says_more(rule, new)])
+    ]
+    for new in pieces:
         beside = [rule for rule in rules if (rule.collective, rule.shape) == (new.collective, new.shape)]
         # Rules for any order no longer hold in one that has its own: so it is given none, or these too.
         if beside and all(rule.order is None for rule in beside):
@@ -135,6 +143,13 @@ def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
         rules = [*kept, new]
     rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
     return replace(plan, rules=tuple(rules))
+
+
+def _says_more(rule: Rule, learned: Rule) -> bool:
+    is_as_measured = (rule.basis, rule.recipe) == ("measured", learned.recipe)
+    same = (rule.collective, rule.shape) == (learned.collective, learned.shape)
+    holds_here = same and rule.order in (None, learned.order)
+    return is_as_measured and holds_here and collective(rule.collective)["reduces"]
 
 
 def _same_calls(rule: Rule, other: Rule) -> bool:

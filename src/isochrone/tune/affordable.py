@@ -54,6 +54,12 @@ def affordable_grids(
                 for name, size in left_out.items()
             ),
         )
+    thinned = [name for name in few if len(few[name]) < len(wanted[name]) and name not in left_out]
+    if thinned:
+        _log.info(
+            "tuned at every third size, as there is no time for all: %s; a longer --budget allows more",
+            ", ".join(f"{name} up to {format_bytes(few[name][-1])}" for name in thinned),
+        )
     return kept
 
 

@@ -51,7 +51,8 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
 
     Args:
         places: of all ranks.
-        groups_of_hosts: for each level between machine and node, outermost first, the group of each rank.
+        groups_of_hosts: for each level below the machine, outermost first, the group of each rank. What tells
+            no two hosts together, as nodes and what is inside them, says nothing of where hosts are.
     """
     on_host: dict[str, list[int]] = {}
     for rank, place in enumerate(places):
@@ -60,7 +61,9 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
     if len(hosts) < 2:
         return []
     most = min(map(len, hosts))
-    groups = [tuple(group[ranks[0]] for group in groups_of_hosts) for ranks in hosts]
+    of_hosts = [[group[ranks[0]] for ranks in hosts] for group in groups_of_hosts]
+    groups = list(zip(*(level for level in of_hosts if len(set(level)) < len(hosts)), strict=True))
+    groups = groups or [()] * len(hosts)
     near = [hosts[at] for at in sorted(range(len(hosts)), key=lambda at: (groups[at], at))]
     dealt: dict[tuple[int, ...], list[list[int]]] = {}
     for ranks, group in zip(hosts, groups, strict=True):

@@ -46,6 +46,7 @@ class Checked:
         recipe: what ran for all of them.
         ratio: time of the collective over theirs.
         violated: whether it is proven to be longer by `MARGIN`.
+        is_provable: whether there are enough repetitions for a proof.
     """
 
     collective: str
@@ -54,6 +55,7 @@ class Checked:
     recipe: str
     ratio: Interval
     violated: bool
+    is_provable: bool
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
@@ -65,6 +67,7 @@ class Checked:
             "ratio": self.ratio.estimate,
             "ratio_ci": [self.ratio.low, self.ratio.high],
             "violated": self.violated,
+            "is_provable": self.is_provable,
         }
 
 
@@ -107,7 +110,8 @@ def check_guidelines(
                 1 - 0.05 / terms,
             )
             is_sure = exact or ratio.confidence >= 0.95
-            found.append(Checked(name, than, total, recipe, ratio, is_sure and ratio.low > MARGIN))
+            is_over = is_sure and ratio.low > MARGIN
+            found.append(Checked(name, than, total, recipe, ratio, is_over, is_sure))
     return found
 
 
