@@ -69,6 +69,22 @@ TEST(AShapeBetweenTwo, RunsTheRecipeInWhichTheyAgree) {
         EXPECT_EQ(choice(plan, outside).basis, Basis::predicted);
 }
 
+TEST(AShapeBetweenTwo, IsSoUpToWhereANearerOneSaysSomethingElse) {
+    // Whichever size of a class is called first, what holds for it holds in its whole range.
+    const auto plan = plan_of({rule(shape(2, 4), "chain"), rule(shape(3, 4), "native", 600, 1 << 20),
+                               rule(shape(8, 4), "chain")});
+    const auto low = choice(plan, nodes(4, 4), 520);
+    const auto high = choice(plan, nodes(4, 4), 650);
+    EXPECT_EQ(low.basis, Basis::interpolated);
+    EXPECT_EQ(high.basis, Basis::predicted);
+    EXPECT_EQ(low.max_bytes, 599);
+    EXPECT_EQ(high.min_bytes, 600);
+    for (const std::int64_t size : {low.min_bytes, low.max_bytes})
+        EXPECT_EQ(choice(plan, nodes(4, 4), size).basis, Basis::interpolated) << size;
+    for (const std::int64_t size : {high.min_bytes, high.max_bytes})
+        EXPECT_EQ(choice(plan, nodes(4, 4), size).basis, Basis::predicted) << size;
+}
+
 TEST(AShapeBetweenTwo, IsNativeWithoutATrialWhereBothAre) {
     const auto plan = plan_of({rule(shape(2, 4), "native"), rule(shape(8, 4), "native")});
     const auto found = choice(plan, nodes(4, 4));
