@@ -16,12 +16,20 @@ from isochrone.errors import IsochroneError
 from isochrone.files import (
     MpiLibrary,
     Rule,
+    Topology,
     read_plan,
     read_topology,
     write_plan,
 )
 from isochrone.steps.merge import merge
 from isochrone.tune.family import family
+
+
+def two_hosts() -> tuple[Topology, str]:
+    """The topology of four ranks on two hosts, and the shape of all of them."""
+    ranks = places(hosts(0, 1), 2)
+    of = topology(ranks, {})
+    return of, layout(of, ranks).shape(0)
 
 
 @pytest.mark.parametrize("jobs", CLASSES.values(), ids=CLASSES)
@@ -100,9 +108,7 @@ def test_what_a_tuning_finds_for_parts_of_its_ranks_is_kept(tmp_path: Path) -> N
 
 
 def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tmp_path: Path) -> None:
-    ranks = places(hosts(0, 1), 2)
-    of = topology(ranks, {})
-    shape = layout(of, ranks).shape(0)
+    of, shape = two_hosts()
     old = write(
         tmp_path / "old",
         of,
@@ -132,9 +138,7 @@ def test_the_newer_of_two_plans_for_one_thing_counts_and_a_difference_is_said(tm
 
 
 def test_a_rule_that_differs_from_several_counts_once(tmp_path: Path) -> None:
-    ranks = places(hosts(0, 1), 2)
-    of = topology(ranks, {})
-    shape = layout(of, ranks).shape(0)
+    of, shape = two_hosts()
     old = write(
         tmp_path / "old",
         of,
@@ -148,9 +152,7 @@ def test_a_rule_that_differs_from_several_counts_once(tmp_path: Path) -> None:
 
 
 def test_what_was_learned_later_makes_nothing_that_was_measured_before_newer(tmp_path: Path) -> None:
-    ranks = places(hosts(0, 1), 2)
-    of = topology(ranks, {})
-    shape = layout(of, ranks).shape(0)
+    of, shape = two_hosts()
     live = structs.replace(rule(shape, "ring", 1000, 1999), basis="live")
     old = write(tmp_path / "old", of, [rule(shape, "binomial", 1, 999), live])
     plan = read_plan(old / "plan.json")
@@ -178,9 +180,7 @@ def _kept(rules: Sequence[Rule], order: str | None) -> list[tuple[int, int, str]
 
 
 def test_rules_for_several_orders_of_ranks_are_all_kept(tmp_path: Path) -> None:
-    ranks = places(hosts(0, 1), 2)
-    of = topology(ranks, {})
-    shape = layout(of, ranks).shape(0)
+    of, shape = two_hosts()
     of_old = [
         structs.replace(rule(shape, "binomial", 1, 1000), order="block"),
         structs.replace(rule(shape, "flat", 1, 1000), order="cyclic"),
@@ -195,9 +195,7 @@ def test_rules_for_several_orders_of_ranks_are_all_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("newer", ["for-any", "for-one"])
 def test_rules_for_any_order_hold_beside_those_of_another_plan_for_one(tmp_path: Path, newer: str) -> None:
-    ranks = places(hosts(0, 1), 2)
-    of = topology(ranks, {})
-    shape = layout(of, ranks).shape(0)
+    of, shape = two_hosts()
     rules = {
         "for-any": rule(shape, "binomial", 1, 1000),
         "for-one": structs.replace(rule(shape, "chain", 500, 2000), order="block"),

@@ -42,7 +42,7 @@ int visit(dl_phdr_info* object, std::size_t /*size*/, void* data) {
     const char* begin = nullptr;
     const char* end = nullptr;
     for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& header = object->dlpi_phdr[i];
+        const ElfW(Phdr) & header = object->dlpi_phdr[i];
         if (header.p_type != PT_LOAD) continue;
         const auto* from = reinterpret_cast<const char*>(object->dlpi_addr + header.p_vaddr);  // NOLINT
         if (begin == nullptr || from < begin) begin = from;

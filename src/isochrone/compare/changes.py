@@ -190,9 +190,8 @@ def _medians(launches: Sequence[Bench], pair: Pair) -> list[float]:
 
 def _mean_medians(launches: Sequence[Bench], pairs: Sequence[Pair]) -> list[float]:
     """Of each launch that has all of them, the geometric mean of their medians in seconds."""
-    of_pairs = [_medians([launch], pair) for launch in launches for pair in pairs]
-    of_launches = (of_pairs[at : at + len(pairs)] for at in range(0, len(of_pairs), len(pairs)))
-    return [geometric_mean([one for (one,) in few]) for few in of_launches if all(few)]
+    of_launches = ([_medians([launch], pair) for pair in pairs] for launch in launches)
+    return [geometric_mean([median for (median,) in each]) for each in of_launches if all(each)]
 
 
 def _with_launches(ratio: Interval, medians: Sequence[float], others: Sequence[float]) -> Interval:

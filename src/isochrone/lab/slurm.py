@@ -147,7 +147,7 @@ def down(lab: Lab) -> bool:
     if processes:
         # They are numbered as in the lab, where nothing of the machine's own can be hit.
         _run(lab, lab.network.host_names[0], ["kill", "-KILL", *processes])
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder)
     return True
 
 
