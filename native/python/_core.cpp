@@ -220,9 +220,11 @@ std::vector<double> exchange_s(
 }
 
 std::pair<std::string, std::string> choose(std::string_view plan_json, std::string_view collective,
-                                           const place::Layout& layout, int root, std::int64_t size_bytes) {
-    const auto choice = select::choose(select::parse_plan(plan_json), collectives::named(collective), layout,
-                                       root, size_bytes);
+                                           const place::Layout& layout, int root, std::int64_t size_bytes,
+                                           bool as_surveyed) {
+    const auto plan = select::parse_plan(plan_json);
+    const auto choice = select::choose(as_surveyed ? select::as_surveyed(plan) : plan,
+                                       collectives::named(collective), layout, root, size_bytes);
     return {compose::to_text(choice.recipe), choice.reason};
 }
 
@@ -346,8 +348,11 @@ NB_MODULE(_core, m) {
     m.def("exchange_s", &exchange_s, "flows"_a, "rounds"_a, "layout"_a, "pool_of"_a, "processors"_a, "most"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "Simulated times of messages that ranks exchange again and again, in seconds.");
-    m.def("choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
-          nb::call_guard<nb::gil_scoped_release>(), "The recipe of a plan for a collective, and why.");
+    m.def(
+        "choose", &choose, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
+        "as_surveyed"_a = false, nb::call_guard<nb::gil_scoped_release>(),
+        "The recipe of a plan for a collective, and why. as_surveyed: of a reduction whose result may differ "
+        "in the last bit.");
     m.def("basis", &basis, "plan_json"_a, "collective"_a, "layout"_a, "root"_a, "size_bytes"_a,
           nb::call_guard<nb::gil_scoped_release>(),
           "How that is known, measured, live, interpolated, predicted or none, and its speedup.");

@@ -71,8 +71,8 @@ TEST(AShapeBetweenTwo, RunsTheRecipeInWhichTheyAgree) {
 
 TEST(AShapeBetweenTwo, IsSoUpToWhereANearerOneSaysSomethingElse) {
     // Whichever size of a class is called first, what holds for it holds in its whole range.
-    const auto plan = plan_of({rule(shape(2, 4), "chain"), rule(shape(3, 4), "native", 600, 1 << 20),
-                               rule(shape(8, 4), "chain")});
+    const auto plan = plan_of(
+        {rule(shape(2, 4), "chain"), rule(shape(3, 4), "native", 600, 1 << 20), rule(shape(8, 4), "chain")});
     const auto low = choice(plan, nodes(4, 4), 520);
     const auto high = choice(plan, nodes(4, 4), 650);
     EXPECT_EQ(low.basis, Basis::interpolated);
@@ -233,10 +233,13 @@ TEST(AShapeBetweenTwo, IsFoundForTheOrderThatLaunchersHaveByDefault) {
             rule(place::shape(dealt(count), 0), "chain", 1, 1 << 20, 2, place::order(dealt(count))));
     const auto found = choice(plan_of(rules), dealt(4));
     EXPECT_EQ(found.basis, Basis::interpolated);
-    EXPECT_FALSE(found.is_live);
     // What rests on one rule that was found live is for the calls that such rules are for.
     rules.front().basis = Basis::live;
-    EXPECT_TRUE(choice(plan_of(rules), dealt(4)).is_live);
+    EXPECT_EQ(choice(plan_of(rules), dealt(4)).basis, Basis::interpolated);
+    EXPECT_EQ(choice(select::as_surveyed(plan_of(rules)), dealt(4)).basis, Basis::predicted);
+    // A survey has found something else before.
+    rules.front().surveyed = select::Measured{compose::parse_recipe("chain"), 1.5};
+    EXPECT_EQ(choice(select::as_surveyed(plan_of(rules)), dealt(4)).basis, Basis::interpolated);
 }
 
 TEST(ARuleForAnotherOrder, IsNotMeasuredHereAndItsRecipeIsTriedFirst) {

@@ -69,6 +69,7 @@ TEST(APlanOfWhichSomeIsKept, HasTheSameRulesThereAndIsNativeElsewhere) {
         select::Plan plan;
         plan.rules = {rule("allreduce", 3, 11, "ring"), rule("allreduce", 12, 12, "binomial"),
                       rule("allreduce", 15, 20, "native"), rule("bcast", 0, 20, "flat")};
+        plan.rules[2].surveyed = select::Measured{compose::parse_recipe("ring"), 2, 0};
         std::vector<select::Kept> kept;
         for (auto i = 1 + any(3); i > 0; --i) {
             const auto low = any(20);
@@ -86,9 +87,10 @@ TEST(APlanOfWhichSomeIsKept, HasTheSameRulesThereAndIsNativeElsewhere) {
                 const auto* after = select::find_rule(select::rules_for(less, collective, shape), bytes);
                 ASSERT_EQ(before == nullptr, after == nullptr);
                 if (before == nullptr) continue;
-                const bool had_one = before->recipe.kind != compose::Recipe::Kind::native;
+                const bool had_one = before->recipe.kind != compose::Recipe::Kind::native || before->surveyed;
+                EXPECT_EQ(after->surveyed.has_value(), stays && before->surveyed);
                 EXPECT_EQ(after->recipe, stays ? before->recipe : compose::Recipe{});
-                EXPECT_EQ(after->left_out, had_one && !stays);
+                EXPECT_EQ(after->left_out == select::LeftOut::by_user, had_one && !stays);
                 EXPECT_EQ(after->speedup, before->speedup);
             }
         }

@@ -274,8 +274,15 @@ def exchange_s(
     The GIL is released meanwhile.
     """
 
-def choose(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, str]:
-    """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why."""
+def choose(
+    plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int, as_surveyed: bool = False
+) -> tuple[str, str]:
+    """The recipe that the text of a ``plan.json`` gives for a collective, or ``native``, and why.
+
+    Args:
+        as_surveyed: it is a reduction whose result may differ in the last bit, so that recipes that were
+            found live are not for it.
+    """
 
 def basis(plan_json: str, collective: str, layout: Layout, root: int, size_bytes: int) -> tuple[str, float]:
     """How it is known what `choose` says: ``measured``, ``live``, ``interpolated``, ``predicted`` (the

@@ -97,3 +97,15 @@ def test_streams_take_a_tenth_of_a_budget_at_most(tmp_path: Path, caplog: pytest
     assert not streams(file, 0.75)
     assert "is not measured: that would take some 80.0 ms of a budget of 750 ms" in caplog.text
     assert len(streams(file, 0.85)) == 4
+
+
+def test_the_line_that_a_probe_is_at_is_not_taken_for_a_damaged_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is told whole later. Where it grows between two readings, its halves would be two damaged lines."""
+    file = measured(tmp_path, (), {})
+    whole = streams(file)
+    with file.open("a", encoding="utf-8") as more:
+        more.write('{"pair":[0,1],"rtt_min_s":[1e')
+    assert streams(file) == whole
+    assert not caplog.records

@@ -237,6 +237,17 @@ def test_an_option_that_cannot_work_here_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_probe_writes_into_no_pipe_as_it_would_have_to_read_it_again(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", "isochrone", "probe", "--sim", "demo", "-o", str(pipe)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.startswith(f"isochrone: {pipe}: ")
+    assert done.stderr.count("\n") == 1
+    assert pipe.is_fifo()
+
+
 def test_info_tells_what_is_at_hand_in_words_and_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from isochrone.cli.main import app
 from isochrone.errors import IsochroneError
-from isochrone.fabric import model
+from isochrone.fabric import folder, model
 from isochrone.fabric.folder import read_fabric
 
 
@@ -43,6 +43,17 @@ def test_names_cannot_tell_a_terminal_what_to_do(tmp_path: Path, small: Net) -> 
         printed = done.stdout + done.stderr
         assert "leaf" in printed or command == ["check"]
         assert all(letter.isprintable() or letter == "\n" for letter in printed)
+
+
+def test_all_files_together_are_bounded(tmp_path: Path, small: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of many may be short."""
+    net, tables = small.text(), small.tables()
+    whole = len(net.encode()) + len(tables.encode())
+    monkeypatch.setattr(folder, "_MOST_BYTES_OF_ALL", whole)
+    routes_of(tmp_path, net=net, tables=tables)
+    monkeypatch.setattr(folder, "_MOST_BYTES_OF_ALL", whole - 1)
+    with pytest.raises(IsochroneError, match=r"(net|tables)\.txt: "):
+        routes_of(tmp_path, net=net, tables=tables)
 
 
 def test_more_than_a_subnet_has_is_refused(

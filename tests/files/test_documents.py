@@ -194,6 +194,16 @@ def test_a_plan_is_read_as_written(tmp_path):
         (lambda d: d["topology"].update(fingerprint="beef"), "fingerprint"),
         (lambda d: d["topology"].update(levels=["machine", "machine"]), "topology.levels: items occur twice"),
         (lambda d: d["rules"][0].update(basis="guessed"), r"rules\[0\].basis"),
+        (
+            lambda d: d["rules"][1].update(surveyed={**d["rules"][1], "recipe": "newtree(2)"}),
+            r"rules\[1\].surveyed",
+        ),
+        (
+            lambda d: d["rules"][1].update(
+                surveyed={"recipe": "newtree(2)", "evidence": d["rules"][1]["evidence"]}
+            ),
+            r"rules\[1\]: recipe 'newtree\(2\)', character 8",
+        ),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_in_one_line(tmp_path, edit, message):

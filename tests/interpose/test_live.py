@@ -17,6 +17,7 @@ from planned import Bench, said, write_plan_of_recipes
 
 from isochrone.files import read_measurements, read_plan, write_plan
 from isochrone.files.learned import read_learned
+from isochrone.files.plan import Surveyed
 
 KINDS = ("world", "roots", "split", "freed", "threads", "reduce", "blocks")
 # In segments of a few bytes, each from rank to rank: any library is several times as fast.
@@ -221,6 +222,13 @@ def test_what_was_found_for_integers_changes_no_sums_of_floating_point_numbers(
         assert any(line.startswith(found) for line in lines), lines
     lines = _run(bench, trials, on_plan(tmp_path / "plan.json"), "reduce", 4, 5, ISOCHRONE_TRIALS="all")
     assert not any(own in line for line in lines), lines
+    # What a survey has measured before is for them, too.
+    rules = tuple(structs.replace(rule, surveyed=Surveyed("flat", rule.evidence)) for rule in rules)
+    write_plan(tmp_path / "plan.json", structs.replace(plan, rules=rules))
+    lines = _run(bench, trials, on_plan(tmp_path / "plan.json"), "reduce", 4, 5)
+    own = "isochrone: allreduce of 800 bytes: flat: measured"
+    assert any(line.startswith(own) for line in lines), lines
+    assert any(line.startswith(found) for line in lines), lines
 
 
 def test_a_right_plan_stays(bench: Bench, trials: Path, tmp_path: Path) -> None:

@@ -45,10 +45,10 @@ TUNE = """
 import sys
 from pathlib import Path
 from isochrone.launch.target import LocalTarget
-from isochrone.steps.tune import tune
+from isochrone.steps.tune import TuneOptions, tune
 folder = Path(sys.argv[1])
 files = [folder / name for name in ("topology.json", "plan.json", "bench.jsonl")]
-tune(LocalTarget(sys.argv[2:]), *files, (1 << 20,))
+tune(LocalTarget(sys.argv[2:]), *files, TuneOptions((1 << 20,)))
 """
 
 

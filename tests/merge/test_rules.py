@@ -21,6 +21,7 @@ from isochrone.files import (
     read_topology,
     write_plan,
 )
+from isochrone.files.plan import Surveyed
 from isochrone.steps.merge import merge
 from isochrone.tune.family import family
 
@@ -173,6 +174,44 @@ def test_what_was_learned_later_makes_nothing_that_was_measured_before_newer(tmp
         (1000, 1999, "ring"),
         (2000, 5000, "flat"),
     ]
+
+
+def test_a_reduction_that_was_learned_takes_along_what_a_survey_has_measured_last(tmp_path: Path) -> None:
+    """What it has taken along before is as old as its plan, not as what was learned."""
+    of, shape = two_hosts()
+    shape = shape.partition("; root")[0]
+    live = structs.replace(rule(shape, "ring", 1000, 1999), collective="allreduce", basis="live")
+    before = Surveyed("hierarchical(machine=binomial,node=flat)", live.evidence)
+    old = write(tmp_path / "old", of, [structs.replace(live, surveyed=before)])
+    plan = read_plan(old / "plan.json")
+    learned = {"learned": "2026-03-01T00:00:00Z"}
+    write_plan(old / "plan.json", structs.replace(plan, provenance=plan.provenance | learned))
+
+    def measured(name: str, recipe: str, month: int) -> Path:
+        mine = structs.replace(rule(shape, recipe, 1, 1499), collective="allreduce")
+        return write(tmp_path / name, of, [mine], time=f"2026-02-{month:02}T00:00:00Z")
+
+    def found(*folders: Path) -> list[tuple[int, int, str, str | None]]:
+        target = tmp_path / "-".join(folder.name for folder in folders)
+        return [
+            (each.min_bytes, each.max_bytes, each.recipe, each.surveyed and each.surveyed.recipe)
+            for each in merge(folders, target).plan.rules
+        ]
+
+    new, later, same = (
+        measured("new", "binomial", 1),
+        measured("later", "flat", 15),
+        measured("same", "ring", 20),
+    )
+    rest = (1500, 1999, "ring", before.recipe)
+    expected = [(1, 999, "binomial", None), (1000, 1499, "ring", "binomial"), rest]
+    assert found(old, new) == found(new, old) == expected
+    expected = [(1, 999, "flat", None), (1000, 1499, "ring", "flat"), rest]
+    assert found(old, new, later) == found(later, new, old) == expected
+    assert found(tmp_path / "old-new", later) == found(later, tmp_path / "old-new") == expected
+    # Where it is what was measured it is for all.
+    assert found(old, same)[0] == (1, 999, "ring", None)
+    assert found(old, same)[1] == (1000, 1499, "ring", None)
 
 
 def _kept(rules: Sequence[Rule], order: str | None) -> list[tuple[int, int, str]]:

@@ -117,6 +117,7 @@ def test_a_later_report_knows_what_the_survey_knew(survey_of: Callable, tmp_path
     assert "isochrone survey --sim fram" in text
     for told in (text, "\n".join(summary_lines(facts))):
         assert "4 ranks shared 2 cores" in told
+    assert survey_document(facts, Path("report.html"))["oversubscribed"] is True
 
 
 def with_agreement(made: Any, agreement: dict[str, object]) -> Facts:

@@ -25,6 +25,7 @@ from isochrone.files import (
     write_plan,
     write_topology,
 )
+from isochrone.files.plan import Surveyed
 from isochrone.steps.explain import explain
 from isochrone.steps.learn import learned_beside
 
@@ -141,6 +142,27 @@ def test_what_jobs_have_left_is_in_the_plan_without_a_run(plan: Path) -> None:
     assert explain(plan, "bcast", 4096, None, None, 0).basis == "live"
     assert plan.read_bytes() == before
     assert len(list(folder.glob("*.json"))) == 2
+
+
+def test_of_reductions_it_says_what_runs_for_sums_of_floating_point_numbers(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said() -> list[str]:
+        assert main(["plan", "explain", "allreduce", "4KiB", "--plan", str(plan)]) == 0
+        return [line for line in capsys.readouterr().out.splitlines() if line.startswith("sums:")]
+
+    given = read_plan(plan)
+    measured = Rule("allreduce", WHOLE, 1, 1 << 20, "binomial", EVIDENCE)
+    live = structs.replace(measured, basis="live")
+    surveyed = structs.replace(live, surveyed=Surveyed("ring", EVIDENCE))
+    own = "sums:  of floating-point numbers are the library's own, except with --trials all"
+    assert said() == [own]
+    for rule, recipe in ((measured, None), (live, "native"), (surveyed, "ring")):
+        write_plan(plan, structs.replace(given, rules=(rule,)))
+        found = said()
+        assert len(found) == (recipe is not None)
+        assert recipe is None or found[0].startswith(f"sums:  of floating-point numbers run {recipe}: ")
+    assert explain(plan, "bcast", 4096, None, None, 0).for_floats is None
 
 
 @pytest.mark.parametrize(

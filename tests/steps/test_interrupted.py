@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from isochrone.files.survey import read_survey
 from isochrone.sim.build import build_platform, build_programs, find_tools
 
 pytestmark = pytest.mark.usefixtures("simgrid")
@@ -144,3 +145,6 @@ def test_what_was_measured_before_an_interruption_is_not_measured_again(
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d+ of \d+ cases were measured before", done.stderr), done.stderr
     assert _same_plan(survey, folder / "s")
+    # What the run took that was killed is not known.
+    assert read_survey(survey / "survey.json").elapsed_s is None
+    assert read_survey(folder / "s" / "survey.json").elapsed_s is not None

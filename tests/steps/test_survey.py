@@ -79,8 +79,11 @@ def test_the_same_survey_gives_the_same_figures(tmp_path: Path) -> None:
     system = str(_system(tmp_path, 2, 1, 3, "cyclic"))
     first = _survey(tmp_path / "a", "--sim", system, *FEW)
     second = _survey(tmp_path / "b", "--sim", system, *FEW)
-    first.pop("report")
-    second.pop("report")
+    for found in (first, second):
+        found.pop("report")
+        # Where all pairs are alike it is what rounding leaves.
+        for level in found["levels"]:
+            level["spread"] = round(level["spread"], 9)
     assert _rounded(first) == _rounded(second)
 
 

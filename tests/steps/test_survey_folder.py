@@ -86,7 +86,10 @@ def test_a_survey_survives_every_command(folder: Path, words: str, code: int, sa
     assert len(done.stderr.splitlines()) <= 2 or code == 0
 
 
-@pytest.mark.parametrize("words", ["survey --sim two.yaml -o s", "tune -t s --sim two.yaml"])
+@pytest.mark.parametrize(
+    "words",
+    ["survey --sim two.yaml -o s", "tune -t s --sim two.yaml", "library tune -t s --sim two.yaml"],
+)
 def test_two_do_not_write_into_one_folder(folder: Path, words: str) -> None:
     before = _data(folder)
     with locked(folder / "s" / ".lock"):

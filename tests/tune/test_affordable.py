@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from isochrone.files import read_topology
 from isochrone.steps.detect import detect
 from isochrone.tune import affordable
 from isochrone.tune.affordable import affordable_grids
+from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import grids
 from isochrone.tune.layout import layout_of
 
@@ -59,6 +62,39 @@ def test_what_is_dear_is_left_out_and_named(
     thinned = [name for name in NAMES if found[name] == few[name] != whole[name]]
     last = caplog.records[1 if left_out else 0].getMessage() if thinned else ""
     assert all((f"{name} up to" in last) == (name in thinned) for name in NAMES)
+
+
+def test_where_the_library_s_own_is_slow_there_is_time_for_fewer_sizes(
+    layout: _core.Layout, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A plan is held against it at each size, so that it takes most of the time."""
+    whole = grids(NAMES, None, layout.size)
+    few = grids(NAMES, None, layout.size, thinned=NAMES)
+    asked: list[dict[str, int]] = []
+
+    def own_s(sizes: Mapping[str, int], slower: float) -> dict[str, float]:
+        asked.append(dict(sizes))
+        return {name: slower * rough_s(name, layout, size) for name, size in sizes.items()}
+
+    budgets_s = np.geomspace(1, 1e6, 60)
+    for slower in (0.5, 1.0, 10.0):
+        found = [
+            affordable_grids(NAMES, None, layout, budget_s, partial(own_s, slower=slower))
+            for budget_s in budgets_s
+        ]
+        enough = [grid == whole for grid in found]
+        assert enough == sorted(enough)
+        # Nothing is left out for it that there would be time for otherwise.
+        without = [affordable_grids(NAMES, None, layout, budget_s) for budget_s in budgets_s]
+        assert all(grid in (other, few) for grid, other in zip(found, without, strict=True))
+        later = sum(enough) - sum(grid == whole for grid in without)
+        assert (later < 0) == (slower > 1)
+    # Of the usual sizes the first collective has more than every third.
+    assert asked
+    assert all(each == {"bcast": whole["bcast"][-1]} for each in asked)
+    caplog.set_level(logging.INFO)
+    assert affordable_grids(NAMES, None, layout, None, partial(own_s, slower=10.0)) == whole
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("seed", range(8))

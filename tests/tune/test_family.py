@@ -76,10 +76,19 @@ def test_levels_that_tell_no_hosts_together_say_nothing_of_where_hosts_are() -> 
     assert family(places, [node_of, core_of]) == family(places, [])
 
 
-def test_all_half_and_a_quarter_of_the_nodes_come_first() -> None:
-    found = family(_places([2] * 8), [])
-    nodes = [len({rank // 2 for rank in ranks}) for ranks in found]
-    assert list(dict.fromkeys(nodes)) == [8, 4, 2, 6, 3]
+def test_what_is_nearest_to_all_ranks_comes_first() -> None:
+    places = _places([4] * 8)
+    shapes = [
+        (len({rank // 4 for rank in ranks}), max(rank % 4 for rank in ranks) + 1)
+        for ranks in family(places, [])
+    ]
+    # Nodes and ranks on each.
+    assert shapes[:6] == [(4, 4), (8, 2), (2, 4), (4, 2), (8, 1), (6, 4)]
+    assert set(shapes) == set(itertools.product((8, 4, 2, 6, 3), (4, 2, 1))) - {(8, 4)}
+    # As many in one rack as in several, one beside the other, as far as there are racks for it.
+    racks = [int(place.host[1:]) // 4 for place in places]
+    near, spread = family(places, [racks])[:2]
+    assert [len({racks[rank] for rank in ranks}) for ranks in (near, spread)] == [1, 2]
 
 
 def test_one_host_has_no_others() -> None:

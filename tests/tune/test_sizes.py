@@ -6,8 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isochrone.steps.bench import SIZES_BYTES
-from isochrone.tune.sizes import FIRST, between, first_of, rounds_of, winner_at
+from isochrone.tune.sizes import FIRST, SIZES_BYTES, between, first_of, rounds_of, winner_at
 
 sizes_strategy = st.lists(st.integers(1, 1 << 26), min_size=1, max_size=40, unique=True).map(sorted)
 

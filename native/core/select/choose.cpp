@@ -74,7 +74,7 @@ Around around(const Plan& plan, std::string_view collective, const std::string& 
             std::find_if(first, rules.end(), [&](const Rule& rule) { return rule.shape != first->shape; });
         const Rule* rule = find_rule(for_order({first, last}, order), size);
         first = last;
-        if (rule == nullptr || rule->left_out || rule->shape == shape) continue;
+        if (rule == nullptr || rule->left_out != LeftOut::no || rule->shape == shape) continue;
         const auto known = parse_shape(rule->shape);
         const auto found = known ? bearing(*here, *known) : std::nullopt;
         if (!found) continue;
@@ -127,7 +127,6 @@ Choice without_rule(const Plan& plan, const collectives::Collective& collective,
                                  : "measured " + in_words(speedup) + "x faster than native or more") +
                       " for '" + one->shape + "' and '" + other->shape + "', around " + shape,
             .basis = Basis::interpolated,
-            .is_live = one->basis == Basis::live || other->basis == Basis::live,
             .speedup = speedup};
         choice.min_bytes = std::max(one->min_bytes, other->min_bytes);
         choice.max_bytes = std::min(one->max_bytes, other->max_bytes);
@@ -158,7 +157,16 @@ Choice in_one_order(const collectives::Collective& collective, const place::Layo
 
 Choice by_rule(const Rule& rule, const collectives::Collective& collective, const place::Layout& layout,
                const std::string& shape, bool in_order) {
-    if (rule.left_out) return native("ISOCHRONE_ONLY leaves it out for " + shape);
+    switch (rule.left_out) {
+        case LeftOut::no:
+            break;
+        case LeftOut::by_user:
+            return native("ISOCHRONE_ONLY leaves it out for " + shape);
+        case LeftOut::as_live:
+            return native(
+                "its rule was found live, where no algorithm changes a bit of the result; to have it here "
+                "too: --trials all");
+    }
     const std::string how = rule.basis == Basis::live ? "found live: " : "measured";
     if (rule.recipe.kind == compose::Recipe::Kind::native) {
         return native((rule.basis == Basis::live ? how : how + ": ") +
@@ -217,7 +225,6 @@ Choice choose(const Plan& plan, const collectives::Collective& collective, const
     }
     Choice choice = by_rule(*rule, collective, layout, shape, in_order);
     choice.rule = rule;
-    choice.is_live = rule->basis == Basis::live;
     choice.speedup = rule->speedup;
     choice.min_bytes = rule->min_bytes;
     choice.max_bytes = rule->max_bytes;

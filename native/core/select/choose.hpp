@@ -16,7 +16,6 @@ struct Choice {
     std::string reason;          ///< in words, one line, for ISOCHRONE_EXPLAIN
     Basis basis = Basis::none;   ///< predicted: the library's own runs, until a trial shows what is faster
     const Rule* rule = nullptr;  ///< of the plan, for this shape, order and size; nullptr: there is none
-    bool is_live = false;        ///< it rests on what was found live
     double speedup = 0;          ///< over the library's own, as measured; interpolated: the lesser of two
     std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
     std::int64_t max_bytes = 0;  ///< ... to this, inclusive

@@ -85,9 +85,11 @@ void keep_only(Plan& plan, const std::vector<Kept>& kept) {
             Rule part = rule;
             part.min_bytes = min_bytes;
             part.max_bytes = max_bytes;
-            if (left_out && rule.recipe.kind != compose::Recipe::Kind::native) {
+            const bool had_one = rule.recipe.kind != compose::Recipe::Kind::native || rule.surveyed;
+            if (left_out && had_one) {
                 part.recipe = {};
-                part.left_out = true;
+                part.surveyed.reset();
+                part.left_out = LeftOut::by_user;
             }
             rules.push_back(std::move(part));
         };

@@ -23,6 +23,25 @@ std::string one_line(const Document& document, const std::string& what) {
     return text;
 }
 
+/// The recipe and the evidence of a rule.
+Measured read_measured(const Document& document) {
+    Measured measured;
+    measured.recipe = compose::parse_recipe(document.at("recipe").get_ref<const std::string&>());
+    const Document& evidence = document.at("evidence");
+    measured.speedup = json::quantity(evidence.at("speedup"), "speedup");
+    if (const auto price = evidence.find("predicted_s"); price != evidence.end() && !price->is_null()) {
+        const double price_s = json::quantity(*price, "predicted_s");
+        if (price_s > 0) measured.took = json::quantity(evidence.at("recipe_s"), "recipe_s") / price_s;
+    }
+    return measured;
+}
+
+void take(Rule& rule, const Measured& measured) {
+    rule.recipe = measured.recipe;
+    rule.speedup = measured.speedup;
+    rule.took = measured.took;
+}
+
 Rule read_rule(const Document& document) {
     Rule rule;
     rule.collective = collectives::named(document.at("collective").get_ref<const std::string&>()).name;
@@ -30,13 +49,7 @@ Rule read_rule(const Document& document) {
     rule.min_bytes = json::integer(document.at("min_bytes"), 0, json::largest_integer, "min_bytes");
     rule.max_bytes = json::integer(document.at("max_bytes"), 0, json::largest_integer, "max_bytes");
     if (rule.max_bytes < rule.min_bytes) throw std::invalid_argument("max_bytes is below min_bytes");
-    rule.recipe = compose::parse_recipe(document.at("recipe").get_ref<const std::string&>());
-    const Document& evidence = document.at("evidence");
-    rule.speedup = json::quantity(evidence.at("speedup"), "speedup");
-    if (const auto price = evidence.find("predicted_s"); price != evidence.end() && !price->is_null()) {
-        const double price_s = json::quantity(*price, "predicted_s");
-        if (price_s > 0) rule.took = json::quantity(evidence.at("recipe_s"), "recipe_s") / price_s;
-    }
+    take(rule, read_measured(document));
     if (const auto basis = document.find("basis"); basis != document.end()) {
         if (*basis != "measured" && *basis != "live")
             throw std::invalid_argument("basis is neither measured nor live");
@@ -44,6 +57,8 @@ Rule read_rule(const Document& document) {
     }
     if (const auto order = document.find("order"); order != document.end() && !order->is_null())
         rule.order = one_line(*order, "order");
+    if (const auto surveyed = document.find("surveyed"); surveyed != document.end() && !surveyed->is_null())
+        rule.surveyed = read_measured(*surveyed);
     return rule;
 }
 
@@ -147,6 +162,27 @@ const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes) {
                                             [&](const Rule& rule) { return rule.min_bytes <= size_bytes; });
     if (after == rules.begin() || (after - 1)->max_bytes < size_bytes) return nullptr;
     return &*(after - 1);
+}
+
+bool has_live_rules(const Plan& plan) {
+    return std::any_of(plan.rules.begin(), plan.rules.end(),
+                       [](const Rule& rule) { return rule.basis == Basis::live; });
+}
+
+Plan as_surveyed(const Plan& plan) {
+    Plan result = plan;
+    for (Rule& rule : result.rules) {
+        if (rule.basis != Basis::live) continue;
+        if (rule.surveyed) {
+            take(rule, *rule.surveyed);
+            rule.basis = Basis::measured;
+            rule.surveyed.reset();
+        } else if (rule.recipe.kind != compose::Recipe::Kind::native) {
+            take(rule, {});
+            rule.left_out = LeftOut::as_live;
+        }
+    }
+    return result;
 }
 
 void use_names_of(const Plan& plan, topology::Topology& topology) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,20 @@ enum class Basis : std::uint8_t {
     predicted,     ///< priced by the model, or measured in another order of ranks
 };
 
+/// Why a rule that had a recipe has none.
+enum class LeftOut : std::uint8_t {
+    no,
+    by_user,  ///< who wants the library's own here
+    as_live,  ///< it was found live, in calls of another kind
+};
+
+/// A recipe as it was measured.
+struct Measured {
+    compose::Recipe recipe;
+    double speedup = 0;  ///< over the library's own
+    double took = 0;     ///< of the recipe's price by the model; 0: not known
+};
+
 struct Rule {
     std::string collective;  ///< "bcast"
     std::string shape;       ///< as place::shape writes it
@@ -35,7 +50,8 @@ struct Rule {
     double took = 0;                ///< of the recipe's price by the model; 0: not known
     Basis basis = Basis::measured;  ///< or live
     std::string order = {};         ///< of ranks, as place::order writes it; empty: of any
-    bool left_out = false;          ///< it had a recipe, and the user wants the library's own here
+    LeftOut left_out = LeftOut::no;
+    std::optional<Measured> surveyed = {};  ///< of a reduction: what a survey says where this was found live
 };
 
 struct Plan {
@@ -67,6 +83,13 @@ struct Plan {
 
 /// Which of the rules for one shape and order holds for a message of `size_bytes`; nullptr: none.
 [[nodiscard]] const Rule* find_rule(std::span<const Rule> rules, std::int64_t size_bytes);
+
+/// Whether a plan has rules that were found live.
+[[nodiscard]] bool has_live_rules(const Plan& plan);
+
+/// What a plan says of reductions whose result may differ in the last bit. What was found live was tried on
+/// others: here what a survey says holds in its place, or the library's own.
+[[nodiscard]] Plan as_surveyed(const Plan& plan);
 
 /// Gives the levels of a plan's topology the names that the plan knows them by: they may have been renamed
 /// since. Throws std::invalid_argument, in one line, if it has another number of levels.

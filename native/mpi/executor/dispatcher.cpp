@@ -11,8 +11,13 @@ namespace isochrone::mpi::executor {
 using core::compose::Recipe;
 using core::select::Rule;
 
-Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open)
-    : layout_(std::move(layout)), order_(core::place::order(layout_)), plan_(plan), open_(std::move(open)) {
+Dispatcher::Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open,
+                       const core::select::Plan* surveyed)
+    : layout_(std::move(layout)),
+      order_(core::place::order(layout_)),
+      plan_(plan),
+      surveyed_(surveyed == nullptr ? plan : *surveyed),
+      open_(std::move(open)) {
     too_many_segments_.reason = "the message has more segments than can be counted";
     stopped_.reason = "a recipe has failed on this communicator";
 }
@@ -22,7 +27,7 @@ bool Dispatcher::has_recipes(const core::collectives::Collective& collective) {
     if (is_new && !core::select::has_one_order(plan_, collective)) {
         const auto rules = core::select::rules_for(plan_, collective.name);
         known->second = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
-            return rule.recipe.kind != Recipe::Kind::native;
+            return rule.recipe.kind != Recipe::Kind::native || rule.surveyed;
         });
     }
     return known->second;
@@ -51,15 +56,14 @@ bool Dispatcher::has_too_many_segments(const Question& question, const Recipe& r
 }
 
 Dispatcher::Decision Dispatcher::make_decision(const Question& question, std::int64_t bytes) {
-    auto choice =
-        core::select::choose(plan_, *question.collective, layout_, question.root, bytes, question.in_order);
+    auto choice = core::select::choose(question.as_surveyed ? surveyed_ : plan_, *question.collective,
+                                       layout_, question.root, bytes, question.in_order);
     const bool is_native = choice.recipe.kind == Recipe::Kind::native;
     Decision decision;
     if (!is_native) decision = decide_on(question, choice.recipe, 0);  // segments are counted call by call
     if (is_native || decision.resolved != nullptr) {
         decision.reason = std::move(choice.reason);
         decision.basis = choice.basis;
-        decision.is_live = choice.is_live;
         decision.speedup = choice.speedup;
     }
     decision.rule = choice.rule;

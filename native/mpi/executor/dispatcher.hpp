@@ -27,7 +27,6 @@ class Dispatcher {
         std::string reason;
         const core::select::Rule* rule = nullptr;  ///< that holds; nullptr: nothing was measured
         core::select::Basis basis = core::select::Basis::none;
-        bool is_live = false;        ///< it rests on rules that were found live
         double speedup = 0;          ///< over the library's own, as far as it is known
         double model_s = 0;          ///< its price by the model, of one on trial or found live; 0: of others
         std::int64_t min_bytes = 0;  ///< the same holds from this agreed size
@@ -41,8 +40,10 @@ class Dispatcher {
     };
     using Open = std::function<Opened()>;
 
-    /// Not collective: `open` is called when a recipe is first chosen. `plan` must outlive this.
-    Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open);
+    /// Not collective: `open` is called when a recipe is first chosen. `surveyed`: what the plan says of
+    /// questions that are `as_surveyed`; nullptr: the same as of others. Both plans must outlive this.
+    Dispatcher(core::place::Layout layout, const core::select::Plan& plan, Open open,
+               const core::select::Plan* surveyed = nullptr);
 
     [[nodiscard]] const core::place::Layout& layout() const { return layout_; }
     [[nodiscard]] const core::select::Plan& plan() const { return plan_; }
@@ -53,7 +54,8 @@ class Dispatcher {
     struct Question {
         const core::collectives::Collective* collective;
         int root = 0;
-        bool in_order = false;  ///< operands have to be combined in rank order
+        bool in_order = false;     ///< operands have to be combined in rank order
+        bool as_surveyed = false;  ///< rules that were found live are not for it
 
         friend auto operator<=>(const Question&, const Question&) = default;
     };
@@ -101,6 +103,7 @@ class Dispatcher {
     core::place::Layout layout_;
     const std::string order_;
     const core::select::Plan& plan_;
+    const core::select::Plan& surveyed_;
     Open open_;
     std::map<const core::collectives::Collective*, bool> has_recipes_;
     std::map<Question, std::deque<Decision>> known_;  ///< those that were asked for, where they stay

@@ -7,6 +7,7 @@
 namespace isochrone::mpi::interpose {
 
 using core::select::Basis;
+using core::select::LeftOut;
 using executor::Dispatcher;
 
 void Account::count(const Dispatcher::Decision& decision, const Request& request) {
@@ -20,9 +21,9 @@ void Account::count(const Dispatcher::Decision& decision, const Request& request
         ++counts.checked;
     } else if (decision.basis == Basis::interpolated) {
         ++counts.planned_native;
-    } else if (decision.rule == nullptr) {
+    } else if (decision.rule == nullptr || decision.rule->left_out == LeftOut::as_live) {
         ++counts.not_measured;
-    } else if (decision.rule->left_out) {
+    } else if (decision.rule->left_out == LeftOut::by_user) {
         ++counts.left_out;
     } else if (decision.rule->recipe.kind == core::compose::Recipe::Kind::native) {
         ++counts.planned_native;

@@ -65,8 +65,9 @@ std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core
 
 std::string ask_for_delays(const Agreement& agreement, const core::select::Plan& plan) {
     const std::string address = read_inputs().fabric;
-    const bool are_used = std::any_of(plan.rules.begin(), plan.rules.end(),
-                                      [](const auto& rule) { return rule.recipe.is_mapped(); });
+    const bool are_used = std::any_of(plan.rules.begin(), plan.rules.end(), [](const auto& rule) {
+        return rule.recipe.is_mapped() || (rule.surveyed && rule.surveyed->recipe.is_mapped());
+    });
     if (address.empty()) return {};
     if (!are_used) {
         if (agreement.explain) {

@@ -45,6 +45,8 @@ std::unique_ptr<Session> Session::open(preload::Occasion occasion, bool is_able)
     if (session->rank_ != 0) static_cast<void>(take_plan(*agreement, session->plan_, session->world_));
     if (!agreement->delays.empty())
         fabric::set_delays(session->world_, fabric::hosts_of(agreement->places), agreement->delays);
+    if (core::select::has_live_rules(session->plan_))
+        session->surveyed_ = core::select::as_surveyed(session->plan_);
     session->explain_ = agreement->explain;
     session->check_ = agreement->check;
     session->summary_ = agreement->summary;
@@ -141,12 +143,12 @@ Session::Done Session::run(const Call& call, Unfinished& unfinished) {
         }
         return {};
     }
-    executor::Live::Turn turn{&kept.dispatcher->decide(request.question, request.bytes)};
     const bool is_for_trials = request.is_exact || trials_ == Trials::all;
-    if (kept.live && is_for_trials) turn = kept.live->next(request.question, request.bytes, *turn.decision);
+    auto question = request.question;
     // What was found in calls whose results are the same to the last bit was tried on those alone.
-    if (!is_for_trials && turn.decision->is_live && turn.decision->resolved != nullptr)
-        turn.decision = &for_exact_calls_;
+    question.as_surveyed = !is_for_trials && surveyed_;
+    executor::Live::Turn turn{&kept.dispatcher->decide(question, request.bytes)};
+    if (kept.live && is_for_trials) turn = kept.live->next(question, request.bytes, *turn.decision);
     if (turn.decision->resolved != nullptr && kept.dispatcher->is_stopped())
         turn.decision = &kept.dispatcher->stopped();
     const auto& decision = *turn.decision;
@@ -242,9 +244,11 @@ std::unique_ptr<Session::Handle> Session::make_handle(MPI_Comm comm) {
     if (handle->size == 1) return handle;
     auto layout = world_.restricted_to(*here);
     handle->dispatcher = std::make_unique<Dispatcher>(
-        std::move(layout), plan_, [this, comm, &handle = *handle, here = std::move(*here)] {
+        std::move(layout), plan_,
+        [this, comm, &handle = *handle, here = std::move(*here)] {
             return open_lane(comm, handle, here);  // it is asked again where it throws
-        });
+        },
+        surveyed_ ? &*surveyed_ : nullptr);
     if (trials_ != Trials::off) {
         handle->live = std::make_unique<executor::Live>(
             *handle->dispatcher, [this, &handle = *handle](const auto& kind, auto event) {

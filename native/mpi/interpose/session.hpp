@@ -95,17 +95,13 @@ class Session {
     executor::Dispatcher::Opened open_lane(MPI_Comm comm, Handle& handle, std::vector<int> in_world);
 
     core::select::Plan plan_;
+    std::optional<core::select::Plan> surveyed_;  // where something was found live: without that
     core::place::Layout world_;
     bool explain_ = false;
     bool check_ = false;
     bool summary_ = false;
     bool threads_ = false;
     Trials trials_ = Trials::off;
-    executor::Dispatcher::Decision for_exact_calls_{
-        .resolved = nullptr,
-        .reason =
-            "its rule was found live, where no algorithm changes a bit of the result; to have it here "
-            "too: --trials all"};
     std::string learn_;  // on rank 0: the folder for what is found live; empty: it is not kept
     int rank_ = 0;
     MPI_Comm comm_ = MPI_COMM_NULL;  // for all messages

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from isochrone.doctor.residuals import usual_levels
 from isochrone.files import Measurements
 from isochrone.files.measurement_lines import Collector
 from isochrone.files.stream import Stream
-from isochrone.files.text import Json, read_lines
+from isochrone.files.text import Json, decoded, parse_object, raw_lines
 from isochrone.launch.answers import next_object
 from isochrone.launch.process import Channel, Talk
 from isochrone.units import format_time
@@ -94,8 +95,9 @@ class _Conversation:
         self._output = output
         self._collector = Collector(next_object(channel), f"{output}:1")
         self._done = self._total = 0
-        for number, line in read_lines(output):
-            # Where the probe has begun already, the lines come once more from itself.
+        # Where the probe has begun already, the lines come once more from itself, also the one that it is at.
+        whole = takewhile(lambda line: line[1].endswith(b"\n"), raw_lines(output))
+        for number, line in decoded(output, whole, parse_object):
             if number > 1:
                 self._collector.add(line, f"{output}:{number}")
 

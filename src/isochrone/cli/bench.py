@@ -121,9 +121,10 @@ def bench(
     from isochrone.files import BCAST, Case, read_plan, read_planned_topology
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
-    from isochrone.steps.bench import SIZES_BYTES, guideline_bench, run_bench, work_for
+    from isochrone.steps.bench import guideline_bench, run_bench, work_for
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, in_folder
     from isochrone.tune.collectives import is_rooted, parse_collectives, sizes_of
+    from isochrone.tune.sizes import SIZES_BYTES
 
     refuse_to_replace(output, "bench")
     if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
@@ -202,7 +203,7 @@ def _bench_lab(options: TargetOptions, folder: Path, sizes: str | None, as_json:
     from isochrone.lab.study import study
     from isochrone.lab.target import Ranks, open_lab
     from isochrone.launch.registry import find_library
-    from isochrone.steps.bench import SIZES_BYTES
+    from isochrone.tune.sizes import SIZES_BYTES
 
     options.check()
     libraries = [find_library(name) for name in (options.mpi.split(",") if options.mpi else [None])]

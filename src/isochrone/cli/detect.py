@@ -121,19 +121,7 @@ def detect(
                 "topology": str(path),
                 "clusters": None if clusters is None else str(clusters),
                 "ranks": len(topology.ranks),
-                "levels": [
-                    {
-                        "name": level.name,
-                        "clusters": len(level.groups),
-                        "confidence": level.confidence,
-                        "members": members[level.name],
-                        **{
-                            name: getattr(level.links, name) if level.links else None
-                            for name in ("latency_s", "capacity_bytes_per_s", "pairs", "spread")
-                        },
-                    }
-                    for level in topology.levels
-                ],
+                "levels": [level.figures() | {"members": members[level.name]} for level in topology.levels],
                 "accuracy": topology.accuracy,
                 "agreement": topology.agreement,
                 "reasons": [structs.asdict(reason) | {"why": reason.why} for reason in topology.reasons],

@@ -46,7 +46,6 @@ def tune(
     """
     from isochrone.files import is_to_be_compared, read_plan
     from isochrone.files.library import DEFAULT
-    from isochrone.steps.bench import SIZES_BYTES
     from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, PLAN, TOPOLOGY, alone_in, in_folder
     from isochrone.steps.library import tune_library
     from isochrone.steps.rounds import forget_rounds
@@ -56,7 +55,7 @@ def tune(
     names = parse_collectives(collectives) if collectives is not None else WANTED
     source = in_folder(topology, TOPOLOGY)
     path = source.with_name(LIBRARY)
-    wanted = SIZES_BYTES if sizes is None else parse_sizes(sizes, 1)
+    wanted = None if sizes is None else parse_sizes(sizes, 1)
     with alone_in(path.parent):
         tuning = tune_library(target, source, path, names, wanted)
         forget_rounds(path.with_name(LIBRARY_TUNING))

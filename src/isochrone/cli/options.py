@@ -215,14 +215,12 @@ def tune_options(
     Raises:
         UsageError: for what is no collective, size or time.
     """
-    from isochrone.steps.bench import SIZES_BYTES
     from isochrone.steps.tune import TuneOptions
     from isochrone.tune.collectives import WANTED, parse_collectives
     from isochrone.tune.effort import BUDGET_S
 
-    sizes_bytes = SIZES_BYTES if sizes is None else parse_sizes(sizes, 1)
     return TuneOptions(
-        sizes_bytes=sizes_bytes,
+        sizes_bytes=None if sizes is None else parse_sizes(sizes, 1),
         collectives=WANTED if collectives is None else parse_collectives(collectives),
         seed=seed,
         fabric=fabric,

@@ -87,6 +87,12 @@ def _lines(found: Explanation) -> list[str]:
             "       a program tries the first that it has priced, unless its other calls have shown messages "
             "to be slow; what that takes tells the next"
         )
+    if found.for_floats is not None:
+        recipe, reason = found.for_floats
+        if found.basis == "predicted" and recipe == found.recipe:
+            lines.append("sums:  of floating-point numbers are the library's own, except with --trials all")
+        elif found.for_floats != (found.recipe, found.reason):
+            lines.append(f"sums:  of floating-point numbers run {recipe}: {reason}")
     if found.rule is None and found.basis != "interpolated" and found.elsewhere:
         lines.append(f"rules are for: {'; or '.join(found.elsewhere[:3])}")
         if len(found.elsewhere) > 3:

@@ -71,9 +71,9 @@ def run(
     that the plan has rules for. A plan that does not hold here is reported in one line, and the program runs
     without it. At the end rank 0 says what ran by recipes, and about how much time that saved.
     What the plan has no rule for is tried: where the model finds a recipe that may be faster, the program's
-    own calls alternate between that and the MPI library's own, at a cost of 2 % of their time at most, and
-    the better one stays. Where there is no isochrone-survey all is found so, with the tree of the machine
-    from host names and hardware.
+    own calls alternate between that and the MPI library's own, at a cost of about 2 % of their time in the
+    long run, and the better one stays. Where there is no isochrone-survey all is found so, with the tree of
+    the machine from host names and hardware.
     ISOCHRONE_EXPLAIN=1 makes it say which recipe ran for what; ISOCHRONE=off takes the preload out.
     With --map no plan is needed: where there is no isochrone-survey, only ranks are put in order.
     With --json, print what would be run, and do not run it.

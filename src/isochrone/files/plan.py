@@ -30,12 +30,21 @@ class Evidence(Comparison, frozen=True, kw_only=True):
     predicted_s: Annotated[float, Meta(ge=0)] | None = written(None)
 
 
+class Surveyed(Form, frozen=True):
+    """A recipe as a survey has measured it."""
+
+    recipe: Recipe
+    evidence: Evidence
+
+
 class Rule(Form, frozen=True):
     """A recipe for one collective, one shape of communicator, and messages of ``min_bytes`` to ``max_bytes``.
 
     Attributes:
         basis: ``measured`` by a survey, or ``live``, in a program's own calls.
         order: of the ranks over the groups, as `_core.Layout.order` names it; None: of any.
+        surveyed: of a reduction that was found live, what holds where the result may differ in the last bit;
+            None: the library's own.
     """
 
     collective: Collective
@@ -57,6 +66,10 @@ class Rule(Form, frozen=True):
         ]
         | None,
         Meta(description="Of the ranks: block, cyclic, block:cyclic and so on, or a digest. Missing: any."),
+    ] = None
+    surveyed: Annotated[
+        Surveyed | None,
+        Meta(description="Where it was found live: what was measured, for sums of floating-point numbers."),
     ] = None
 
     @property
@@ -133,6 +146,38 @@ def without(rule: Rule, others: Iterable[Rule]) -> list[Rule]:
     return found
 
 
+def overlap(rule: Rule, other: Rule) -> bool:
+    """Whether both hold for some size; it is up to the caller whether they do for one collective."""
+    return rule.min_bytes <= other.max_bytes and other.min_bytes <= rule.max_bytes
+
+
+def as_surveyed(rule: Rule) -> Rule | None:
+    """What a survey says there, whatever programs have found; None: nothing."""
+    if rule.basis != "live":
+        return rule
+    if rule.surveyed is None:
+        return None
+    before = rule.surveyed
+    return replace(rule, recipe=before.recipe, evidence=before.evidence, basis="measured", surveyed=None)
+
+
+def laid_over(live: Rule, rule: Rule) -> Rule:
+    """What holds for the sizes of both, where a rule for a reduction was found live in place of another.
+
+    What a survey says goes along, as it is for sums of floating-point numbers, too. Where it says the same
+    it holds for all.
+    """
+    before = as_surveyed(rule)
+    here = replace(
+        live,
+        min_bytes=max(live.min_bytes, rule.min_bytes),
+        max_bytes=min(live.max_bytes, rule.max_bytes),
+        surveyed=None if before is None else Surveyed(before.recipe, before.evidence),
+    )
+    is_the_same = before is not None and before.recipe == live.recipe
+    return (as_surveyed(here) or here) if is_the_same else here
+
+
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
     """Raises IsochroneError as `check_rules`, and for recipes that cannot be read."""
     from isochrone import _core
@@ -140,13 +185,14 @@ def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
     check_rules(rules, "plan", where, lambda rule: (f"{rule.collective} on '{rule.shape}'", rule.order))
     known: set[str] = set()
     for index, rule in enumerate(rules):
-        if rule.recipe in known:
-            continue
-        try:
-            _core.parse_recipe(rule.recipe)
-        except ValueError as error:
-            raise IsochroneError(str(error), f"{where}: rules[{index}]", make_again("plan")) from None
-        known.add(rule.recipe)
+        for recipe in (rule.recipe, *([rule.surveyed.recipe] if rule.surveyed else [])):
+            if recipe in known:
+                continue
+            try:
+                _core.parse_recipe(recipe)
+            except ValueError as error:
+                raise IsochroneError(str(error), f"{where}: rules[{index}]", make_again("plan")) from None
+            known.add(recipe)
 
 
 def _check(plan: Plan, where: str) -> None:

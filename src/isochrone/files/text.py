@@ -94,14 +94,6 @@ def read_bytes(path: Path, missing: str | None = None) -> bytes:
     return bytes(data)
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, Json]]:
-    """Yields line number and object of each line of a JSON Lines file.
-
-    A last line that is damaged was cut off when its writer was killed: it is reported and dropped.
-    """
-    return decoded(path, raw_lines(path), parse_object)
-
-
 def raw_lines(path: Path, missing: str | None = None) -> Iterator[tuple[int, bytes]]:
     """Yields number and text of each line that is not blank. Raises IsochroneError for a file that cannot be
     read, and says what to do if it is not there; and for a line that is too long.

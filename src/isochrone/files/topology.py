@@ -115,6 +115,16 @@ class Level(Form, frozen=True):
         """Number of the group of each place."""
         return {place: number for number, places in enumerate(self.groups) for place in places}
 
+    def figures(self) -> Json:
+        """What commands say of it as JSON."""
+        links = ("latency_s", "capacity_bytes_per_s", "pairs", "spread")
+        return {
+            "name": self.name,
+            "clusters": len(self.groups),
+            "confidence": self.confidence,
+            **{name: getattr(self.links, name) if self.links else None for name in links},
+        }
+
 
 class KnownGroups(Form, frozen=True):
     """Groups that are known from elsewhere than the measurements: a later detection in the same folder knows

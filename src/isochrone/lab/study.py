@@ -22,11 +22,12 @@ from isochrone.launch.tellable import ways
 from isochrone.report import compare
 from isochrone.report.comparison import SizeComparison
 from isochrone.statistics import Interval
-from isochrone.steps.bench import RIVAL_REPETITIONS, SIZES_BYTES, run_bench, work_for
+from isochrone.steps.bench import RIVAL_REPETITIONS, run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import BENCH, MEASUREMENTS, PLAN, TOPOLOGY, open_folder
 from isochrone.steps.probe import probe
 from isochrone.steps.tune import TuneOptions, forget, tune
+from isochrone.tune.sizes import SIZES_BYTES
 
 UPLINK_CALLS = 10
 _MOST_UPLINK_BYTES = 1 << 20

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from isochrone import _core
 from isochrone.files import Place, Plan, Rule, Topology, topology_document
-from isochrone.files.plan import without
+from isochrone.files.plan import laid_over, overlap, without
 from isochrone.tune.collectives import collective, timed
 from isochrone.tune.family import family
 
@@ -97,12 +97,16 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             rest = "1 shape" if found.lost == 1 else f"{found.lost} shapes"
             notes.append(f"rules of {source.name} for {rest} are left out: no part of its ranks is like that")
         for rule in _for_each_order(found.rules, orders):
-            there = kept[rule.collective, rule.shape, rule.order]
-            before = [(other, name) for other, name in there if _overlap(rule, other)]
-            shared += bool(before)
+            there = kept[rule.collective, rule.shape, rule.order] = _laid_over(
+                kept[rule.collective, rule.shape, rule.order], rule
+            )
+            before = [(other, name) for other, name in there if overlap(rule, other)]
+            # What was learned is a part of its own of a plan, beside what that has measured.
+            of_others = [(other, name) for other, name in before if name != source.name]
+            shared += bool(of_others)
             different = [
                 _Difference(other, rule, (name, source.name))
-                for other, name in before
+                for other, name in of_others
                 if _differ(rule, other)
             ]
             differing += bool(different)
@@ -110,13 +114,30 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             there += [(piece, source.name) for piece in without(rule, [other for other, _ in before])]
     for _, found in translated:
         for rule in _for_each_order(found.elsewhere, orders):
-            there = kept[rule.collective, rule.shape, rule.order]
+            there = kept[rule.collective, rule.shape, rule.order] = _laid_over(
+                kept[rule.collective, rule.shape, rule.order], rule
+            )
             there += [(piece, "") for piece in without(rule, [other for other, _ in there])]
     if differences:
         notes.append(_difference_line(differences, differing, shared))
     rules = [rule for group in kept.values() for rule, _ in group]
     rules.sort(key=lambda rule: (rule.collective, rule.shape, rule.order or "", rule.min_bytes))
     return MergedRules(tuple(rules), tuple(notes))
+
+
+def _laid_over(newer: Sequence[tuple[Rule, str]], rule: Rule) -> list[tuple[Rule, str]]:
+    """Newer rules, of which those that were found live for a reduction take along what this one has measured,
+    unless they know of something newer.
+    """
+    if rule.collective not in timed() or not collective(rule.collective)["reduces"]:
+        return list(newer)
+    found: list[tuple[Rule, str]] = []
+    for other, name in newer:
+        if other.basis == "live" and other.surveyed is None and overlap(other, rule):
+            found += [(piece, name) for piece in (*without(other, [rule]), laid_over(other, rule))]
+        else:
+            found.append((other, name))
+    return found
 
 
 def _for_each_order(rules: Sequence[Rule], orders: Mapping[tuple[str, str], Set[str]]) -> Iterable[Rule]:
@@ -189,8 +210,13 @@ def _renamed(plan: Plan, shapes: Mapping[_Shape, _Known], names: dict[str, str])
         known = shapes.get(_shape_of(rule))
         if known is not None:
             recipe = _core.rename_levels(rule.recipe, names)
+            surveyed = rule.surveyed
+            if surveyed is not None:
+                surveyed = structs.replace(surveyed, recipe=_core.rename_levels(surveyed.recipe, names))
             order = known.orders.get(rule.order, rule.order) if rule.order is not None else None
-            found.append(structs.replace(rule, shape=known.shape, order=order, recipe=recipe))
+            found.append(
+                structs.replace(rule, shape=known.shape, order=order, recipe=recipe, surveyed=surveyed)
+            )
     return found
 
 
@@ -275,10 +301,6 @@ def _jobs(layout: _core.Layout, places: Sequence[Place]) -> Iterator[Sequence[in
             for most in range(max(len(on[host]) for host in few), 0, -1):
                 chosen = {rank for host in few for rank in on[host][:most]}
                 yield sorted(chosen)
-
-
-def _overlap(a: Rule, b: Rule) -> bool:
-    return a.min_bytes <= b.max_bytes and b.min_bytes <= a.max_bytes
 
 
 def _differ(a: Rule, b: Rule) -> bool:

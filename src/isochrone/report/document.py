@@ -15,19 +15,14 @@ from isochrone.report.rankmap import RankMap
 
 def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
     """The figures of the report at `report`. Levels are outermost first; `findings` is null where nothing can
-    be said of what is slow, `mapping` where there is none, `not_shown` has a sentence for each file that says
-    nothing of this topology.
+    be said of what is slow, `oversubscribed` where it is not known, `mapping` where there is none.
+    `not_shown` has a sentence for each file that says nothing of this topology.
     """
     measurements, topology = facts.measurements, facts.topology
     return {
         "ranks": measurements.ranks,
         "levels": [
-            {
-                "name": level.name,
-                "clusters": len(level.groups),
-                "confidence": level.confidence,
-                "protocol_step": step and step.document(),
-            }
+            level.figures() | {"protocol_step": step and step.document()}
             for level, step in zip(topology.levels, facts.protocol_steps, strict=True)
         ],
         "accuracy": topology.accuracy,
@@ -36,6 +31,7 @@ def survey_document(facts: Facts, report: Path) -> dict[str, Any]:
         "pairs_total": measurements.pairs_total,
         "probe_seconds": measurements.elapsed_s,
         "simulated": measurements.simulated,
+        "oversubscribed": facts.oversubscribed,
         "mpi": measurements.mpi.document(),
         **collectives_document(facts.comparisons),
         "findings": None if facts.findings is None else [each.to_json() for each in facts.findings],

@@ -20,10 +20,6 @@ from isochrone.tune.guidelines import TOTALS_BYTES, Checked, check_guidelines, g
 PROGRAM = "isochrone-bench"
 WORK = ".work.json"
 """Ends the name of what a benchmark is to time, a hidden file beside what it writes."""
-SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
-"""1 B to 4 MiB, odd ones among them."""
-
-
 RIVAL_REPETITIONS = 7
 """Of each algorithm that the library can be told to use, where all of them are timed: a median with a 95 %
 interval.

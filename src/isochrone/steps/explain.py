@@ -41,6 +41,8 @@ class Explanation:
             than what runs takes, and the cheapest. Its other calls may show messages to be slower or faster
             than the plan says, and what the first took tells the next; None: to price them takes too long.
         unseen: how many of the hosts were not surveyed.
+        for_floats: of a reduction, the recipe and the reason for sums of floating-point numbers, where no
+            algorithm is tried and what was found live is not for them; None: the collective does not reduce.
     """
 
     ranks: int
@@ -52,6 +54,7 @@ class Explanation:
     elsewhere: tuple[str, ...]
     trials: Sequence[tuple[str, float]] | None
     unseen: int
+    for_floats: tuple[str, str] | None
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
@@ -78,6 +81,9 @@ class Explanation:
             if self.trials is None
             else [{"recipe": recipe, "predicted_s": seconds} for recipe, seconds in self.trials],
             "unseen_hosts": self.unseen,
+            "for_floats": None
+            if self.for_floats is None
+            else {"recipe": self.for_floats[0], "reason": self.for_floats[1]},
         }
 
 
@@ -119,7 +125,8 @@ def explain(
         trials = _core.predicted(*question, _PRICING_S) if layout.size <= MOST_PRICED else None
     shapes = dict.fromkeys(other.shape for other in plan.rules if other.collective == collective)
     elsewhere = tuple(other for other in shapes if other != shape)
-    return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, trials, unseen)
+    for_floats = _core.choose(*question, as_surveyed=True) if table_row(collective)["reduces"] else None
+    return Explanation(layout.size, shape, recipe, reason, basis, rule, elsewhere, trials, unseen, for_floats)
 
 
 def _job(topology: Topology, nodes: int | None, per_node: int | None) -> tuple[list[Place], int]:

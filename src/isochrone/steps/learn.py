@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from isochrone.errors import IsochroneError
 from isochrone.files.learned import Learned, read_learned
-from isochrone.files.plan import Plan, Rule, read_plan, without, write_plan
+from isochrone.files.plan import Plan, Rule, laid_over, overlap, read_plan, without, write_plan
 from isochrone.files.provenance import provenance
 from isochrone.launch.lock import locked
 from isochrone.steps.folder import alone_in
 from isochrone.tune.collectives import collective
+from isochrone.tune.lookup import rules_for
 
 FOLDER = "learned"
 LEARNED = "learned"
@@ -121,15 +122,11 @@ def _fold(plan_file: Path, files: list[Path]) -> None:
 
 
 def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
-    """The plan with rules that take the place of what it says of the same calls. Where a reduction was found
-    to be as it was measured the measured rule stays: it is for floating-point numbers, too.
+    """The plan with rules that take the place of what it says of the same calls. What was measured of a
+    reduction goes along.
     """
     rules = list(plan.rules)
-    pieces = [
-        piece
-        for new in learned
-        for piece in without(new, [rule for rule in plan.rules if _says_more(rule, new)])
-    ]
+    pieces = [piece for new in learned for piece in _pieces(new, plan)]
     for new in pieces:
         beside = [rule for rule in rules if (rule.collective, rule.shape) == (new.collective, new.shape)]
         # Rules for any order no longer hold in one that has its own: so it is given none, or these too.
@@ -145,11 +142,20 @@ def with_rules(plan: Plan, learned: Iterable[Rule]) -> Plan:
     return replace(plan, rules=tuple(rules))
 
 
-def _says_more(rule: Rule, learned: Rule) -> bool:
-    is_as_measured = (rule.basis, rule.recipe) == ("measured", learned.recipe)
-    same = (rule.collective, rule.shape) == (learned.collective, learned.shape)
-    holds_here = same and rule.order in (None, learned.order)
-    return is_as_measured and holds_here and collective(rule.collective)["reduces"]
+def _pieces(new: Rule, plan: Plan) -> list[Rule]:
+    """What a learned rule adds to a plan: nothing where a reduction was found to be as it was measured."""
+    if not collective(new.collective)["reduces"]:
+        return [new]
+    beside = rules_for(plan, new.collective, new.shape, new.order)
+    here = [(laid_over(new, rule), rule) for rule in beside if overlap(new, rule)]
+    return [
+        *without(new, beside),
+        *(
+            piece
+            for piece, rule in here
+            if (piece.basis, piece.recipe, rule.basis) != ("measured", rule.recipe, "measured")
+        ),
+    ]
 
 
 def _same_calls(rule: Rule, other: Rule) -> bool:

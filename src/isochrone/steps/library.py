@@ -13,7 +13,6 @@ from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
 from isochrone.launch.told import check_untold
 from isochrone.progress import kept_when_stopped
-from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import check_ranks
 from isochrone.steps.told_launches import ToldLaunches
@@ -31,15 +30,14 @@ def tune_library(
     topology_file: Path,
     library_file: Path,
     collectives: Sequence[str] = (BCAST,),
-    sizes_bytes: Sequence[int] = SIZES_BYTES,
+    sizes_bytes: Sequence[int] | None = None,
     seed: int = 1,
     budget_s: float | None = None,
 ) -> LibraryTuning:
     """Finds what the library should be told for collectives of all ranks of the target, and writes it.
 
-    The first of the collectives is measured at all sizes, the others at every third; with a budget all at
-    a few of these. What was measured before an interruption is not measured again, until
-    ``rounds.forget_rounds`` is called.
+    They are measured at the sizes of `grids`, with a budget at a few of these. What was measured before an
+    interruption is not measured again, until ``rounds.forget_rounds`` is called.
 
     Raises:
         IsochroneError: a benchmark fails, or the topology is not of the target's ranks.

@@ -35,6 +35,7 @@ from isochrone.files import (
     write_topology,
 )
 from isochrone.files.library import read_library
+from isochrone.files.plan import as_surveyed
 from isochrone.files.provenance import made_before
 from isochrone.files.survey import Part
 from isochrone.files.text import Json, read_object, write_object
@@ -92,8 +93,10 @@ class _Given:
 
     def sources(self, level_of: Sequence[int]) -> list[Source]:
         """Its rules, and those of them that were learned later."""
-        live = tuple(rule for rule in self.plan.rules if rule.basis == "live")
-        measured = tuple(rule for rule in self.plan.rules if rule.basis != "live")
+        rules = self.plan.rules
+        live = tuple(structs.replace(rule, surveyed=None) for rule in rules if rule.basis == "live")
+        # What a live rule has taken along is as old as what was measured.
+        measured = tuple(found for rule in rules if (found := as_surveyed(rule)) is not None)
         parts = [(self.made, measured), *([(last_changed(self.plan), live)] if live else [])]
         return [
             Source(self.name, time, structs.replace(self.plan, rules=rules), self.topology, level_of)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import MpiLibrary, Topology, format_cpus
+from isochrone.files import BenchCase, MpiLibrary, Topology, format_cpus
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.statistics import FloatArray
@@ -42,6 +42,8 @@ MODEL_BETWEEN = 2
 """Recipes that the model adds where neighbours, or all ranks, say already what is best."""
 OF_FAMILY = 4
 """Sizes of a communicator of another shape, at most: the least, the largest, and two between."""
+OWN_SHARE = 0.02
+"""Of the progress, to time the library's own before the races."""
 DIGITS = 4
 """Of the logarithm of a simulated time that do not depend on what was simulated before it."""
 
@@ -329,6 +331,17 @@ class Racing:
             for size in first_of(list(spots), OF_FAMILY):
                 took[name, size] = median_s(self.times[spots[size]][NATIVE])
         return took
+
+
+def own_s(rounds: Rounds, layout: _core.Layout, sizes_bytes: Mapping[str, int]) -> dict[str, float]:
+    """What a call by the library's own takes of each collective on all ranks, at one size each."""
+    cases = {
+        name: BenchCase(size, shapes_of(layout, 1, collective(name)["rooted"])[0].verified, name)
+        for name, size in sizes_bytes.items()
+    }
+    with part("tuning: timing the library's own", OWN_SHARE):
+        bench = rounds.measure("", [work_on(case, (NATIVE,), {}) for case in cases.values()], 1, 0)
+    return {name: float(np.median(bench.slowest_s[case.key(NATIVE)])) for name, case in cases.items()}
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec import structs
 
@@ -46,6 +47,7 @@ SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
 later one. After some thousand calls a message takes twenty times as long as at first.
 """
+T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
@@ -126,25 +128,26 @@ class Rounds:
         self._standing: StandingBench | None = None
         self._mpi: MpiLibrary | None = None
 
-    def in_one_launch(self, body: Callable[[], None]) -> None:
-        """Runs `body`, whose rounds share one launch of the benchmark. Not where they are simulated: starting
-        costs no simulated time there, and launches are to be short.
+    def in_one_launch(self, body: Callable[[], T]) -> T:
+        """What comes of `body`, whose rounds share one launch of the benchmark. Not where they are simulated:
+        starting costs no simulated time there, and launches are to be short.
 
         Raises:
             IsochroneError: the benchmark fails.
         """
+        found: list[T] = []
 
         def standing(bench: StandingBench) -> None:
             self._standing = bench
             try:
-                body()
+                found.append(body())
             finally:
                 self._standing = None
 
         if self._target.simulated:
-            body()
-        else:
-            with_standing_bench(self._target, standing)
+            return body()
+        with_standing_bench(self._target, standing)
+        return found[0]
 
     def measure(
         self,

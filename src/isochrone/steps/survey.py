@@ -59,6 +59,7 @@ def survey(
     if options.at_its_best:
         check_untold(target)
     open_folder(folder)
+    goes_on = (folder / MEASUREMENTS).exists()
     with alone_in(folder), kept_when_stopped(folder), part("surveying"):
         with part("", _PROBE):
             _log.info("probing %s", target.name)
@@ -79,7 +80,6 @@ def survey(
         with part("writing the report"):
             _log.info("writing the report")
             made_by = provenance(command)
-            elapsed_s = time.monotonic() - begin
             write_survey(
                 folder / SURVEY,
                 Survey(
@@ -87,7 +87,8 @@ def survey(
                     target=target.name,
                     command=tuple(command),
                     cores=target.cores,
-                    elapsed_s=elapsed_s,
+                    # What an earlier run took is not known.
+                    elapsed_s=None if goes_on else time.monotonic() - begin,
                     provenance=made_by,
                 ),
             )

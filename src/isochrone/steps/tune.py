@@ -23,10 +23,9 @@ from isochrone.files import (
 from isochrone.launch.target import Target
 from isochrone.launch.told import variables_for
 from isochrone.progress import kept_when_stopped, part
-from isochrone.steps.bench import SIZES_BYTES
 from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
 from isochrone.steps.library import tune_library
-from isochrone.steps.racing import Racing
+from isochrone.steps.racing import Racing, own_s
 from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
 from isochrone.steps.verification import Verification
 from isochrone.tune.affordable import affordable_grids
@@ -44,7 +43,8 @@ class TuneOptions:
     """How to tune.
 
     Attributes:
-        sizes_bytes: that collectives are tuned at: the first at all, the others at every third.
+        sizes_bytes: that collectives are tuned at; None: the usual ones, of which all after the first
+            collective have every third.
         collectives: their names.
         seed: of the order of what is measured.
         fabric: the address of a server of routes that the program will run with, too.
@@ -56,7 +56,7 @@ class TuneOptions:
             simulated.
     """
 
-    sizes_bytes: Sequence[int] = SIZES_BYTES
+    sizes_bytes: Sequence[int] | None = None
     collectives: Sequence[str] = (BCAST,)
     seed: int = 1
     fabric: str | None = None
@@ -98,19 +98,24 @@ def tune(
         # A simulated program's clock is not the user's.
         budget_s = None if target.simulated else options.budget_s
         layout = layout_of(topology, topology_file)
-        sizes = affordable_grids(options.collectives, options.sizes_bytes, layout, budget_s)
-        racing = Racing(
-            target,
-            topology,
-            topology_file,
-            layout,
-            rounds,
-            sizes,
-            budget_s,
-            options.seed,
-            options.fabric is not None,
-        )
-        rounds.in_one_launch(racing.run)
+
+        def race() -> Racing:
+            names, wanted = options.collectives, options.sizes_bytes
+            racing = Racing(
+                target,
+                topology,
+                topology_file,
+                layout,
+                rounds,
+                affordable_grids(names, wanted, layout, budget_s, lambda few: own_s(rounds, layout, few)),
+                budget_s,
+                options.seed,
+                options.fabric is not None,
+            )
+            racing.run()
+            return racing
+
+        racing = rounds.in_one_launch(race)
         plan, bench = Verification(target, racing, options.seed, options.rivals).run()
         if variables:
             plan = compared(plan, read_library(plan_file.with_name(LIBRARY)))

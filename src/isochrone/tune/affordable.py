@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 
 from isochrone import _core
@@ -18,17 +18,26 @@ _log = logging.getLogger(__name__)
 
 
 def affordable_grids(
-    names: Sequence[str], sizes_bytes: Sequence[int], layout: _core.Layout, budget_s: float | None
+    names: Sequence[str],
+    sizes_bytes: Sequence[int] | None,
+    layout: _core.Layout,
+    budget_s: float | None,
+    own_s: Callable[[Mapping[str, int]], Mapping[str, float]] | None = None,
 ) -> Grids:
     """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good
-    recipe. Where they cannot, the first collective has as few sizes as the others; then the dearest sizes are
-    left out, and each collective keeps its least. A line names them.
+    recipe. Where they cannot, each collective has every third size; then the dearest sizes are left out, and
+    each collective keeps its least. A line names them.
+
+    The library's own, which is timed too, may take ten times as long as a good recipe. So it is measured
+    before a collective is tuned at more than every third size.
 
     Args:
         names: of the collectives.
-        sizes_bytes: wanted.
+        sizes_bytes: wanted; None: the usual ones.
         layout: of all ranks.
         budget_s: in seconds; None: all sizes are wanted however long they take.
+        own_s: measures what calls by the library's own take, in seconds, given the size of each collective;
+            None: they take as long as a good recipe.
     """
     wanted = grids(names, sizes_bytes, layout.size)
     if budget_s is None or layout.size == 1:
@@ -36,15 +45,21 @@ def affordable_grids(
     once_s = {(name, size): rough_s(name, layout, size) for name, sizes in wanted.items() for size in sizes}
     agreement_s = rough_s("allreduce", layout, ELEMENT_BYTES)
     least = least_of(NOISY)
-    time_s = {
-        (name, size): (2 if collective(name)["rooted"] else 1) * least.time_s(call_s, agreement_s)
-        for (name, size), call_s in once_s.items()
-    }
+
+    def time_s(name: str, size: int, slower: float = 1.0) -> float:
+        cases = 2 if collective(name)["rooted"] else 1
+        return cases * least.time_s(once_s[name, size], slower * once_s[name, size], agreement_s)
+
     whole_s = sum(part_of(budget_s, name) or 0.0 for name in LEAST_PARTS)
-    if sum(time_s.values()) <= whole_s:
-        return wanted
     few = grids(names, sizes_bytes, layout.size, thinned=names)
-    kept = _cheapest(few, time_s, whole_s)
+    slower: dict[str, float] = {}
+    if sum(time_s(*key) for key in once_s) <= whole_s:
+        more = {name: wanted[name][-1] for name in wanted if wanted[name] != few[name]}
+        if own_s is not None and more:
+            slower = {name: own / once_s[name, more[name]] for name, own in own_s(more).items()}
+        if sum(time_s(name, size, slower.get(name, 1.0)) for name, size in once_s) <= whole_s:
+            return wanted
+    kept = _cheapest(few, {key: time_s(*key) for key in once_s}, whole_s)
     left_out = {name: sizes[len(kept[name])] for name, sizes in few.items() if len(kept[name]) < len(sizes)}
     if left_out:
         _log.info(

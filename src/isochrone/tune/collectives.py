@@ -8,6 +8,7 @@ from functools import cache
 
 from isochrone import _core
 from isochrone.errors import UsageError
+from isochrone.tune.sizes import SIZES_BYTES
 
 WANTED = ("bcast", "reduce", "allreduce", "barrier", "allgather", "alltoall")
 """What programs use most: tuned unless something else is asked for."""
@@ -96,13 +97,18 @@ def of_one_rule(name: str, sizes_bytes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def grids(
-    names: Sequence[str], sizes_bytes: Sequence[int], ranks: int, thinned: Sequence[str] | None = None
+    names: Sequence[str], sizes_bytes: Sequence[int] | None, ranks: int, thinned: Sequence[str] | None = None
 ) -> dict[str, tuple[int, ...]]:
-    """At which sizes in bytes each collective is tuned: those `thinned` at every third, the others at all;
-    None: all after the first. Where ranks have blocks, all blocks of one rank are no longer than the largest
-    message.
+    """At which sizes in bytes each collective is tuned: those `thinned` at every third, the others at all.
+    Where ranks have blocks, all blocks of one rank are no longer than the largest message.
+
+    Args:
+        sizes_bytes: ascending; None: the usual ones.
+        thinned: None: of the usual sizes all after the first collective, of others none.
     """
-    thinned = names[1:] if thinned is None else thinned
+    if thinned is None:
+        thinned = names[1:] if sizes_bytes is None else ()
+    sizes_bytes = SIZES_BYTES if sizes_bytes is None else sizes_bytes
 
     def of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
         if collective(name)["has_blocks"]:

@@ -90,16 +90,18 @@ class Least:
     """What one case takes, from its first race to its proof, however little time there is.
 
     Attributes:
-        calls: that are timed, and those that set things up and are compared with the library's own.
+        calls, own_calls: by recipes and by the library's own, with those that set things up and are compared.
         agreements: of all ranks when to start, and how long it took.
     """
 
     calls: int
+    own_calls: int
     agreements: int
 
-    def time_s(self, call_s: float, agreement_s: float) -> float:
-        """In seconds, where a call and an agreement take so long."""
-        return WINDOW * self.calls * call_s + self.agreements * agreement_s
+    def time_s(self, call_s: float, own_s: float, agreement_s: float) -> float:
+        """In seconds, where a call by a recipe, one by the library's own and an agreement take so long."""
+        calls_s = self.calls * call_s + self.own_calls * own_s
+        return WINDOW * calls_s + self.agreements * agreement_s
 
 
 def least_of(effort: Effort) -> Least:
@@ -107,9 +109,15 @@ def least_of(effort: Effort) -> Least:
     may be to race.
     """
     looks = len(effort.looks)
-    race = sum(1 + 2 * recipes for recipes in [LEAST_RACING + 1, *[2] * (looks - 1)])
-    verify = 1 + 2 * (1 + effort.least_verify)
-    return Least(2 * race + effort.launches * verify, AGREEMENTS * (2 * looks + effort.launches))
+    # The library's own may be the one beside which others race.
+    race = sum(2 * recipes for recipes in [LEAST_RACING, *[1] * (looks - 1)])
+    own_race = 3 * looks
+    verify = 1 + effort.least_verify
+    return Least(
+        2 * race + effort.launches * verify,
+        2 * own_race + effort.launches * (1 + verify),
+        AGREEMENTS * (2 * looks + effort.launches),
+    )
 
 
 LEAST_PARTS = ("race", "near", "verify")

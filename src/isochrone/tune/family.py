@@ -6,7 +6,7 @@ fewer ranks on each. One survey tunes them too, split from its own ranks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 from isochrone.files import Place
 from isochrone.tune.effort import Effort, part_of
@@ -16,8 +16,8 @@ SETUP = 15
 communicators of the nodes' leaders and of each node's ranks then. With Open MPI 5 between sites it takes 9 to
 14 of them, after 3 for the communicator itself."""
 LEAST_FAMILY = 4
-"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, and with
-fewer ranks on each."""
+"""Communicators of other shapes that the time is for, at least: half of the nodes, near and spread, half of
+the ranks on each, and a quarter of the nodes."""
 
 
 def node_counts(nodes: int) -> list[int]:
@@ -45,9 +45,10 @@ def node_shares(ranks: int) -> list[int]:
 
 
 def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The ranks of each communicator, ascending. All nodes, half of them, a quarter and so on come first:
-    what lies between two of them may follow from both. Each is taken from neighbouring nodes, and from nodes
-    that are spread over the groups as evenly as they can: jobs get either.
+    """The ranks of each communicator, ascending. What is nearest to all ranks comes first: half of the nodes,
+    and half of the ranks of each; then a quarter of the nodes, and so on, as what lies between two numbers of
+    nodes may follow from both; then numbers between these. Each is taken from neighbouring nodes, and from
+    nodes that are spread over the groups as evenly as they can: jobs get either.
 
     Args:
         places: of all ranks.
@@ -70,14 +71,16 @@ def family(places: Sequence[Place], groups_of_hosts: Sequence[Sequence[int]]) ->
         dealt.setdefault(group, []).append(ranks)
     spread = [ranks for turn in zip_longest(*dealt.values()) for ranks in turn if ranks is not None]
     whole = tuple(range(len(places)))
-    found: list[tuple[int, ...]] = []
-    for count in _halving(node_counts(len(hosts))):
-        for share in node_shares(most):
-            for order in (near, spread):
-                some = tuple(sorted(rank for host in order[:count] for rank in host[:share]))
-                if some != whole:
-                    found.append(some)
-    return list(dict.fromkeys(found))
+    steps = sorted(
+        product(enumerate(node_shares(most)), enumerate(_halving(node_counts(len(hosts))))),
+        key=lambda step: step[0][0] + step[1][0],
+    )
+    found = [
+        tuple(sorted(rank for host in order[:count] for rank in host[:share]))
+        for (_, share), (_, count) in steps
+        for order in (near, spread)
+    ]
+    return [ranks for ranks in dict.fromkeys(found) if ranks != whole]
 
 
 def family_in_time(

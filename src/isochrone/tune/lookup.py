@@ -19,7 +19,7 @@ def rule_for(plan: Plan, collective: str, shape: str, size_bytes: int, order: st
     return rule_at(rules_for(plan, collective, shape, order), size)
 
 
-def rules_for(plan: Plan, collective: str, shape: str, order: str) -> list[Rule]:
+def rules_for(plan: Plan, collective: str, shape: str, order: str | None) -> list[Rule]:
     """The rules of a plan for ranks of this shape and order; those of any order hold where there is none of
     this one (`for_order` of ``native/core/select/plan.hpp``).
     """

@@ -9,6 +9,8 @@ from math import ceil
 
 import numpy as np
 
+SIZES_BYTES = (1, 13, 64, 511, 2048, 8193, 32768, 65536, 131071, 262144, 524287, 1048576, 2097153, 4194304)
+"""1 B to 4 MiB, odd ones among them: at which collectives are timed and tuned where the user names none."""
 FIRST = 5
 """Sizes of a collective that are raced first, its least and its largest among them: with 14 sizes from 1 B to
 4 MiB each is about 20 times the one before, and winners seldom change more than once between two."""
