@@ -74,9 +74,8 @@ def table(rows: Sequence[dict[str, Any]]) -> list[str]:
         where = ", ".join(row["where"].removeprefix("lab ").split(", ")[:2])
         sums = [sum(one[what] for one in found.values()) for what in ("sizes", "slower")]
         cells = [cell(found[name]) if name in found else "" for name in WANTED]
-        lines.append(
-            f"| {where} | {row['elapsed_s'] / 60:.1f} min | {' | '.join(cells)} | {sums[0]} | {sums[1]} |"
-        )
+        took = "" if row["elapsed_s"] is None else f"{row['elapsed_s'] / 60:.1f} min"
+        lines.append(f"| {where} | {took} | {' | '.join(cells)} | {sums[0]} | {sums[1]} |")
     return lines
 
 

@@ -153,6 +153,10 @@ TEST(ARecipeThatDoesNotFit, IsRefusedWithTheReason) {
               "there is no scan 'recursive_doubling' on the way down");
     EXPECT_EQ(resolving_error_of("hierarchical(machine=chain,level-1=binomial+chain)", "exscan"),
               "there is no exclusive scan 'binomial' on the way up");
+    for (const std::string order : {"depth_first", "breadth_first", "longest_first", "ordered"}) {
+        EXPECT_EQ(resolving_error_of("hierarchical(machine=" + order + "(native))"),
+                  "the library's own has an order of its own");
+    }
     EXPECT_EQ(resolving_error_of("ordered(native)"),
               "'native' can only stand at the innermost level of a recipe");
 }

@@ -204,6 +204,17 @@ TEST(LocalWork, CostsGammaForEachByte) {
     EXPECT_NEAR(outcome.slowest_s, 1000 * simulate::Options{}.gamma_s_per_byte, 1e-15);
 }
 
+TEST(LocalWork, BeginsAfterTheMessagesThatCanLeaveThen) {
+    // Each copies first, by its schedule: the message is on its way meanwhile.
+    const std::int64_t size_bytes = 1000;
+    const auto outcome = run(one_group(2), size_bytes, [](Builder& builder, int rank) {
+        builder.copy(builder.whole(schedule::input_buffer), builder.whole(output_buffer));
+        if (rank == 0) builder.send(1, builder.whole(schedule::input_buffer));
+        if (rank == 1) builder.recv(0, builder.whole(builder.scratch()));
+    });
+    EXPECT_NEAR(outcome.finish_s[1], gap_s(size_bytes) + latency_s + receive_overhead_s, tolerance);
+}
+
 TEST(TheBytesOfEachLevel, AreThoseThatCrossThere) {
     const auto layout = nodes_of(4, 4);
     const auto outcome = simulate::predict(

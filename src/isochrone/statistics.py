@@ -21,6 +21,8 @@ Key = TypeVar("Key")
 
 RESAMPLES = 4000
 """Bootstrap resamples: the ends of a 95 % interval rest on 100 of them each."""
+_MOST_DRAWN = 1 << 22
+"""Values that are in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,10 @@ def _order_statistic(count: int, confidence: float) -> tuple[int, float]:
 
 
 def _resampled_medians(values: FloatArray, generator: np.random.Generator) -> FloatArray:
-    drawn = generator.integers(0, len(values), size=(RESAMPLES, len(values)))
-    medians: FloatArray = np.median(values[drawn], axis=1)
+    medians = np.empty(RESAMPLES)
+    # Of many values in parts, as all that is drawn would be gigabytes.
+    step = max(1, _MOST_DRAWN // len(values))
+    for begin in range(0, RESAMPLES, step):
+        part = medians[begin : begin + step]
+        part[:] = np.median(values[generator.integers(0, len(values), size=(len(part), len(values)))], axis=1)
     return medians

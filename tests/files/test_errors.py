@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isochrone.errors import GateError, IsochroneError, UsageError
-from isochrone.files import Place, distinct_places, parse_cpus
+from isochrone.files import Place, distinct_places, format_members, parse_cpus, parse_members
 from isochrone.files.text import kind_of
 
 
@@ -31,6 +31,13 @@ def test_errors_know_their_exit_codes():
 
 def test_lists_of_cpus_are_read():
     assert parse_cpus("0-3,8") == {0, 1, 2, 3, 8}
+
+
+def test_lists_of_ranks_may_be_longer_than_those_of_cpus():
+    assert format_members(range(70_000)) == "0-69999"
+    assert parse_members("0-69999") == frozenset(range(70_000))
+    with pytest.raises(IsochroneError):
+        parse_members(f"0-{1 << 30}")
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,,2", "0-999999", "9" * 30, "1\n", "١"])

@@ -15,7 +15,7 @@ from isochrone.files import Links
 from isochrone.models.candidate import Candidate, Prediction
 from isochrone.models.collective import from_links
 from isochrone.models.covariates import fit_covariates
-from isochrone.models.holdout import Judged, groups_of, judge
+from isochrone.models.holdout import Errors, Judged, groups_of, judge
 from isochrone.models.messages import Parameter
 from isochrone.models.observation import Found, Observation, with_regions
 from isochrone.models.subjects import Subject, subjects
@@ -205,6 +205,43 @@ def test_covariates_that_multiply_are_trusted_where_times_are_multiplied() -> No
     assert subject.trust.chosen is not None
     assert subject.trust.chosen.candidate.name == "log"
     assert {rank.name for rank in subject.trust.ranking if rank.proven_worse} >= {"linear"}
+
+
+def test_products_with_names_have_the_bends_too() -> None:
+    """Algorithms go from one protocol to another at other slopes."""
+    made = [
+        replace(
+            each, time_s=each.time_s * (max(1.0, each.size_bytes / 2048) if each.algorithm == "b" else 1.0)
+        )
+        for name in ("a", "b")
+        for each in (
+            Observation("bcast", 1 << bits, ranks, 1e-5 * ranks**0.5, name)
+            for bits in range(16)
+            for ranks in (2, 4, 8, 16)
+        )
+    ]
+    (products,) = (each for each in COVARIATE_MODELS if each.name == "log-products")
+    found = fit_covariates(products.response, products.terms, made)
+    names = [each.name for each in found.parameters]
+    assert any(name.startswith("algorithm=b") and "beyond" in name for name in names), names
+    errors = np.abs(np.log(found.times_s(made) / [each.time_s for each in made]))
+    assert errors.max() < 0.5
+
+
+def test_few_groups_that_all_differ_one_way_prove_nothing() -> None:
+    """Of three all do in one case of four by chance."""
+    for count, proves in ((3, False), (5, False), (6, True), (12, True)):
+        groups = np.repeat(np.arange(count), 4)
+        good, bad = (
+            Judged(
+                Candidate(name, "", lambda _: None),
+                Prediction((), fitted, lambda others: np.ones(len(others))),
+                Errors(np.full(len(groups), error), groups),
+                {"size": Errors(np.full(len(groups), error), groups)},
+            )
+            for name, fitted, error in (("good", 5, 0.01), ("bad", 1, 0.5))
+        )
+        assert trust([bad, good]).chosen is (good if proves else bad)
 
 
 def test_times_that_add_up_are_best_told_by_the_linear_model() -> None:

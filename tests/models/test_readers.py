@@ -180,6 +180,14 @@ def test_imb_tells_all_and_its_overhead_of_nothing_is_left_out(tmp_path: Path) -
     assert any("Bcast" in each for each in found.left_out)
 
 
+def test_tables_of_one_process_are_left_out(tmp_path: Path) -> None:
+    whole = read(tmp_path, IMB)
+    one = IMB.replace("# #processes = 2", "# #processes = 1", 1)
+    found = read(tmp_path, one)
+    assert 0 < len(found.observations) < len(whole.observations)
+    assert any("of one process" in line for line in found.left_out)
+
+
 def test_groups_that_run_at_once_are_left_out(tmp_path: Path) -> None:
     both = IMB.replace(
         "# #processes = 4\n#----------------------------------------------------------------\n",
@@ -239,6 +247,7 @@ def test_damaged_texts_are_refused_with_their_line(text: str, line: int, tmp_pat
         (COLUMNS.replace("chain,core,2,8,0.13", "chain,core,2,8"), 3),
         (COLUMNS.replace("node,16,", "node,-16,"), 4),
         (COLUMNS.replace("chain,core,2", '"chain,core,2'), 3),
+        (COLUMNS.replace("chain,core,2,", "Chain,core,1000000000000,"), 3),
     ],
 )
 def test_damaged_tables_are_refused_with_their_line(text: str, line: int, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isochrone import statistics
 from isochrone.statistics import (
     Interval,
     column_medians,
@@ -25,6 +26,14 @@ def test_the_interval_of_ten_samples_is_the_textbook_pair_of_order_statistics() 
     interval = median_ci([3, 1, 2, 10, 5, 4, 9, 8, 7, 6])
     assert (interval.estimate, interval.low, interval.high) == (5.5, 2, 9)
     assert interval.confidence == pytest.approx(0.9785, abs=1e-4)
+
+
+def test_many_values_are_resampled_in_parts_and_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(2)
+    times = [generator.lognormal(0, 0.1, count) for count in (31, 17)]
+    whole = ratio_ci(*times)
+    monkeypatch.setattr(statistics, "_MOST_DRAWN", 100)
+    assert ratio_ci(*times) == whole
 
 
 def test_too_few_samples_give_their_range_and_admit_how_little_it_is_worth() -> None:

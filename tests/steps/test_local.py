@@ -13,9 +13,9 @@ import pytest
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
-from isochrone.files import Case, Loop, read_plan
+from isochrone.files import Case, Loop, read_plan, work_document
 from isochrone.launch.target import LocalTarget
-from isochrone.steps.bench import Limits, run_bench, work_for
+from isochrone.steps.bench import PROGRAM, Limits, run_bench, work_for
 from isochrone.steps.detect import detect
 from isochrone.steps.probe import probe
 from isochrone.tune.collectives import sizes_of, timed
@@ -97,6 +97,15 @@ def test_what_is_far_slower_than_the_best_is_called_once(tmp_path: Path, library
     assert case.key.key(slow) not in bench.slowest_s
     # The budget is gone by then: one block, of 64 calls at most, has the least repetitions and is the last.
     assert 2 <= len(bench.slowest_s[case.key.key("native")]) <= 64
+
+
+def test_a_limit_that_drops_all_is_refused(tmp_path: Path, library: str) -> None:
+    target = LocalTarget([f"mpiexec.{library}", "-n", "2"])
+    work = work_document(work_for(target, [Case(8, 0, ("native",))], 2)) | {"drop": 0.5}
+    file = tmp_path / "work.json"
+    file.write_text(json.dumps(work), encoding="utf-8")
+    with pytest.raises(IsochroneError, match="'drop' is not a number from 1"):
+        target.run(PROGRAM, ["--work", str(file), "--output", str(tmp_path / "bench.jsonl")])
 
 
 def test_what_is_short_has_all_its_repetitions_when_the_time_is_over(tmp_path: Path, library: str) -> None:

@@ -16,7 +16,7 @@ from isochrone.files import (
     Bench,
     MpiLibrary,
     Topology,
-    parse_cpus,
+    parse_members,
     read_plan,
     read_topology,
     read_work,
@@ -88,7 +88,7 @@ class MadeUpTarget:
                     text = Path(given["--plan"]).read_text()
                     here = layout
                     if case.members:
-                        here = layout.restricted_to(sorted(parse_cpus(case.members)))
+                        here = layout.restricted_to(sorted(parse_members(case.members)))
                     runs, _ = _core.choose(text, case.collective, here, case.root, case.size_bytes)
                 once = self.time_s(case.size_bytes, case.root, runs)
                 if self.price is not None:

@@ -108,6 +108,8 @@ Resolved resolve(const Collective& collective, const Recipe& recipe, const place
         Setting down;
         if (part.choice.algorithm == native_name || part.down.algorithm == native_name) {
             check_native(collective, recipe, i + 1 == recipe.parts.size());
+            if (i == 0 && recipe.order() != Order::ranks)
+                throw std::invalid_argument("the library's own has an order of its own");
         } else if (i == 0) {
             up = across(collective, recipe, part.choice, in_order);
         } else {

@@ -196,38 +196,34 @@ class World {
         each_count(rank, target, [&](std::int64_t& count) { count = next == counts.end() ? 0 : *next++; });
     }
 
+    /// Local work of a rank.
+    void work(int r, const Op& op, Instance instance) {
+        Rank& rank = ranks_[at(r)];
+        const std::int64_t size_bytes = length_bytes(rank, op.source, instance);
+        if (is_counts(rank, op.source)) {
+            std::vector<std::int64_t> counts;
+            each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
+            take_counts(rank, op.target, counts);
+        }
+        const double begin_s = rank.work(now_s_, static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
+        if (timeline_ != nullptr) timeline_->add(step_of(rank, instance, -1, size_bytes, begin_s));
+        agenda_.foresee(rank.processor_free_s, {r, instance});
+    }
+
     void start(int r) {
         Rank& rank = ranks_[at(r)];
         if (rank.in_collective) return;
         ready_.clear();
         rank.progress.take_ready(ready_);
+        // As ranks do: what takes this processor's time comes after what does not.
         for (const Instance instance : ready_) {
             const Op& op = rank.schedule->ops[at(instance.op)];
-            switch (op.kind) {
-                case OpKind::send:
-                    send(rank, op, instance);
-                    break;
-                case OpKind::recv:
-                    post(rank, op, instance);
-                    break;
-                case OpKind::reduce:
-                case OpKind::copy: {
-                    const std::int64_t size_bytes = length_bytes(rank, op.source, instance);
-                    if (is_counts(rank, op.source)) {
-                        std::vector<std::int64_t> counts;
-                        each_count(rank, op.source, [&](std::int64_t count) { counts.push_back(count); });
-                        take_counts(rank, op.target, counts);
-                    }
-                    const double begin_s =
-                        rank.work(now_s_, static_cast<double>(size_bytes) * options_.gamma_s_per_byte);
-                    if (timeline_ != nullptr)
-                        timeline_->add(step_of(rank, instance, -1, size_bytes, begin_s));
-                    agenda_.foresee(rank.processor_free_s, {r, instance});
-                    break;
-                }
-                case OpKind::collective:
-                    break;  // take_ready gives none
-            }
+            if (op.kind == OpKind::send) send(rank, op, instance);
+            if (op.kind == OpKind::recv) post(rank, op, instance);
+        }
+        for (const Instance instance : ready_) {
+            const Op& op = rank.schedule->ops[at(instance.op)];
+            if (op.kind == OpKind::reduce || op.kind == OpKind::copy) work(r, op, instance);
         }
         Instance instance;
         if (rank.has_collectives && rank.progress.next_collective(instance)) enter_collective(r, instance);

@@ -22,6 +22,9 @@ struct TimedCall {
     double expected_s = 0;
     /// How often it was made before, and its start was missed: each time its window is twice as long.
     int missed = 0;
+    /// What is no part of its time; empty: nothing.
+    std::function<void()> before = {};
+    std::function<void()> after = {};
 };
 
 /// What became of one.

@@ -216,11 +216,15 @@ class Bench {
         timer_.keep_synchronised();
         std::vector<TimedCall> calls;
         for (const Turn& turn : block) {
-            calls.push_back({[this, &turn] {
-                                 const Running& running = *turn.running;
-                                 if (running.party->takes_part()) call(running.candidates[turn.which]);
-                             },
-                             turn.expected_s, turn.missed});
+            const Running& running = *turn.running;
+            auto& made = calls.emplace_back(TimedCall{[this, &turn, &running] {
+                                                          if (running.party->takes_part())
+                                                              call(running.candidates[turn.which]);
+                                                      },
+                                                      turn.expected_s, turn.missed});
+            if (!running.party->takes_part() || !running.candidates[turn.which].is_told()) continue;
+            made.before = [&candidate = running.candidates[turn.which]] { candidate.tell(); };
+            made.after = [&candidate = running.candidates[turn.which]] { candidate.untell(); };
         }
         const auto timings = timer_.time(calls);
         std::vector<Turn> missed;

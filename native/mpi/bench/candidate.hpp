@@ -40,6 +40,12 @@ class Candidate {
     /// Whether the library's own takes part inside groups.
     [[nodiscard]] bool has_library_inside() const;
 
+    /// Whether the library is told which of its algorithms to use. Between `tell` and `untell` a run does not
+    /// do so itself: it is no part of a call's time.
+    [[nodiscard]] bool is_told() const { return !algorithm_.empty(); }
+    void tell() const { party_->library().tell(*case_->collective, algorithm_); }
+    void untell() const { party_->library().untell(*case_->collective); }
+
     /// Collective over the party.
     void run(const Memory& memory) const;
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "comm/check.hpp"
 
@@ -91,6 +92,10 @@ void Library::find_names(const Own& /*row*/, Told& /*told*/) {}
 void Library::prepare(const Collective& collective, const std::string& /*name*/) {
     static_cast<void>(own(collective));
 }
+
+/// Telling takes no simulated time: each call does it.
+void Library::tell(const Collective& /*collective*/, const std::string& /*name*/) {}
+void Library::untell(const Collective& /*collective*/) {}
 
 void Library::apply(const Collective& collective, const std::string& name) {
     // All simulated ranks share the choice; those that set it later in the same call set it to the same.
@@ -245,10 +250,21 @@ void Library::prepare(const Collective& collective, const std::string& name) {
     apply(collective, "");
 }
 
+void Library::tell(const Collective& collective, const std::string& name) {
+    if (per_communicator_) return;
+    apply(collective, name);
+    is_told_ = true;
+}
+
+void Library::untell(const Collective& collective) {
+    if (std::exchange(is_told_, false)) apply(collective, "");
+}
+
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {
     const auto& row = own(collective);
     if (name.empty()) return row.call(arguments, comm_);
     if (per_communicator_) return row.call(arguments, told(collective).comms.at(name));
+    if (is_told_) return row.call(arguments, comm_);
     apply(collective, name);
     const int code = row.call(arguments, comm_);
     apply(collective, "");

@@ -42,6 +42,11 @@ class Library {
     /// Throws std::invalid_argument if the library does not know the collective or the name.
     void prepare(const Collective& collective, const std::string& name);
 
+    /// Where the library is told at each call: runs until `untell` are by that algorithm, and tell it nothing
+    /// themselves. `name` was prepared.
+    void tell(const Collective& collective, const std::string& name);
+    void untell(const Collective& collective);
+
     /// Collective. Runs what was prepared. Throws comm::Error if it fails.
     void run(const Collective& collective, const std::string& name, const Arguments& arguments);
 
@@ -63,7 +68,8 @@ class Library {
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
     bool per_communicator_ = false;          // settings count when a communicator is made
-    std::optional<bool> is_han_first_;       // before Open MPI's `tuned`; nothing: nobody has asked
+    bool is_told_ = false;
+    std::optional<bool> is_han_first_;  // before Open MPI's `tuned`; nothing: nobody has asked
 };
 
 }  // namespace isochrone::mpi::bench

@@ -35,7 +35,8 @@ struct Operands {
     Blocks output = {};
 };
 
-/// What `rank` of `size` needs for a call. Where blocks may differ, they do: their mean is the case's size.
+/// What `rank` of `size` needs for a call. Where blocks may differ, they do: their mean is about the case's
+/// size, 1.25 times that among two ranks.
 /// Reductions add whole numbers, which come out the same in any order: of 64 bits where the size is a
 /// multiple of theirs, else of 8 bits.
 [[nodiscard]] Operands operands_of(const Case& one, int rank, int size);

@@ -25,7 +25,7 @@ std::int64_t integer(const json& object, const char* key, std::int64_t least, st
 
 /// A list of ranks, written as lists of CPUs are.
 std::vector<int> read_members(const std::string& text, int ranks) {
-    auto members = comm::parse_cpu_list(text);
+    auto members = comm::parse_cpu_list(text, ranks);
     if (!members || members->empty() || members->back() >= ranks) {
         throw std::invalid_argument("'members' is no list of some of " + std::to_string(ranks) +
                                     " ranks, such as \"0-3,8\"");
@@ -116,11 +116,12 @@ Case read_case(const json& entry, const json* common, int ranks) {
 }
 
 /// A limit; where there is none, what no number reaches.
-double limit(const json& object, const char* key) {
+double limit(const json& object, const char* key, double least = 0) {
     const auto value = object.find(key);
     if (value == object.end() || value->is_null()) return std::numeric_limits<double>::infinity();
-    if (!value->is_number() || value->get<double>() < 0)
-        throw std::invalid_argument(std::string("'") + key + "' is not a number from 0");
+    if (!value->is_number() || value->get<double>() < least)
+        throw std::invalid_argument(std::string("'") + key + "' is not a number from " +
+                                    std::to_string(static_cast<int>(least)));
     return value->get<double>();
 }
 
@@ -148,7 +149,7 @@ Work parse_work(std::string_view text, int ranks) {
             static_cast<int>(integer(document, "rival_repetitions", 0, work.repetitions));
         work.patience_s = limit(document, "patience_s");
         work.budget_s = limit(document, "budget_s");
-        work.drop = limit(document, "drop");
+        work.drop = limit(document, "drop", 1);
         if (const auto fabric = document.find("fabric"); fabric != document.end() && !fabric->is_null())
             work.fabric = fabric->get<std::string>();
         const auto common = document.find("collective");

@@ -24,19 +24,19 @@ std::string format_cpu_list(const std::vector<int>& cpus) {
     return text;
 }
 
-std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
+std::optional<std::vector<int>> parse_cpu_list(std::string_view text, int most) {
     std::vector<int> cpus;
     const char* next = text.data();
     const char* const end = next + text.size();
     while (next != end) {
         int first = 0;
         auto [after_first, error] = std::from_chars(next, end, first);
-        if (error != std::errc{} || first < 0 || first >= max_cpus) return std::nullopt;
+        if (error != std::errc{} || first < 0 || first >= most) return std::nullopt;
         int last = first;
         next = after_first;
         if (next != end && *next == '-') {
             auto [after_last, last_error] = std::from_chars(next + 1, end, last);
-            if (last_error != std::errc{} || last < first || last >= max_cpus) return std::nullopt;
+            if (last_error != std::errc{} || last < first || last >= most) return std::nullopt;
             next = after_last;
         }
         for (int cpu = first; cpu <= last; ++cpu) cpus.push_back(cpu);

@@ -16,8 +16,8 @@ inline constexpr int max_cpus = 1 << 16;
 /// The text of an ascending list of CPUs.
 [[nodiscard]] std::string format_cpu_list(const std::vector<int>& cpus);
 
-/// The CPUs of a list, ascending and each once; nothing if the text is not a list.
-[[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
+/// The CPUs of a list, ascending and each once; nothing if the text is not a list of numbers below `most`.
+[[nodiscard]] std::optional<std::vector<int>> parse_cpu_list(std::string_view text, int most = max_cpus);
 
 /// The CPUs on which the calling thread may run, ascending; empty where the system does not say.
 [[nodiscard]] std::vector<int> allowed_cpus();

@@ -28,6 +28,14 @@ TEST(CpuList, IsReadInAnyOrderAndOnceEach) {
     EXPECT_EQ(comm::parse_cpu_list(""), Cpus{});
 }
 
+TEST(CpuList, MayBeOfRanksWhichAreMore) {
+    const auto ranks = comm::parse_cpu_list("0-69999", 70000);
+    ASSERT_TRUE(ranks);
+    EXPECT_EQ(ranks->size(), 70000U);
+    EXPECT_FALSE(comm::parse_cpu_list("0-70000", 70000));
+    EXPECT_FALSE(comm::parse_cpu_list("0-69999"));
+}
+
 TEST(CpuList, IsRefusedWhereItIsNone) {
     for (const char* text :
          {"x", "1-", "3-1", "1,", ",1", "-1", "1 2", "99999999999", "0-99999999", "1--2"}) {

@@ -49,7 +49,7 @@ def bench(
     repetitions: Annotated[
         int | None,
         typer.Option(
-            "--repetitions", min=1, max=10**9, help=f"Timed calls of each (default: {_REPETITIONS})."
+            "--repetitions", min=1, max=10**6, help=f"Timed calls of each (default: {_REPETITIONS})."
         ),
     ] = None,
     guidelines: Annotated[
@@ -156,6 +156,8 @@ def bench(
     sizes_bytes = parse_sizes(sizes) if sizes is not None else SIZES_BYTES
     names = parse_collectives(collectives) if collectives is not None else (() if patterns else (BCAST,))
     messages = parse_patterns(patterns) if patterns is not None else []
+    if root and not any(map(is_rooted, names)) and not any(row["rooted"] for row in messages):
+        raise UsageError("nothing that is timed has a root", "--root", "leave it away")
     cases = [
         Case(size, root if is_rooted(name) else 0, tuple(wanted), name)
         for name in names

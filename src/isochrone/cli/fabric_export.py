@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from isochrone.fabric.routes import Routes
 
+_BYTES = 65536
 WORDS = {
     "topology.conf": "Slurm's tree of switches, with link speeds",
     "topology.yaml": "the same for Slurm from 25.05 on",
@@ -71,8 +72,11 @@ def export(
         ),
     ] = None,
     size: Annotated[
-        int, typer.Option("--bytes", min=0, max=1 << 40, help="Of times.csv: the size of a message.")
-    ] = 65536,
+        int | None,
+        typer.Option(
+            "--bytes", min=0, max=1 << 40, help=f"Of times.csv: the size of a message (default: {_BYTES})."
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; by default stdout.")
     ] = None,
@@ -84,9 +88,12 @@ def export(
     from isochrone.fabric.routes import Routes
     from isochrone.files.text import write_text
 
-    writer = _writers(survey, size).get(form)
+    writer = _writers(survey, _BYTES if size is None else size).get(form)
     if writer is None:
         raise UsageError(f"{form!r} is no form", "FORM", f"use {', '.join(WORDS)}")
+    for option, is_given in (("--survey", survey is not None), ("--bytes", size is not None)):
+        if is_given and form != "times.csv":
+            raise UsageError("is of times.csv only", option, "leave it away")
     try:
         text = writer(Routes(read_fabric(folder)))
     except IsochroneError as error:

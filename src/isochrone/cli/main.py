@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
+from io import TextIOWrapper
 from itertools import pairwise
 from types import FrameType
 from typing import Annotated, Any, NoReturn
@@ -205,6 +206,9 @@ def process() -> NoReturn:
     while it ends, Python would give the signals back their own effect.
     """
     _open_what_is_closed()
+    # Names of files may be no text: they are said as they are.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="surrogateescape")
     code = main()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -241,8 +241,11 @@ def columns(rows: Sequence[Sequence[str]], numbers: Collection[int] = ()) -> lis
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as one JSON object on stdout; numbers that JSON does not have are refused."""
-    typer.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))
+    """Prints a value as one JSON object on stdout; numbers that JSON does not have are refused. Of names of
+    files that are no text what is none is a question mark.
+    """
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2)
+    typer.echo(text.encode("utf-8", "replace").decode())
 
 
 def stopped_by_signal() -> Event:

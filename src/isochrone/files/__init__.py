@@ -31,7 +31,14 @@ from isochrone.files.mapping import LevelTraffic, MappingFile, Prediction, read_
 from isochrone.files.measurement_lines import read_measurements, write_measurements
 from isochrone.files.measurements import Measurements
 from isochrone.files.parameters import PairParameters
-from isochrone.files.place import MpiLibrary, Place, distinct_places, format_cpus, parse_cpus
+from isochrone.files.place import (
+    MpiLibrary,
+    Place,
+    distinct_places,
+    format_members,
+    parse_cpus,
+    parse_members,
+)
 from isochrone.files.plan import (
     Evidence,
     MessageCost,
@@ -96,12 +103,13 @@ __all__ = [
     "clusters_of",
     "compared",
     "distinct_places",
-    "format_cpus",
+    "format_members",
     "in_turn",
     "is_compared",
     "is_to_be_compared",
     "merged",
     "parse_cpus",
+    "parse_members",
     "provenance",
     "read_bench",
     "read_clusters",

@@ -19,6 +19,7 @@ UNKNOWN_HOST = "unknown"
 """Of ranks in a plain matrix, which names no hosts: they may be on one, or each on another."""
 
 _MAX_CPU = 1 << 16
+_MAX_RANK = 1 << 24
 
 
 class Place(Form, frozen=True):
@@ -61,25 +62,36 @@ def parse_cpus(text: str, where: str | None = None) -> frozenset[int]:
     return frozenset(cpu for low, high in ranges for cpu in range(low, high + 1))
 
 
-def format_cpus(numbers: Iterable[int]) -> str:
-    """The list of numbers, such as ``0-3,8``: the shortest, ascending."""
-    ranges = _cpu_ranges(",".join(map(str, numbers)))
+def parse_members(text: str) -> frozenset[int]:
+    """The ranks of a list like ``0-3,8``. Raises IsochroneError for a list that is none."""
+    return frozenset(rank for low, high in _ranges(text, _MAX_RANK) for rank in range(low, high + 1))
+
+
+def format_members(ranks: Iterable[int]) -> str:
+    """The list of ranks, such as ``0-3,8``: the shortest, ascending."""
+    ranges = _ranges(",".join(map(str, ranks)), _MAX_RANK)
     return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)
 
 
 def _cpu_ranges(text: str, where: str | None = None) -> tuple[tuple[int, int], ...]:
-    """The first and last CPU of each range, ascending and as few as can be: the same for the same CPUs.
+    return _ranges(text, _MAX_CPU, "CPUs", where)
 
-    A few bytes may stand for all CPUs many times over, so that the CPUs themselves are not listed here.
+
+def _ranges(
+    text: str, most: int, what: str = "ranks", where: str | None = None
+) -> tuple[tuple[int, int], ...]:
+    """The first and last number of each range, ascending and as few as can be: the same for the same numbers.
+
+    A few bytes may stand for all of them many times over, so that they themselves are not listed here.
     """
     found: list[tuple[int, int]] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not _is_number(first) or (dash and not _is_number(last)):
-            raise IsochroneError(f"'{text[:40]}' is not a list of CPUs like 0-3,8", where)
+            raise IsochroneError(f"'{text[:40]}' is not a list of {what} like 0-3,8", where)
         low, high = int(first), int(last) if dash else int(first)
-        if low > high or high >= _MAX_CPU:
-            raise IsochroneError(f"'{part}' is not a range of CPUs", where)
+        if low > high or high >= most:
+            raise IsochroneError(f"'{part}' is not a range of {what}", where)
         found.append((low, high))
     ranges: list[tuple[int, int]] = []
     for low, high in sorted(found):

@@ -95,7 +95,7 @@ class _Effort(Head, frozen=True, kw_only=True):
             "[hops@|speed@|time@]HOST:PORT. null: they are laid by the topology."
         ),
     ] = written(None)
-    repetitions: Annotated[int, Meta(ge=1, le=10**9)]
+    repetitions: Annotated[int, Meta(ge=1, le=10**6)]
     rival_repetitions: Annotated[
         int, Meta(ge=0, le=10**6, description="Of what the library is told to use (native:NAME).")
     ]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from isochrone.errors import GateError
-from isochrone.files import BCAST, parse_cpus, read_bench, read_measurements
+from isochrone.files import BCAST, parse_members, read_bench, read_measurements
 from isochrone.lab.network import Network
 
 _ADVICE = "the MPI library goes around the lab's network"
@@ -46,7 +46,7 @@ def check_bench(path: Path, network: Network, hosts: Sequence[int]) -> None:
         # The bound is of what all hosts get from one; a reduction to a root goes the other way.
         if key.collective != BCAST:
             continue
-        among = [hosts[rank] for rank in sorted(parse_cpus(key.members))] if key.members else hosts
+        among = [hosts[rank] for rank in sorted(parse_members(key.members))] if key.members else hosts
         least_s = network.bound_s(among[key.root], among, key.size_bytes)
         # Starts are aligned to within the error of the clocks.
         time_s = float(times.min()) + bench.sync_error_s

@@ -131,7 +131,7 @@ def _columns(term: Term, levels: Mapping[str, Sequence[str]], bends: Sequence[st
     found = [_Column((*numbers, bend), ()) for bend in bends] if BENDS in term else [_Column(numbers, ())]
     for covariate in (each for each in term if each in _NAMES):
         found = [
-            _Column(numbers, (*column.names, (covariate, value)))
+            _Column(column.numbers, (*column.names, (covariate, value)))
             for column in found
             for value in levels[covariate][1:]
         ]

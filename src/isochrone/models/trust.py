@@ -78,7 +78,7 @@ def trust(judged: Sequence[Judged]) -> Trust:
     ranking = []
     for each in sorted(able, key=lambda each: (each is not best, scores[id(each)])):
         behind = None if each is best else _behind(each, best)
-        worse = behind is not None and behind.low > _MATTERS
+        worse = behind is not None and behind.low > _MATTERS and behind.confidence >= _CONFIDENCE
         ranking.append(Rank(each.candidate.name, scores[id(each)], behind, worse, each in eligible))
     worse_names = {rank.name for rank in ranking if rank.proven_worse}
     alike = [each for each in eligible if each.candidate.name not in worse_names]
@@ -119,4 +119,6 @@ def _behind(other: Judged, best: Judged) -> Interval | None:
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     low, high = np.quantile(means, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2]).tolist()
     estimate = float(differences.mean())
-    return Interval(estimate, min(low, estimate), max(high, estimate), _CONFIDENCE)
+    # Of few clusters all are on one side by chance more often.
+    confidence = min(_CONFIDENCE, 1 - 2.0 ** (1 - len(sums)))
+    return Interval(estimate, min(low, estimate), max(high, estimate), confidence)

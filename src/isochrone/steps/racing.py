@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import BenchCase, MpiLibrary, Topology, format_cpus
+from isochrone.files import BenchCase, MpiLibrary, Topology, format_members
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.statistics import FloatArray
@@ -291,7 +291,7 @@ class Racing:
             if room < 1:
                 break
             layout = whole.restricted_to(ranks)
-            members = format_cpus(ranks)
+            members = format_members(ranks)
             new = []
             for name in sizes:
                 shape = shapes_of(layout, 1, collective(name)["rooted"])[0]

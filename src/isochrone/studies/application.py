@@ -28,6 +28,7 @@ from isochrone.studies.recipes import (
 )
 from isochrone.studies.study import (
     AS_FAST,
+    EACH_ALONE,
     NATIVE,
     Asked,
     Figure,
@@ -170,6 +171,8 @@ def _own_limits(machine: Machine) -> tuple[str, ...]:
     ]
     if machine.target.simulated:
         found.append(f"Simulated messages are cut into {MOST_SEGMENTS} segments at most.")
+    if not machine.target.exact:
+        found.append(EACH_ALONE)
     return tuple(found)
 
 

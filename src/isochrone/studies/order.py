@@ -38,6 +38,7 @@ from isochrone.studies.slow_cables import slow_cables
 from isochrone.studies.speeds import differ
 from isochrone.studies.study import (
     AS_FAST,
+    EACH_ALONE,
     SPEEDS,
     Asked,
     Figure,
@@ -146,6 +147,7 @@ def _own_limits(machine: Machine, timed: Sequence[Timed], by_speed: bool) -> tup
     found = ["Times and ratios are medians of the random orders of the nodes, bands the least and the most."]
     if len(draws) == 1:
         found = ["Times are medians of calls; bands are their 95 % intervals, and those of ratios."]
+        found.append(EACH_ALONE)
     if not machine.seats:
         found.append("The launcher puts ranks where it does: nodes that are in a good order gain nothing.")
     leaders = any("hierarchical" in each.recipe for each in timed)

@@ -112,7 +112,9 @@ def findings(machine: Machine, timed: Sequence[Timed]) -> Findings:
         here = [each for each in timed if each.collective == collective]
         part, of_all = _collective(collective, here, kind)
         parts.append(part)
-        medians.append((geometric_mean(of_all), collective))
+        # Of few ranks on each node some have no recipe that goes by levels.
+        if of_all:
+            medians.append((geometric_mean(of_all), collective))
     gain, most = max(medians)
     loss, least = min(medians)
     headline = (

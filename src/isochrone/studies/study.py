@@ -22,6 +22,10 @@ SPEEDS = "speeds"
 """Of the cables of a simulation, which a server tells for as long as it is asked."""
 AS_FAST = 1.01
 """A time of no more than so many times another's tells nothing from it."""
+EACH_ALONE = (
+    "Surely says that a 95 % interval is on one side. Each is of its own: of forty that differ in nothing "
+    "one is surely faster by chance."
+)
 TIES = "of those within 1 % of the fastest, the library's own choice, or the first in the order of the tables"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
-from isochrone.files import Bench, Place, parse_cpus
+from isochrone.files import Bench, Place, parse_members
 from isochrone.models.observation import Found, Observation
 
 
@@ -28,7 +28,7 @@ def of_bench(bench: Bench, path: Path, topology_json: str | None) -> Found:
     observations: list[Observation] = []
     layouts: dict[str, _core.Layout | None] = {}
     for key, times_s in bench.slowest_s.items():
-        members = sorted(parse_cpus(key.members)) if key.members else list(range(bench.ranks))
+        members = sorted(parse_members(key.members)) if key.members else list(range(bench.ranks))
         if members[-1] >= bench.ranks:
             raise IsochroneError(f"rank {members[-1]} is none of {bench.ranks}", str(path), "is it damaged?")
         places = [bench.places[rank] for rank in members]

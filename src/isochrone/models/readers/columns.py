@@ -13,7 +13,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError
 from isochrone.models.observation import MESSAGE, NATIVE, Found, Observation
-from isochrone.models.readers.labels import Labels
+from isochrone.models.readers.labels import MOST_RANKS, Labels
 from isochrone.models.readers.lines import numbered_lines, time_s, whole
 
 _NAMES = {
@@ -69,6 +69,8 @@ def read_columns(path: Path, data: bytes, labels: Labels) -> Found:
             raise IsochroneError(f"the line must have {len(names)} columns", where, "mend the line")
         told = {key: words[k] for key, k in at.items()}
         ranks = whole(told["ranks"], where, "number of ranks") if "ranks" in told else labels.ranks or 0
+        if ranks > MOST_RANKS:
+            raise IsochroneError(f"{ranks} ranks are more than {MOST_RANKS}", where, "mend the line")
         value_s = time_s(words[times[0]], where, _TIMES[names[times[0]]])
         if value_s <= 0 or ranks < 2:
             left_out.append(f"{path}: lines of one rank, or that took no time")

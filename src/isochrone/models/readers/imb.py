@@ -75,6 +75,9 @@ def read_imb(path: Path, data: bytes, labels: Labels) -> Found:
                 left_out.append(f"{path}: {table.title}: {what}")
         elif line[0].isdigit() and table.columns and table.operation is not None and not table.groups:
             row = _row(table, line, where)
+            if table.ranks == 1:
+                left_out.append(f"{path}: {table.title}: of one process")
+                continue
             if row is None or says_nothing(table.operation, *row):
                 left_out.append(f"{path}: {table.title}: {NOTHING}")
                 continue

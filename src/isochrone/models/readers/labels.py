@@ -12,7 +12,7 @@ from isochrone.errors import UsageError
 # Values are recipes too: in brackets, commas and signs of equality belong to them.
 _LABEL = re.compile(r"([a-z]+)=((?:[^,=()]|\([^()]*\))*)")
 _LABELS = re.compile(rf"(.+?):({_LABEL.pattern}(?:,{_LABEL.pattern})*)")
-_MOST_RANKS = 1 << 22
+MOST_RANKS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,6 @@ def parse_argument(text: str) -> tuple[Path, Labels]:
             raise UsageError(f"the label {name!r} {what}", text, f"labels are {', '.join(known)}")
         told[name] = value
     ranks = told.pop("ranks", None)
-    if ranks is not None and not (re.fullmatch(r"\d{1,7}", ranks) and 1 < int(ranks) <= _MOST_RANKS):
+    if ranks is not None and not (re.fullmatch(r"\d{1,7}", ranks) and 1 < int(ranks) <= MOST_RANKS):
         raise UsageError(f"{ranks!r} is no number of ranks", text, "write for example ranks=64")
     return Path(match[1]), Labels(None if ranks is None else int(ranks), **told)
