@@ -36,7 +36,8 @@ class Source:
     Attributes:
         name: for people.
         time: when it was made, in an order of texts; empty: not known.
-        plan: with its rules.
+        plan: with its rules, either found live or measured; what was measured before goes along with the
+            newer live ones here.
         topology: that it was made for.
         level_of: the level of the merged topology that each of its own is.
     """
@@ -97,9 +98,8 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             rest = "1 shape" if found.lost == 1 else f"{found.lost} shapes"
             notes.append(f"rules of {source.name} for {rest} are left out: no part of its ranks is like that")
         for rule in _for_each_order(found.rules, orders):
-            there = kept[rule.collective, rule.shape, rule.order] = _laid_over(
-                kept[rule.collective, rule.shape, rule.order], rule
-            )
+            key = rule.collective, rule.shape, rule.order
+            there = kept[key] = _laid_over(kept[key], rule)
             before = [(other, name) for other, name in there if overlap(rule, other)]
             # What was learned is a part of its own of a plan, beside what that has measured.
             of_others = [(other, name) for other, name in before if name != source.name]
@@ -114,9 +114,8 @@ def merged_rules(sources: Sequence[Source], topology: Topology) -> MergedRules:
             there += [(piece, source.name) for piece in without(rule, [other for other, _ in before])]
     for _, found in translated:
         for rule in _for_each_order(found.elsewhere, orders):
-            there = kept[rule.collective, rule.shape, rule.order] = _laid_over(
-                kept[rule.collective, rule.shape, rule.order], rule
-            )
+            key = rule.collective, rule.shape, rule.order
+            there = kept[key] = _laid_over(kept[key], rule)
             there += [(piece, "") for piece in without(rule, [other for other, _ in there])]
     if differences:
         notes.append(_difference_line(differences, differing, shared))
@@ -210,13 +209,8 @@ def _renamed(plan: Plan, shapes: Mapping[_Shape, _Known], names: dict[str, str])
         known = shapes.get(_shape_of(rule))
         if known is not None:
             recipe = _core.rename_levels(rule.recipe, names)
-            surveyed = rule.surveyed
-            if surveyed is not None:
-                surveyed = structs.replace(surveyed, recipe=_core.rename_levels(surveyed.recipe, names))
             order = known.orders.get(rule.order, rule.order) if rule.order is not None else None
-            found.append(
-                structs.replace(rule, shape=known.shape, order=order, recipe=recipe, surveyed=surveyed)
-            )
+            found.append(structs.replace(rule, shape=known.shape, order=order, recipe=recipe))
     return found
 
 
