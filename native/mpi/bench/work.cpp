@@ -26,7 +26,7 @@ std::int64_t integer(const json& object, const char* key, std::int64_t least, st
 /// A list of ranks, written as lists of CPUs are.
 std::vector<int> read_members(const std::string& text, int ranks) {
     auto members = comm::parse_cpu_list(text, ranks);
-    if (!members || members->empty() || members->back() >= ranks) {
+    if (!members || members->empty()) {
         throw std::invalid_argument("'members' is no list of some of " + std::to_string(ranks) +
                                     " ranks, such as \"0-3,8\"");
     }

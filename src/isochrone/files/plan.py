@@ -168,14 +168,13 @@ def laid_over(live: Rule, rule: Rule) -> Rule:
     it holds for all.
     """
     before = as_surveyed(rule)
-    here = replace(
-        live,
-        min_bytes=max(live.min_bytes, rule.min_bytes),
-        max_bytes=min(live.max_bytes, rule.max_bytes),
-        surveyed=None if before is None else Surveyed(before.recipe, before.evidence),
-    )
-    is_the_same = before is not None and before.recipe == live.recipe
-    return (as_surveyed(here) or here) if is_the_same else here
+    least, most = max(live.min_bytes, rule.min_bytes), min(live.max_bytes, rule.max_bytes)
+    if before is None:
+        return replace(live, min_bytes=least, max_bytes=most, surveyed=None)
+    if before.recipe == live.recipe:
+        return replace(before, min_bytes=least, max_bytes=most, order=live.order)
+    surveyed = Surveyed(before.recipe, before.evidence)
+    return replace(live, min_bytes=least, max_bytes=most, surveyed=surveyed)
 
 
 def check_plan_rules(rules: Sequence[Rule], where: str) -> None:
