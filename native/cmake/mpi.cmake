@@ -2,7 +2,7 @@
 # The programs and the preload for one MPI library, chosen by MPI_C_COMPILER or MPI_HOME. The code is C++ on MPI's C
 # interface, so it is the C wrapper's flags that count, and no C++ bindings are linked.
 if(CMAKE_CXX_COMPILER MATCHES "smpicxx$")
-    # SimGrid's compiler brings headers and library itself, and its programs load the preload's code statically.
+    # SimGrid's compiler brings headers and library itself. Ranks share one process there: nothing can be preloaded.
     set(ISOCHRONE_SMPI ON)
     add_library(isochrone_mpi_api INTERFACE)
     target_compile_definitions(isochrone_mpi_api INTERFACE ISOCHRONE_SMPI=1)

@@ -3,9 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "place/window.hpp"
+#include "support/random_layout.hpp"
 
 namespace isochrone::tests {
 namespace {
@@ -150,6 +157,87 @@ TEST(LevelsThatDivideAlike, AreNamedOnceInAShape) {
 TEST(AShape, IsTheSameForAnyOrderOfTheRanks) {
     const auto layout = match({{"a", "0", "new"}, {"a", "1", "new"}, {"b", "0", "new"}, {"c", "0", "old"}});
     EXPECT_EQ(place::shape(layout, 1), place::shape(layout.restricted_to({3, 1, 0, 2}), 2));
+}
+
+/// Ranks on nodes of these sizes in racks.
+Layout racks(const std::vector<std::vector<int>>& nodes_of_racks) {
+    Layout layout;
+    layout.levels = {"machine", "rack", "node"};
+    layout.group_of.resize(3);
+    int node = 0;
+    for (std::size_t rack = 0; rack < nodes_of_racks.size(); ++rack) {
+        for (const int ranks : nodes_of_racks[rack]) {
+            for (int rank = 0; rank < ranks; ++rank) {
+                layout.group_of[0].push_back(0);
+                layout.group_of[1].push_back(static_cast<int>(rack));
+                layout.group_of[2].push_back(node);
+            }
+            ++node;
+        }
+    }
+    layout.size = static_cast<int>(layout.group_of[0].size());
+    return layout;
+}
+
+TEST(AShape, TellsWhichGroupsLieInWhich) {
+    const Layout even = racks({{2, 1, 1}, {2, 1, 1}});
+    const Layout odd = racks({{2, 2}, {1, 1, 1, 1}});
+    const std::string sizes = "8 ranks in one machine; rack 2x4; node 2x2+4x1";
+    EXPECT_EQ(place::shape(even), sizes);
+    EXPECT_TRUE(place::shape(odd).starts_with(sizes + "; nested ")) << place::shape(odd);
+    EXPECT_EQ(place::shape(odd), place::shape(racks({{1, 1, 1, 1}, {2, 2}})));
+    EXPECT_EQ(place::without_root(place::shape(odd, 0)), place::shape(odd));
+    // A node of two is in one rack, and a node of one in the other: sizes tell.
+    EXPECT_EQ(place::shape(odd, 0), place::shape(odd) + "; root in 4/2");
+    // Of three nodes of one, two are beside a node of two.
+    const Layout uneven = racks({{2, 1, 1}, {1, 1, 1, 1}});
+    EXPECT_NE(place::shape(uneven, 2), place::shape(uneven, 4));
+    EXPECT_EQ(place::shape(uneven, 2), place::shape(uneven, 3));
+    EXPECT_EQ(place::shape(uneven, 4), place::shape(uneven, 7));
+    // Whole nodes on any number of racks need no more than their sizes.
+    EXPECT_EQ(place::shape(racks({{2, 2, 2, 2}, {2}}), 8),
+              "10 ranks in one machine; rack 1x8+1x2; node 5x2; root in 2/2");
+}
+
+/// The groups of a level and all inside them in an order of their own, with the root marked.
+std::string written(const Layout& layout, const std::vector<int>& ranks, std::size_t level, int root) {
+    if (level == layout.group_of.size()) {
+        const bool has_root = std::find(ranks.begin(), ranks.end(), root) != ranks.end();
+        return std::to_string(ranks.size()) + (has_root ? "r" : "");
+    }
+    std::map<int, std::vector<int>> groups;
+    for (const int rank : ranks)
+        groups[layout.group_of[level][static_cast<std::size_t>(rank)]].push_back(rank);
+    std::vector<std::string> parts;
+    for (const auto& [group, members] : groups) parts.push_back(written(layout, members, level + 1, root));
+    std::sort(parts.begin(), parts.end());
+    std::string result = "(";
+    for (const auto& part : parts) result += part + ",";
+    return result + ")";
+}
+
+TEST(Shapes, AreEqualWhereGroupsLieInEachOtherAlikeAndNowhereElse) {
+    std::mt19937_64 random(5);
+    std::map<std::string, std::string> ways;    // of each shape
+    std::map<std::string, std::string> shapes;  // of each way
+    int nested = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const int size = 1 + static_cast<int>(random() % 9);
+        const Layout layout = random_layout(size, 1 + static_cast<int>(random() % 4), random);
+        std::vector<int> ranks(static_cast<std::size_t>(size));
+        std::iota(ranks.begin(), ranks.end(), 0);
+        for (const int root : {-1, 0, size - 1}) {
+            const std::string shape = root < 0 ? place::shape(layout) : place::shape(layout, root);
+            nested += shape.find("nested") != std::string::npos ? 1 : 0;
+            // Levels that say nothing are in no shape: those of one depth alone are compared.
+            const std::string depth = std::to_string(layout.levels.size()) + (root < 0 ? "w" : "r");
+            const std::string way = depth + written(layout, ranks, 0, root);
+            EXPECT_EQ(shapes.try_emplace(way, shape).first->second, shape) << way;
+            EXPECT_EQ(ways.try_emplace(depth + shape, way).first->second, way) << shape;
+        }
+    }
+    EXPECT_GT(nested, 100);
+    EXPECT_GT(shapes.size(), 500U);
 }
 
 /// Two hosts of two places, 2 ms and 100 MB/s apart; 1 us and 10 GB/s inside.

@@ -91,7 +91,7 @@ TEST(TheTimelineOfTheLibrarysOwnInside, HasItOnAllRanksOfAGroupAtOnce) {
     const auto steps = steps_of("bcast", "hierarchical(node=flat,socket=native)", layout, 100);
     std::map<int, Step> of_rank;
     for (const Step& step : steps) {
-        if (step.kind == OpKind::collective) of_rank[step.rank] = step;
+        if (step.kind == OpKind::library_bcast) of_rank[step.rank] = step;
     }
     ASSERT_TRUE(of_rank.contains(1) && of_rank.contains(2));
     EXPECT_EQ(of_rank[1].level, 1);

@@ -36,7 +36,9 @@ _ORDERS = {
     "longest_first": "laid over the map, what most others wait for on the shortest links",
 }
 _DIVISION = re.compile(r"([\w-]+) (\d+x\d+(?:\+\d+x\d+)*)")
+_NESTED = re.compile(r"nested ([0-9a-f]{4})[0-9a-f]{12}")
 _ROOT = "root in "
+_ROOT_PLACE = re.compile(r"root in (\d+(?:/\d+)*)(?: of ([0-9a-f]{4})[0-9a-f]{12})?")
 
 
 def level_noun(name: str, count: int = 1) -> str:
@@ -111,6 +113,8 @@ def describe_shape(shape: str) -> str:
             (count, size), *others = (each.split("x") for each in level[2].split("+"))
             sizes = [f"{counted(int(count), level[1])} of {size}"]
             words.append(join_words(sizes + [f"{number} of {other}" for number, other in others]))
+        elif nested := _NESTED.fullmatch(part):
+            words.append(f"unevenly in each other (way {nested[1]})")
         elif not part.startswith(_ROOT):
             words.append(part)
     return ", ".join(words) if words else shape
@@ -153,13 +157,15 @@ def _root_words(shape: str) -> tuple[str, ...]:
     stands.
     """
     parts = _shape_parts(shape)
-    divisions = [level_noun(found[1]) for part in parts if (found := _DIVISION.fullmatch(part))]
+    divisions = [level_noun(level[1]) for part in parts if (level := _DIVISION.fullmatch(part))]
     for part in parts:
         if part.startswith(_ROOT):
-            sizes = part.removeprefix(_ROOT).split("/")
-            if len(sizes) != len(divisions):
+            found = _ROOT_PLACE.fullmatch(part)
+            sizes = found[1].split("/") if found else []
+            if found is None or len(sizes) != len(divisions):
                 return (f"place is “{part}”",)
-            return tuple(f"{noun} has {size}" for noun, size in zip(divisions, sizes, strict=True))
+            words = [f"{noun} has {size}" for noun, size in zip(divisions, sizes, strict=True)]
+            return (*words, f"place is of kind {found[2]}") if found[2] else tuple(words)
     return ()
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from isochrone.files import Bench, Case, MpiLibrary, read_topology
+from isochrone.files import NATIVE, PLAN_RECIPE, Bench, Case, MpiLibrary, read_topology
 from isochrone.launch.target import Target
 from isochrone.steps.detect import detect
 from isochrone.steps.racing import Racing
@@ -20,7 +20,6 @@ from isochrone.steps.verification import Verification
 from isochrone.tune.collectives import collective
 from isochrone.tune.layout import layout_of
 from isochrone.tune.roots import shapes_of
-from isochrone.tune.rules import NATIVE, PLAN_RECIPE
 from isochrone.tune.spots import Spot
 
 SIZE = 1024
@@ -60,7 +59,7 @@ def racing(tmp_path: Path) -> Racing:
     target = cast("Target", SimpleNamespace(simulated=False, exact=False))
     sizes = dict.fromkeys(RECIPES, (SIZE,))
     rounds = cast("Rounds", MadeRounds())
-    racing = Racing(target, topology, file, layout_of(topology, file), rounds, sizes, None, 1, False)
+    racing = Racing(target, topology, file, layout_of(topology, file), rounds, sizes, sizes, None, 1, False)
     racing.mpi = MpiLibrary("made up", "3.1", "none")
     for name, shape, members in racing.rows(""):
         spot = Spot(name, shape, (SIZE,), members)

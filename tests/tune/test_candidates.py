@@ -13,7 +13,7 @@ from isochrone.errors import UsageError
 from isochrone.tune.candidates import candidates, laid_over_hosts, neighbours, of_next_sizes, pipelines
 from isochrone.tune.collectives import grids, parse_collectives, sizes_of, timed
 from isochrone.tune.forms import Form, dividing_levels, segments_for
-from isochrone.tune.sizes import SIZES_BYTES
+from isochrone.tune.sizes import SIZES_BYTES, few_of
 
 
 def _layout(nodes: int, sockets: int, cores: int) -> _core.Layout:
@@ -127,21 +127,21 @@ def test_collectives_have_the_sizes_that_they_can_have_of_those_that_are_named()
     }
 
 
-def test_of_the_usual_sizes_collectives_after_the_first_have_every_third() -> None:
+def test_of_the_usual_sizes_collectives_after_the_first_have_few() -> None:
     found = grids(("bcast", "allreduce", "barrier"), None, 5)
     assert found["bcast"] == SIZES_BYTES
-    assert found["allreduce"] == sizes_of("allreduce", SIZES_BYTES[::3])
+    assert found["allreduce"] == sizes_of("allreduce", few_of(SIZES_BYTES))
     assert found["barrier"] == (0,)
 
 
-def test_collectives_that_are_thinned_have_every_third_size() -> None:
+def test_collectives_that_are_thinned_have_the_least_and_the_largest_size() -> None:
     names = ("bcast", "allreduce", "barrier", "alltoall")
     sizes = (1, 13, 64, 511, 2048)
     assert grids(names, sizes, 5, thinned=names[1:]) == {
         "bcast": sizes,
-        "allreduce": (8, 512),
+        "allreduce": (8, 2048),
         "barrier": (0,),
-        "alltoall": (1,),  # five blocks of 511 bytes are more than the largest message
+        "alltoall": (1, 13, 64),  # five blocks of 511 bytes are more than the largest message
     }
 
 

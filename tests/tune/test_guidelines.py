@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,16 @@ def test_what_takes_longer_than_its_mimics_is_named() -> None:
     }
     assert broken(bench_of(0.05, bcast=1.5)) == set()
     assert broken(bench_of(0.05, bcast=0.5)) == {("scatter", ("bcast",))}
+
+
+def test_the_plan_is_held_against_itself_and_not_against_the_library() -> None:
+    for of_native, of_plan in (({"allreduce": 3.0}, {}), ({}, {"reduce": 3.0})):
+        native, plan = bench_of(0.05, **of_native), bench_of(0.05, **of_plan)
+        times = {key._replace(recipe="plan"): values for key, values in plan.slowest_s.items()}
+        both = replace(native, slowest_s=native.slowest_s | times)
+        found = check_guidelines(both, TOTALS, ("native", "plan"), exact=False)
+        violated = {(each.recipe, each.collective) for each in found if each.violated}
+        assert violated == ({("native", "allreduce")} if of_native else {("plan", "reduce")})
 
 
 def test_few_repetitions_prove_nothing_unless_times_are_exact() -> None:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isochrone.tune.sizes import FIRST, SIZES_BYTES, between, first_of, rounds_of, winner_at
+from isochrone.tune.sizes import EVERY, FIRST, SIZES_BYTES, between, few_of, first_of, rounds_of, winner_at
 
 sizes_strategy = st.lists(st.integers(1, 1 << 26), min_size=1, max_size=40, unique=True).map(sorted)
 
@@ -19,11 +21,23 @@ def test_the_first_sizes_hold_the_ends_and_are_few(sizes: list[int]) -> None:
     assert {first[0], first[-1]} == {sizes[0], sizes[-1]}
 
 
-def _found(sizes: list[int], truth: list[str]) -> tuple[list[str], int]:
+@given(sizes_strategy)
+def test_few_sizes_hold_the_ends_and_are_a_third(sizes: list[int]) -> None:
+    few = few_of(sizes)
+    assert set(few) <= set(sizes)
+    assert (few[0], few[-1]) == (sizes[0], sizes[-1])
+    assert len(few) <= max(EVERY, len(sizes) / EVERY + 1)
+
+
+def test_few_of_the_usual_sizes_end_at_the_largest() -> None:
+    assert few_of(SIZES_BYTES) == (1, 511, 32768, 524287, 4194304)
+
+
+def _found(sizes: list[int], truth: list[str], first: Sequence[int]) -> tuple[list[str], int]:
     """What is taken for the winner of each size, and how many sizes were raced for that."""
     winner = dict(zip(sizes, truth, strict=True))
-    raced = {size: winner[size] for size in first_of(sizes)}
-    for _ in range(rounds_of(sizes)):
+    raced = {size: winner[size] for size in first}
+    for _ in range(rounds_of(first, sizes)):
         raced |= {size: winner[size] for size in between(raced, sizes)}
     assert not between(raced, sizes)
     return [winner_at(raced, size) for size in sizes], len(raced)
@@ -33,13 +47,14 @@ def _found(sizes: list[int], truth: list[str]) -> tuple[list[str], int]:
 def test_a_change_of_the_winner_is_found_wherever_it_is(data: st.DataObject, sizes: list[int]) -> None:
     at = data.draw(st.integers(0, len(sizes)))
     truth = ["small"] * at + ["large"] * (len(sizes) - at)
-    assert _found(sizes, truth)[0] == truth
+    assert _found(sizes, truth, first_of(sizes))[0] == truth
+    assert _found(sizes, truth, first_of(few_of(sizes)))[0] == truth
 
 
 def test_three_changes_over_the_usual_sizes_take_fewer_races_than_sizes() -> None:
     sizes = list(SIZES_BYTES)
     truth = ["a"] * 3 + ["native"] * 4 + ["b"] * 7
-    found, raced = _found(sizes, truth)
+    found, raced = _found(sizes, truth, first_of(sizes))
     assert found == truth
     assert raced < len(sizes)
 

@@ -12,6 +12,8 @@
 #include <span>
 #include <stdexcept>
 
+#include "place/nesting.hpp"
+
 namespace isochrone::core::place {
 namespace {
 
@@ -232,23 +234,36 @@ Layout match(const Topology& topology, const std::vector<Place>& ranks) {
     return layout;
 }
 
+namespace {
+
+GroupsOfLevels groups_of(const Layout& layout, const Divisions& divided) {
+    GroupsOfLevels result;
+    for (const std::size_t l : divided.levels) result.push_back(&layout.group_of[l]);
+    return result;
+}
+
+}  // namespace
+
 std::string shape(const Layout& layout) {
     const Divisions divided = divisions(layout);
     std::string result = std::to_string(layout.size) + " ranks in one " + divided.whole;
     for (const std::size_t l : divided.levels) {
         result += "; " + layout.levels[l] + " " + sizes(layout.group_of[l]);
     }
-    return result;
+    const std::string nested = nesting(groups_of(layout, divided));
+    return nested.empty() ? result : result + "; nested " + nested;
 }
 
 std::string shape(const Layout& layout, int root) {
+    const Divisions divided = divisions(layout);
     std::string of_root;
-    for (const std::size_t l : divisions(layout).levels) {
+    for (const std::size_t l : divided.levels) {
         const auto& group_of = layout.group_of[l];
         of_root += of_root.empty() ? root_part : "/";
         of_root += std::to_string(std::count(group_of.begin(), group_of.end(), group_of[at(root)]));
     }
-    return shape(layout) + of_root;
+    const std::string place = place_in_nesting(groups_of(layout, divided), root);
+    return shape(layout) + of_root + (place.empty() ? "" : " of " + place);
 }
 
 namespace {

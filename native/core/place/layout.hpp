@@ -43,7 +43,9 @@ struct Layout {
 /// The shape of a communicator as text, equal for communicators that a rule may treat alike: number of ranks,
 /// the level that holds them all, and for each level inside that divides them further the number of groups of
 /// each size; then the sizes of the root's groups. For example "16 ranks in one machine; switch 2x8; node
-/// 3x4+2x2; root in 8/4".
+/// 3x4+2x2; root in 8/4". Where these sizes do not say which groups lie in which, or which of them the root
+/// is in, there are digests of that: "...; nested 0123456789abcdef; root in 8/4 of 0123456789abcdef" (see
+/// place/nesting.hpp).
 [[nodiscard]] std::string shape(const Layout& layout, int root);
 
 /// What the shapes of all roots begin with: the shape without the root's groups.

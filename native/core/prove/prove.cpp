@@ -108,7 +108,7 @@ class World {
                     events_.push_back({{{r, instance, source}, {r, instance, target}}});
                     break;
                 }
-                case OpKind::collective:
+                case OpKind::library_bcast:
                     break;
             }
         }
@@ -142,7 +142,7 @@ class World {
         const Waiting& first = event.parties.front();
         Rank& rank = ranks_[at(first.rank)];
         const Op& op = rank.schedule.ops[at(first.instance.op)];
-        if (op.kind == OpKind::collective) {
+        if (op.kind == OpKind::library_bcast) {
             broadcast(event);
             return;
         }

@@ -151,7 +151,7 @@ Builder::Builder(int size, int rank) {
 
 void Builder::stage(bool segmented, int slots) {
     slots_ = segmented ? slots : 0;
-    schedule_.stages.push_back({static_cast<int>(schedule_.ops.size()), 0, segmented});
+    schedule_.stages.push_back({segmented});
 }
 
 int Builder::scratch() {
@@ -220,8 +220,7 @@ void Builder::copy(Slice source, Slice target) {
 void Builder::library_bcast(int level, int root, Slice data) {
     // The root reads what the others write; as one slice, written, it is ordered against everything on both
     // sides.
-    add({.kind = OpKind::collective,
-         .collective = Collective::bcast,
+    add({.kind = OpKind::library_bcast,
          .peer = root,
          .level = level,
          .source = data,
@@ -232,7 +231,6 @@ void Builder::library_bcast(int level, int root, Slice data) {
 void Builder::add(Op op) {
     if (schedule_.stages.empty()) stage(false);
     op.stage = static_cast<int>(schedule_.stages.size()) - 1;
-    schedule_.stages.back().op_count += 1;
     for (int before = after_first_; before < after_last_; ++before) op.after.push_back({before, 0});
     if (op.kind == OpKind::send || op.kind == OpKind::recv) {
         auto& messages = messages_[op.kind == OpKind::send ? 0 : 1];

@@ -22,7 +22,7 @@ Progress::Progress(const Schedule& schedule, std::int64_t segment_count, int win
     for (int i = 0; i < ops; ++i) {
         const Op& op = schedule.ops[at(i)];
         const bool towards_peer = op.kind == OpKind::send || op.kind == OpKind::recv;
-        const bool collective = op.kind == OpKind::collective;
+        const bool collective = op.kind == OpKind::library_bcast;
         const int which = towards_peer ? op.peer : collective ? op.level : i;
         const auto [entry, is_new] =
             queue_of_key.try_emplace({op.kind, which}, static_cast<int>(queues_.size()));

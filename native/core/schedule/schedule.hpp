@@ -70,15 +70,12 @@ struct Slice {
 };
 
 enum class OpKind : std::uint8_t {
-    send,        ///< source to peer
-    recv,        ///< target from peer
-    reduce,      ///< target = source (+) target, source being the left operand, as MPI_Reduce_local does
-    copy,        ///< target = source
-    collective,  ///< the MPI library's own collective among the ranks of this rank's group at a level
+    send,           ///< source to peer
+    recv,           ///< target from peer
+    reduce,         ///< target = source (+) target, source being the left operand, as MPI_Reduce_local does
+    copy,           ///< target = source
+    library_bcast,  ///< the MPI library's own broadcast among the ranks of this rank's group at a level
 };
-
-/// The library's own collectives that an operation can stand for.
-enum class Collective : std::uint8_t { bcast, allreduce, gatherv, alltoallv };
 
 /// This operation's instance for segment s waits for instance s - lag of `op` (and all before it). Where only
 /// one of the two is segmented, all instances of `op` are waited for.
@@ -89,10 +86,8 @@ struct Dependency {
 
 struct Op {
     OpKind kind = OpKind::copy;
-    Collective collective = Collective::bcast;
-    int peer =
-        -1;  ///< send, recv: rank in the communicator; collective: rank in the communicator of its root
-    int level = -1;  ///< collective: level of the topology whose groups take part
+    int peer = -1;   ///< rank in the communicator, of a library_bcast that of its root
+    int level = -1;  ///< library_bcast: level of the topology whose groups take part
     Slice source;
     Slice target;
     int stage = 0;
@@ -100,8 +95,6 @@ struct Op {
 };
 
 struct Stage {
-    int first_op = 0;
-    int op_count = 0;
     bool segmented = false;
 };
 

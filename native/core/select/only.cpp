@@ -87,7 +87,7 @@ void keep_only(Plan& plan, const std::vector<Kept>& kept) {
             part.max_bytes = max_bytes;
             const bool had_one = rule.recipe.kind != compose::Recipe::Kind::native || rule.surveyed;
             if (left_out && had_one) {
-                part.recipe = {};
+                static_cast<Measured&>(part) = {};
                 part.surveyed.reset();
                 part.left_out = LeftOut::by_user;
             }

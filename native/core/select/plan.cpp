@@ -36,20 +36,14 @@ Measured read_measured(const Document& document) {
     return measured;
 }
 
-void take(Rule& rule, const Measured& measured) {
-    rule.recipe = measured.recipe;
-    rule.speedup = measured.speedup;
-    rule.took = measured.took;
-}
-
 Rule read_rule(const Document& document) {
     Rule rule;
+    static_cast<Measured&>(rule) = read_measured(document);
     rule.collective = collectives::named(document.at("collective").get_ref<const std::string&>()).name;
     rule.shape = one_line(document.at("shape"), "shape");
     rule.min_bytes = json::integer(document.at("min_bytes"), 0, json::largest_integer, "min_bytes");
     rule.max_bytes = json::integer(document.at("max_bytes"), 0, json::largest_integer, "max_bytes");
     if (rule.max_bytes < rule.min_bytes) throw std::invalid_argument("max_bytes is below min_bytes");
-    take(rule, read_measured(document));
     if (const auto basis = document.find("basis"); basis != document.end()) {
         if (*basis != "measured" && *basis != "live")
             throw std::invalid_argument("basis is neither measured nor live");
@@ -174,11 +168,11 @@ Plan as_surveyed(const Plan& plan) {
     for (Rule& rule : result.rules) {
         if (rule.basis != Basis::live) continue;
         if (rule.surveyed) {
-            take(rule, *rule.surveyed);
+            static_cast<Measured&>(rule) = *rule.surveyed;
             rule.basis = Basis::measured;
             rule.surveyed.reset();
         } else if (rule.recipe.kind != compose::Recipe::Kind::native) {
-            take(rule, {});
+            static_cast<Measured&>(rule) = {};
             rule.left_out = LeftOut::as_live;
         }
     }

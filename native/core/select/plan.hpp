@@ -40,14 +40,11 @@ struct Measured {
     double took = 0;     ///< of the recipe's price by the model; 0: not known
 };
 
-struct Rule {
+struct Rule : Measured {
     std::string collective;  ///< "bcast"
     std::string shape;       ///< as place::shape writes it
     std::int64_t min_bytes = 0;
-    std::int64_t max_bytes = 0;  ///< inclusive
-    compose::Recipe recipe;
-    double speedup = 0;             ///< measured, over the library's own
-    double took = 0;                ///< of the recipe's price by the model; 0: not known
+    std::int64_t max_bytes = 0;     ///< inclusive
     Basis basis = Basis::measured;  ///< or live
     std::string order = {};         ///< of ranks, as place::order writes it; empty: of any
     LeftOut left_out = LeftOut::no;

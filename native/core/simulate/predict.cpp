@@ -68,7 +68,7 @@ std::int64_t messages(const Composed& composed, const place::Layout& layout) {
         const auto& schedule = composed.schedules[rank];
         for (const auto& op : schedule.ops) {
             std::int64_t each = op.kind == schedule::OpKind::send ? 1 : 0;
-            if (op.kind == schedule::OpKind::collective && op.peer == schedule.rank) {
+            if (op.kind == schedule::OpKind::library_bcast && op.peer == schedule.rank) {
                 const auto& group_of = layout.group_of[static_cast<std::size_t>(op.level)];
                 each = std::count(group_of.begin(), group_of.end(), group_of[rank]) - 1;
             }

@@ -31,7 +31,7 @@ struct Rank {
           progress(schedule_, extents.segments(), window),
           channel_of_op(schedule_.ops.size(), -1),
           has_collectives(std::any_of(schedule_.ops.begin(), schedule_.ops.end(),
-                                      [](const Op& op) { return op.kind == OpKind::collective; })) {}
+                                      [](const Op& op) { return op.kind == OpKind::library_bcast; })) {}
 
     /// Keeps the processor busy from `now_s`, or from when it is free; returns when it begins.
     double work(double now_s, double busy_s) {
@@ -330,7 +330,7 @@ class World {
 
     void complete(int r, Instance instance) {
         Rank& rank = ranks_[at(r)];
-        if (rank.schedule->ops[at(instance.op)].kind == OpKind::collective) rank.in_collective = false;
+        if (rank.schedule->ops[at(instance.op)].kind == OpKind::library_bcast) rank.in_collective = false;
         rank.progress.complete(instance);
         outcome_.finish_s[at(r)] = now_s_;
         start(r);

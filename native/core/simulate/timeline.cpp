@@ -22,7 +22,7 @@ int queue_of(const Step& step, const Op& op) {
         case OpKind::send:
         case OpKind::recv:
             return op.peer;
-        case OpKind::collective:
+        case OpKind::library_bcast:
             return op.level;
         default:
             return step.op;

@@ -12,12 +12,13 @@
 
 namespace isochrone::core::topology {
 
-/// Where a rank runs: a host, and the CPUs that it is bound to ("0-3,8"; empty: not bound, known by node
-/// only).
+/// Where a rank runs.
 struct Place {
     std::string host;
-    std::string cpus;
+    std::string cpus;  ///< that it is bound to, such as "0-3,8"; empty: not to fewer than all of the host's
     std::string signature;  ///< names the host's hardware
+
+    bool operator==(const Place&) const = default;
 };
 
 /// A partition of the places. Places of one group that are in different groups of the next level meet at this

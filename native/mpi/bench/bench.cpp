@@ -67,9 +67,7 @@ class Bench {
                 plan_ = core::select::parse_plan(inputs.plan);
                 core::select::use_names_of(*plan_, topology);
             }
-            std::vector<core::topology::Place> known;
-            for (const auto& place : places) known.push_back({place.host, place.cpus, place.signature});
-            layout_ = core::place::match(topology, known);
+            layout_ = core::place::match(topology, places);
         } else {
             std::vector<core::place::Seat> seats;
             for (const auto& place : places) seats.push_back({.host = place.host});

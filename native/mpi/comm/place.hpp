@@ -9,15 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "topology/topology.hpp"
+
 namespace isochrone::mpi::comm {
 
-struct Place {
-    std::string host;
-    std::string cpus;  ///< such as "0-3,8"; empty if the rank is not bound to fewer than all of the host's
-    std::string signature;  ///< of the host's hardware
-
-    bool operator==(const Place&) const = default;
-};
+using core::topology::Place;
 
 /// The place of this rank, as a text for places_of(): for who sends it together with more. Under SimGrid a
 /// core is a host of its own, named NODE.cK: that is host NODE and CPU K. Where the text would be longer than

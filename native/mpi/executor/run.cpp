@@ -128,7 +128,7 @@ class Runner::Run {
                 });
                 progress_.complete(instance);
                 break;
-            case OpKind::collective:
+            case OpKind::library_bcast:
                 break;  // never offered as ready
         }
     }

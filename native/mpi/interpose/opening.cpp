@@ -48,9 +48,7 @@ std::string take_plan(const Agreement& agreement, core::select::Plan& plan, core
         check_belongs(plan, topology);
         core::select::use_names_of(plan, topology);
         plan.reproducible = agreement.reproducible;
-        std::vector<core::topology::Place> ranks;
-        for (const auto& place : agreement.places) ranks.push_back({place.host, place.cpus, place.signature});
-        world = core::place::match(topology, ranks);
+        world = core::place::match(topology, agreement.places);
     } catch (const std::invalid_argument& error) {
         return error.what();
     }

@@ -64,9 +64,7 @@ std::vector<int> read_order(const std::string& path, const std::vector<comm::Pla
 std::optional<core::place::Layout> layout_of(const std::string& path, const std::string& text,
                                              const std::vector<comm::Place>& places, int rank) {
     try {
-        std::vector<core::topology::Place> ranks;
-        for (const auto& place : places) ranks.push_back({place.host, place.cpus, place.signature});
-        return core::place::match(core::topology::parse(text), ranks);
+        return core::place::match(core::topology::parse(text), places);
     } catch (const std::invalid_argument& error) {
         if (rank == 0) say(path + ": " + error.what() + "; grids and graphs are not reordered");
         return {};

@@ -19,13 +19,13 @@ namespace isochrone::tests {
 inline core::select::Rule rule(const std::string& shape, const std::string& recipe,
                                std::int64_t min_bytes = 1, std::int64_t max_bytes = 1 << 20,
                                double speedup = 2, const std::string& order = "") {
-    return {.collective = "bcast",
-            .shape = shape,
-            .min_bytes = min_bytes,
-            .max_bytes = max_bytes,
-            .recipe = core::compose::parse_recipe(recipe),
-            .speedup = speedup,
-            .order = order};
+    return {{.recipe = core::compose::parse_recipe(recipe), .speedup = speedup},
+            "bcast",
+            shape,
+            min_bytes,
+            max_bytes,
+            core::select::Basis::measured,
+            order};
 }
 
 inline core::select::Plan plan_of(std::vector<core::select::Rule> rules) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -39,6 +40,8 @@ struct World {
     double price_s = 0;         ///< what the model says of the challenger; 0: as it is
     double set_up_s = 0;        ///< what the challenger's first call takes longer
     double agreement_s = 0;     ///< what each agreement takes
+    /// What the nth call of either way takes, from 0, in place of what ratio, noise and held-up calls make.
+    std::function<double(bool is_challenger, int nth)> takes = {};
     std::mt19937_64 random{1};
 
     bool is_swapped = false;
@@ -51,6 +54,10 @@ struct World {
     std::vector<bool> ran_challenger = {};
 
     double time_s(bool is_challenger) {
+        if (takes) {
+            const auto before = std::count(ran_challenger.begin(), ran_challenger.end(), is_challenger);
+            return takes(is_challenger, static_cast<int>(before) - 1);
+        }
         double seconds = incumbent_s * (is_challenger ? ratio : 1);
         if (noise > 0) seconds *= std::exp(std::normal_distribution<double>(0, noise)(random));
         if (held_up == 0 || !std::bernoulli_distribution(held_up)(random)) return seconds;

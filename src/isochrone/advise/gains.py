@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from isochrone import _core
-from isochrone.files import LibraryRule, LibraryTuning, Plan, Rule, Topology
+from isochrone.files import NATIVE, TOLD, LibraryRule, LibraryTuning, Plan, Rule, Topology
 from isochrone.files.library import DEFAULT
 from isochrone.files.profile import Profile, Timed
 from isochrone.tune.candidates import candidates
@@ -23,8 +23,6 @@ from isochrone.tune.layout import layout_for
 from isochrone.tune.lookup import rule_for
 from isochrone.tune.prices import MOST_PRICED
 from isochrone.units import number_of
-
-NATIVE = "native"
 
 
 @dataclass(frozen=True)
@@ -313,7 +311,7 @@ def _with_library(gain: Gain, told: LibraryRule | None) -> Gain:
     if told is None or told.algorithm == DEFAULT:
         return gain
     by_plan = gain if gain.source in BY_RULES else Gain("measured")
-    recipe = f"native:{told.algorithm}" if by_plan.recipe == NATIVE else by_plan.recipe
+    recipe = TOLD + told.algorithm if by_plan.recipe == NATIVE else by_plan.recipe
     low, high = by_plan.interval or (by_plan.factor, by_plan.factor)
     own_low, own_high = told.evidence.speedup_ci
     factor = by_plan.factor * max(1.0, told.evidence.speedup)

@@ -118,7 +118,7 @@ def bench(
     output = output or Path("bench.jsonl")
     repetitions = repetitions or _REPETITIONS
     from isochrone import _core
-    from isochrone.files import BCAST, Case, read_plan, read_planned_topology
+    from isochrone.files import BCAST, NATIVE, PLAN_RECIPE, TOLD, Case, read_plan, read_planned_topology
     from isochrone.files.text import refuse_to_replace
     from isochrone.progress import part
     from isochrone.steps.bench import guideline_bench, run_bench, work_for
@@ -130,9 +130,9 @@ def bench(
     if output.name == BENCH and output.exists() and output.with_name(PLAN).exists():
         what = f"{PLAN} beside it is verified by this file"
         raise IsochroneError(what, str(output), "choose another with -o")
-    wanted = list(dict.fromkeys(["native", *(recipes or [])]))
+    wanted = list(dict.fromkeys([NATIVE, *(recipes or [])]))
     for recipe in recipes or []:
-        if recipe != "plan" and not recipe.startswith("native:"):
+        if recipe != PLAN_RECIPE and not recipe.startswith(TOLD):
             try:
                 _core.parse_recipe(recipe)
             except ValueError as error:
@@ -141,7 +141,7 @@ def bench(
     topology_file = in_folder(topology, TOPOLOGY) if topology else None
     if plan_file is not None:
         known = read_plan(plan_file)
-        wanted = list(dict.fromkeys([*wanted, "plan"]))
+        wanted = list(dict.fromkeys([*wanted, PLAN_RECIPE]))
         topology_file = topology_file or plan_file.with_name(known.topology.file)
         read_planned_topology(known, plan_file, topology_file)
     if guidelines:
@@ -163,7 +163,7 @@ def bench(
         for name in names
         for size in sizes_of(name, sizes_bytes)
     ] + [
-        Case(size, root if row["rooted"] else 0, ("native",), row["name"], is_pattern=True)
+        Case(size, root if row["rooted"] else 0, (NATIVE,), row["name"], is_pattern=True)
         for row in messages
         for size in sizes_bytes
     ]
@@ -189,9 +189,10 @@ def _at_its_best(target: Target, plan_file: Path | None, recipes: list[str] | No
     """The place to run, whose MPI library is told what a library.json beside the plan says. Not where it is
     told its algorithms one by one.
     """
+    from isochrone.files import TOLD
     from isochrone.launch.told import variables_for
 
-    one_by_one = any(recipe.startswith("native:") for recipe in recipes or [])
+    one_by_one = any(recipe.startswith(TOLD) for recipe in recipes or [])
     if plan_file is None or one_by_one:
         return target
     variables = variables_for(plan_file.parent, target)

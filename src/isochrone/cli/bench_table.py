@@ -68,13 +68,14 @@ def rows_of(bench: Bench) -> list[Row]:
     """By collective, by size, and the library's own first; patterns are last."""
     import numpy as np
 
+    from isochrone.files import NATIVE
     from isochrone.statistics import median_ci, ratio_ci
     from isochrone.tune.collectives import in_order
 
     order = in_order(bench.collectives)
     rows = []
     for case in sorted(bench.cases, key=lambda case: order.index(case.collective)):
-        native = bench.slowest_s[case.key("native")]
+        native = bench.slowest_s[case.key(NATIVE)]
         moved_bytes = bench.moved_bytes.get(case)
         for recipe in bench.recipes(case):
             times = bench.slowest_s[case.key(recipe)]

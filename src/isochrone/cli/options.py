@@ -79,7 +79,7 @@ Sizes = Annotated[
     typer.Option(
         "--sizes",
         metavar="SIZE,...",
-        help="Message sizes to tune at, such as 8,64KiB (default: 14 from 1 to 4 MiB).",
+        help="Message sizes to tune at, such as 8,64KiB (default: of 14 up to 4 MiB, as time allows).",
     ),
 ]
 Budget = Annotated[

@@ -40,12 +40,12 @@ def tune(
     The MPI library's own is kept wherever nothing is proven faster. The same command goes on with a tuning
     that was interrupted.
     """
+    from isochrone.files import NATIVE
     from isochrone.report import collectives_document, compare_all
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, alone_in, in_folder
     from isochrone.steps.tune import forget
     from isochrone.steps.tune import tune as run_tune
     from isochrone.tune.collectives import words
-    from isochrone.tune.rules import NATIVE
     from isochrone.units import number_of
 
     options = tune_options(collectives, sizes, budget, rivals, fabric)

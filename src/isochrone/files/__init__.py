@@ -2,11 +2,14 @@
 """Readers and writers of every file between the steps, their JSON Schemas, and provenance.
 
 A reader takes files for hostile: what it returns is well formed, and what is not raises IsochroneError in
-    one line.
+one line.
 """
 
 from isochrone.files.bench import (
     BCAST,
+    NATIVE,
+    PLAN_RECIPE,
+    TOLD,
     Bench,
     BenchCase,
     BenchKey,
@@ -67,6 +70,9 @@ from isochrone.files.work import Case, Loop, Work, read_work, work_document, wri
 
 __all__ = [
     "BCAST",
+    "NATIVE",
+    "PLAN_RECIPE",
+    "TOLD",
     "Bench",
     "BenchCase",
     "BenchKey",

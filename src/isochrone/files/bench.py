@@ -22,6 +22,10 @@ from isochrone.files.text import Json
 
 BCAST = "bcast"
 """The collective of whatever names none: files had no other once."""
+NATIVE, PLAN_RECIPE = "native", "plan"
+"""Recipes that are none: the library's own, and whatever the plan has."""
+TOLD = "native:"
+"""What the library is told to use comes after it."""
 
 
 class BenchCase(NamedTuple):
@@ -117,7 +121,7 @@ class Bench:
 
 def native_first(recipe: str) -> tuple[bool, str]:
     """Sorts recipes by name, the library's own first."""
-    return recipe != "native", recipe
+    return recipe != NATIVE, recipe
 
 
 class Header(Head, frozen=True, kw_only=True, tag="bench"):

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from isochrone.files.bench import NATIVE
 from isochrone.files.fields import Collective, Count, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.plan import Plan
@@ -115,7 +116,7 @@ def is_to_be_compared(plan: Plan, tuning: LibraryTuning) -> bool:
     """Whether a plan has measured recipes that were not compared with this tuning. What was found live was
     held against whatever ran.
     """
-    has_recipes = any(rule.recipe != "native" and rule.basis == "measured" for rule in plan.rules)
+    has_recipes = any(rule.recipe != NATIVE and rule.basis == "measured" for rule in plan.rules)
     return has_recipes and not is_compared(plan, tuning)
 
 

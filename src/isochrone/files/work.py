@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from isochrone.errors import IsochroneError
-from isochrone.files.bench import BCAST, BenchCase
+from isochrone.files.bench import BCAST, NATIVE, BenchCase
 from isochrone.files.fields import Collective, Count, Ranks, Recipe, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.schema import make_again
@@ -158,7 +158,7 @@ _PATTERNS: Json = {
     "dependentSchemas": {
         "pattern": {
             "description": "It runs natively alone.",
-            "properties": {"collective": False, "loop": False, "recipes": {"const": ["native"]}},
+            "properties": {"collective": False, "loop": False, "recipes": {"const": [NATIVE]}},
         }
     }
 }
@@ -178,7 +178,7 @@ def _check(work: WorkFile, where: str) -> None:
     for index, case in enumerate(work.cases):
         if len(set(case.recipes)) != len(case.recipes):
             raise IsochroneError(f"cases[{index}].recipes: items occur twice", where, todo)
-        if case.pattern and (case.collective or case.loop is not None or case.recipes != ("native",)):
+        if case.pattern and (case.collective or case.loop is not None or case.recipes != (NATIVE,)):
             what = f"cases[{index}]: a pattern is no collective, and runs natively alone"
             raise IsochroneError(what, where, todo)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from isochrone.errors import IsochroneError
-from isochrone.files import BCAST, Bench, Case, read_bench
+from isochrone.files import BCAST, NATIVE, PLAN_RECIPE, Bench, Case, read_bench
 from isochrone.lab.labs import Lab
 from isochrone.lab.target import LabTarget, Ranks
 from isochrone.launch.library import MpiLibrary
@@ -182,7 +182,7 @@ def _told_at_start(
     for way in ways(target.library, BCAST, len(set(target.ranks.hosts)))[1:]:
         name = "=".join(*way.variables.items()) if way.own.isdecimal() else way.own
         started = target.with_variables(way.variables)
-        cases = [Case(size, root, ("native",)) for size in sizes_bytes]
+        cases = [Case(size, root, (NATIVE,)) for size in sizes_bytes]
         try:
             bench = run_bench(started, work_for(started, cases, RIVAL_REPETITIONS), output)
         except IsochroneError as error:
@@ -203,7 +203,7 @@ def _row(
 ) -> Row:
     if size.plan_s is None or size.speedup is None:
         raise IsochroneError("a broadcast was not measured", f"{size.size_bytes} bytes")
-    best = ("native", size.native_s.estimate)
+    best = (NATIVE, size.native_s.estimate)
     if size.rival is not None and size.rival.time_s.estimate < best[1]:
         best = (size.rival.name, size.rival.time_s.estimate)
     for name, times in told.items():
@@ -253,7 +253,7 @@ def _uplinks(
     the broadcasts, without starting and ending.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for what, recipe in (("native", "native"), ("isochrone", "plan")):
+    for what, recipe in (("native", NATIVE), ("isochrone", PLAN_RECIPE)):
         before = _traffic(target.lab)
         few = _broadcasts(target, folder, root, size_bytes, recipe, 2)
         middle = _traffic(target.lab)

@@ -114,7 +114,7 @@ def _to_tell(line: LaunchLine, plan: Path) -> Told:
 
 def _library(line: LaunchLine) -> MpiLibrary:
     if line.family is Family.SIMGRID:
-        raise IsochroneError("simulated programs cannot be preloaded", todo="link libisochrone_mpi into them")
+        raise IsochroneError("simulated programs cannot be preloaded", todo="run under a real MPI library")
     return library_of(line)
 
 

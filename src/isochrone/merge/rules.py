@@ -2,7 +2,8 @@
 """Rules of several plans, in the levels and shapes of one topology.
 
 The shape that a rule is for follows from ranks: some ranks of its survey have that shape by its topology,
-    and by the merged one they have another text. So no text of a shape is ever read.
+and by the merged one they have another text. So no text of a shape is taken apart, except its part on the
+root.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import Links
+from isochrone.files import NATIVE, Links
 from isochrone.models.candidate import Prediction
-from isochrone.models.observation import NATIVE, Observation
+from isochrone.models.observation import Observation
 from isochrone.tune.forms import algorithms_in
 
 ANYWHERE = "machine"

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from isochrone import _core
-from isochrone.files import Links
+from isochrone.files import NATIVE, Links
 
 MESSAGE = "message"
 """The operation of a single message between two ranks."""
 
-NATIVE = "native"
 """The algorithm that an MPI library chooses by itself."""
 
 CostKind = Literal["send_overhead", "receive_overhead", "gap"]

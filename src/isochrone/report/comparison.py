@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isochrone.files import Bench, BenchKey
+from isochrone.files import NATIVE, PLAN_RECIPE, TOLD, Bench, BenchKey
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
 from isochrone.tune.collectives import has_blocks, in_order, words
 
-NATIVE, PLAN, RIVAL_PREFIX = "native", "plan", "native:"
 LARGE_BYTES = 256 * 1024
 
 Samples = Mapping[BenchKey, FloatArray]
@@ -142,14 +141,14 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     sizes = sorted({key.size_bytes for key in samples if key.recipe == NATIVE})
     if not sizes:
         return None
-    rivals = sorted({key.recipe for key in samples if key.recipe.startswith(RIVAL_PREFIX)})
+    rivals = sorted({key.recipe for key in samples if key.recipe.startswith(TOLD)})
     repetitions = [len(times) for key, times in samples.items() if key.recipe == NATIVE]
     return Comparison(
         collective=collective,
         sizes=tuple(_compare_size(samples, size, rivals) for size in sizes),
         roots=tuple(sorted({key.root for key in samples})),
         repetitions=(min(repetitions), max(repetitions)),
-        rivals=tuple(rival.removeprefix(RIVAL_PREFIX) for rival in rivals),
+        rivals=tuple(rival.removeprefix(TOLD) for rival in rivals),
     )
 
 
@@ -161,7 +160,7 @@ def compare_all(bench: Bench) -> tuple[Comparison, ...]:
 
 def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeComparison:
     native = _pooled(samples, size, NATIVE)
-    plan = _pooled(samples, size, PLAN)
+    plan = _pooled(samples, size, PLAN_RECIPE)
     roots = _roots(samples, size, NATIVE)
     told = {rival: _pooled(samples, size, rival) for rival in rivals if _roots(samples, size, rival) == roots}
     return SizeComparison(
@@ -175,7 +174,7 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
 
 def _best(choices: Mapping[str, FloatArray], plan: FloatArray) -> Rival:
     best = min(choices, key=lambda choice: float(np.median(choices[choice])))
-    return Rival(best.removeprefix(RIVAL_PREFIX), median_ci(choices[best]), _speedup(choices[best], plan))
+    return Rival(best.removeprefix(TOLD), median_ci(choices[best]), _speedup(choices[best], plan))
 
 
 def _roots(samples: Samples, size: int, recipe: str) -> set[int]:

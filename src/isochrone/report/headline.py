@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from isochrone.files import Plan
+from isochrone.files import NATIVE, Plan
 from isochrone.mapping.words import gain, no_help, predictions
-from isochrone.report.comparison import LARGE_BYTES, NATIVE, Comparison, is_proven_faster
+from isochrone.report.comparison import LARGE_BYTES, Comparison, is_proven_faster
 from isochrone.report.facts import Facts
 from isochrone.report.rankmap import RankMap
 from isochrone.report.structure import counted_levels, nesting_words

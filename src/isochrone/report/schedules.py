@@ -9,8 +9,7 @@ import matplotlib
 
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.files import Plan, Rule
-from isochrone.report.comparison import NATIVE, RIVAL_PREFIX
+from isochrone.files import NATIVE, TOLD, Plan, Rule
 from isochrone.report.facts import Facts
 from isochrone.report.plots.spacetime import spacetime
 from isochrone.report.plots.spread import MOST_RANKS, spread_figure
@@ -85,7 +84,7 @@ def _chosen(plan: Plan, layout: _core.Layout) -> list[_Fitting]:
 
 
 def _is_drawable(rule: Rule) -> bool:
-    own = rule.recipe == NATIVE or rule.recipe.startswith(RIVAL_PREFIX)
+    own = rule.recipe == NATIVE or rule.recipe.startswith(TOLD)
     return rule.collective in timed() and not own
 
 

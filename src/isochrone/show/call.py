@@ -8,7 +8,7 @@ from pathlib import Path
 
 from isochrone import _core
 from isochrone.errors import IsochroneError, UsageError
-from isochrone.files import read_topology
+from isochrone.files import NATIVE, read_topology
 from isochrone.steps.explain import MOST_RANKS
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.layout import layout_of
@@ -48,7 +48,7 @@ class Call:
             recipe = _core.parse_recipe(recipe)
         except ValueError as error:
             raise UsageError(str(error), "RECIPE", "`isochrone info` lists the algorithms") from None
-        if recipe == "native":
+        if recipe == NATIVE:
             raise UsageError(
                 "what the MPI library does for 'native' is not known",
                 "RECIPE",

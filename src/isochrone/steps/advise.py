@@ -14,6 +14,7 @@ from isochrone.advise import Advice, advice
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning import told_rules
 from isochrone.files import (
+    NATIVE,
     LibraryTuning,
     Plan,
     Topology,
@@ -28,7 +29,6 @@ from isochrone.steps.folder import LIBRARY
 from isochrone.steps.learn import read_plan_with_learned
 from isochrone.steps.record import Run, observed
 from isochrone.tune.collectives import timed
-from isochrone.tune.rules import NATIVE
 
 _log = logging.getLogger(__name__)
 

@@ -7,19 +7,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.files import BCAST, LibraryReference, LibraryTuning, TopologyFileReference, provenance
+from isochrone.files import (
+    BCAST,
+    NATIVE,
+    BenchCase,
+    LibraryReference,
+    LibraryTuning,
+    TopologyFileReference,
+    provenance,
+)
 from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
 from isochrone.launch.told import check_untold
 from isochrone.progress import kept_when_stopped
+from isochrone.steps.bench import NO_LIMITS
 from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.rounds import check_ranks
 from isochrone.steps.told_launches import ToldLaunches
 from isochrone.steps.told_race import ToldRace
-from isochrone.tune.affordable import affordable_grids
+from isochrone.tune.affordable import Grids, Times, affordable_grids
 from isochrone.tune.collectives import collective, of_one_rule
 from isochrone.tune.layout import layout_of
+from isochrone.tune.race import median_s
 from isochrone.tune.roots import ShapeRoots
 from isochrone.tune.sizes import first_of
 from isochrone.tune.spots import Spot
@@ -49,8 +59,15 @@ def tune_library(
     check_ranks(target, topology, topology_file)
     folder = library_file.with_name(LIBRARY_TUNING)
     launches = ToldLaunches(target, topology, topology_file, folder, seed)
-    own_s = None if target.simulated else budget_s
-    grid = affordable_grids(collectives, sizes_bytes, layout_of(topology, topology_file), own_s)
+
+    def own_s(sizes: Grids) -> Times:
+        cases = [BenchCase(size, 0, name) for name, each in sizes.items() for size in each]
+        times = launches.measure(dict.fromkeys(cases, ()), 1, NO_LIMITS)
+        return {(case.collective, case.size_bytes): median_s([times[case.key(NATIVE)]]) for case in cases}
+
+    users_s = None if target.simulated else budget_s
+    layout = layout_of(topology, topology_file)
+    grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s)
     spots = [
         # A library cannot be told one thing for one shape or root and another for the next.
         Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import zip_longest
 
 from isochrone import _core
+from isochrone.files import NATIVE
 from isochrone.progress import part
 from isochrone.tune.candidates import candidates, laid_over_hosts, pipelines
 from isochrone.tune.forms import MOST_SEGMENTS, Form
 from isochrone.tune.prices import predicted_s
-from isochrone.tune.rules import NATIVE
 from isochrone.tune.spots import Spot
 
 LAID = 2

@@ -8,33 +8,36 @@ are raced among fewer recipes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import BenchCase, MpiLibrary, Topology, format_members
+from isochrone.files import NATIVE, BenchCase, MpiLibrary, Topology, format_members
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
 from isochrone.steps.proposals import Proposals
 from isochrone.steps.rounds import Rounds
+from isochrone.tune.affordable import Grids, Times
 from isochrone.tune.candidates import neighbours, of_next_sizes, rough_s
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, has_agreed_size, of_one_rule
 from isochrone.tune.effort import (
     FAR_SLOWER,
+    LEAST_PARTS,
     LEAST_RACING,
     WINDOW,
     effort_for,
+    least_of,
     part_of,
     share_left,
 )
 from isochrone.tune.family import family, family_in_time
-from isochrone.tune.race import in_time, left_in, median_s
+from isochrone.tune.race import in_time, left_in, median_s, steady
 from isochrone.tune.roots import ShapeRoots, shapes_of
-from isochrone.tune.rules import NATIVE
+from isochrone.tune.rules import tied
 from isochrone.tune.sizes import between, first_of, rounds_of, time_at, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 
@@ -55,7 +58,7 @@ class Racing:
         effort: how much is measured.
         topology, topology_file: of the surveyed ranks.
         rounds: that measure.
-        sizes_bytes: of each collective that is tuned.
+        sizes_bytes: of each collective that is tuned; races add some between them.
         budget_s: of the whole tuning, in the user's time.
         layouts: of each communicator, by its members as a list such as ``0-3,8``; empty: all.
         shapes: of each collective on each communicator.
@@ -71,17 +74,21 @@ class Racing:
         layout: _core.Layout,
         rounds: Rounds,
         sizes_bytes: Mapping[str, Sequence[int]],
+        whole_bytes: Mapping[str, Sequence[int]],
         budget_s: float | None,
         seed: int,
         on_fabric: bool,
     ) -> None:
-        """`on_fabric`: trees may be laid over the hosts by a fabric's routes. `seed`: of the order."""
+        """`sizes_bytes`: that are tuned in any case. `whole_bytes`: those that may be, between them.
+        `on_fabric`: trees may be laid over the hosts by a fabric's routes. `seed`: of the order.
+        """
         self._target = target
         self._seed = seed
         self.topology = topology
         self.topology_file = topology_file
         self.rounds = rounds
-        self.sizes_bytes = sizes_bytes
+        self.sizes_bytes = {name: tuple(sizes) for name, sizes in sizes_bytes.items()}
+        self._whole_bytes = whole_bytes
         self.effort = effort_for(target.simulated, target.exact)
         self.budget_s = budget_s
         self.layouts = {"": layout}
@@ -225,11 +232,20 @@ class Racing:
 
     def _winners(self, row: Row, members: str = "") -> dict[int, str]:
         """The fastest of each raced size of a row."""
-        return {
-            spot.size_bytes: self._best(spot)
-            for spot in self.times
-            if spot.row == row and spot.members == members
-        }
+        return {spot.size_bytes: self._best(spot) for spot in self.spots_of(row, members)}
+
+    def chosen(self, row: Row, members: str = "") -> dict[int, str]:
+        """What each raced size of a row should have: what is tied with the best, so that it changes seldom
+        over the sizes.
+        """
+        raced = self.spots_of(row, members)
+        options = [tied(self.times[spot], self._target.exact) for spot in raced]
+        return {spot.size_bytes: recipe for spot, recipe in zip(raced, steady(options), strict=True)}
+
+    def spots_of(self, row: Row, members: str = "") -> list[Spot]:
+        """What was raced of a row, by size."""
+        of_row = [spot for spot in self.times if (spot.row, spot.members) == (row, members)]
+        return sorted(of_row, key=lambda spot: spot.size_bytes)
 
     def _race_what_is_near(self) -> None:
         """What differs little from the best of each size, and what is best for the sizes next to it."""
@@ -256,21 +272,74 @@ class Racing:
         self._race("racing what is near the best", "near", near)
 
     def _race_between(self) -> None:
-        """Sizes between two whose winners differ, until neighbours agree or there is none between them."""
-        times = max(rounds_of(sizes) for sizes in self.sizes_bytes.values())
+        """Sizes between two for which different recipes are chosen, until neighbours agree, there is none
+        between them, or there is no time to race and prove more.
+        """
+        rows = [
+            (name, shape, self._whole_bytes[name])
+            for name, shape, _ in self.rows("")
+            if has_agreed_size(name)
+        ]
+        raced = [
+            ([spot.size_bytes for spot in self.spots_of((name, shape.shape))], whole)
+            for name, shape, whole in rows
+        ]
+        times = max((rounds_of(sizes, whole) for sizes, whole in raced), default=0)
         for _ in range(times):
+            found = {
+                Spot(name, shape, (size,)): beside
+                for name, shape, whole in rows
+                for size, beside in between(self.chosen((name, shape.shape)), whole).items()
+            }
+            new = {(spot.collective, spot.size_bytes) for spot in found}
+            for name, size in self._in_time({(n, s) for n, s in new if s not in self.sizes_bytes[n]}):
+                self.sizes_bytes[name] = tuple(sorted((*self.sizes_bytes[name], size)))
             recipes: dict[Spot, list[str]] = {}
-            for name, shape, members in self.rows(""):
-                winners = self._winners((name, shape.shape))
-                if not has_agreed_size(name):
-                    continue
-                for size, beside in between(winners, self.sizes_bytes[name]).items():
-                    spot = Spot(name, shape, (size,), members)
+            for spot, beside in found.items():
+                if spot.size_bytes in self.sizes_bytes[spot.collective]:
                     own = self._proposals.at([spot], MODEL_BETWEEN)[spot]
-                    recipes[spot] = self._proposals.that_fit(size, dict.fromkeys((*beside, *own)))
+                    fitting = self._proposals.that_fit(spot.size_bytes, dict.fromkeys((*beside, *own)))
+                    recipes[spot] = list(fitting)
             if not recipes:
                 return
             self._race("racing sizes between", "between", recipes, times)
+
+    def _in_time(self, wanted: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Sizes of collectives that there is time to race and prove beside those that are tuned, the cheapest
+        first.
+        """
+        if self.budget_s is None:
+            return list(wanted)
+        left_s = sum(part_of(self.budget_s, name) or 0.0 for name in (*LEAST_PARTS, "between"))
+        left_s -= sum(self._proof_s(name, size) for name, sizes in self.sizes_bytes.items() for size in sizes)
+        kept = []
+        for cost_s, each in sorted((self._proof_s(*each), each) for each in wanted):
+            left_s -= cost_s
+            if left_s < 0:
+                break
+            kept.append(each)
+        return kept
+
+    def _proof_s(self, name: str, size_bytes: int) -> float:
+        """What a size takes from its first race to its proof, by what was raced there or beside it."""
+        agreement_s = rough_s("allreduce", self.layouts[""], ELEMENT_BYTES)
+        least = least_of(self.effort)
+        cost_s = 0.0
+        for spot in (Spot(name, shape, (size_bytes,), who) for _, shape, who in self._rows_of(name)):
+            took_s = {recipe: self.expected_s(spot, recipe) for recipe in self._raced(spot.row)}
+            known_s = {recipe: one_s for recipe, one_s in took_s.items() if one_s is not None}
+            if known_s:
+                fastest_s = min(known_s.values())
+                own_s = known_s.get(NATIVE, fastest_s)
+                cost_s += len(spot.verified) * least.time_s(fastest_s, own_s, agreement_s)
+        return cost_s
+
+    def _rows_of(self, name: str) -> list[tuple[str, ShapeRoots, str]]:
+        return [row for row in self.rows("") if row[0] == name]
+
+    def _raced(self, row: Row) -> set[str]:
+        """What was raced at any size of a row, on all ranks."""
+        return {recipe for spot in self.spots_of(row) for recipe in self.times[spot]}
 
     def _race_family(self) -> None:
         """The same, in short, for communicators of other shapes: what was best for all ranks, and what the
@@ -333,15 +402,16 @@ class Racing:
         return took
 
 
-def own_s(rounds: Rounds, layout: _core.Layout, sizes_bytes: Mapping[str, int]) -> dict[str, float]:
-    """What a call by the library's own takes of each collective on all ranks, at one size each."""
+def own_s(rounds: Rounds, layout: _core.Layout, sizes_bytes: Grids) -> Times:
+    """What a call by the library's own takes of each collective on all ranks, at these sizes."""
     cases = {
-        name: BenchCase(size, shapes_of(layout, 1, collective(name)["rooted"])[0].verified, name)
-        for name, size in sizes_bytes.items()
+        (name, size): BenchCase(size, shapes_of(layout, 1, collective(name)["rooted"])[0].verified, name)
+        for name, sizes in sizes_bytes.items()
+        for size in sizes
     }
     with part("tuning: timing the library's own", OWN_SHARE):
         bench = rounds.measure("", [work_on(case, (NATIVE,), {}) for case in cases.values()], 1, 0)
-    return {name: float(np.median(bench.slowest_s[case.key(NATIVE)])) for name, case in cases.items()}
+    return {key: float(np.median(bench.slowest_s[case.key(NATIVE)])) for key, case in cases.items()}
 
 
 def _appended(before: Sequence[FloatArray] | None, new: Sequence[FloatArray]) -> list[FloatArray]:

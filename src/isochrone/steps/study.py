@@ -17,6 +17,7 @@ from msgspec import structs
 
 from isochrone.errors import IsochroneError, UsageError
 from isochrone.files import (
+    NATIVE,
     Bench,
     Case,
     MpiLibrary,
@@ -38,7 +39,7 @@ from isochrone.studies.cost import BUDGET_S, Cost, cost_of
 from isochrone.studies.page import Setting, write_study_page
 from isochrone.studies.places import Machine, machine_of, simulated_machine
 from isochrone.studies.speeds import serving_speeds
-from isochrone.studies.study import NATIVE, SPEEDS, Asked, Findings, Study, Timed, Wanted
+from isochrone.studies.study import SPEEDS, Asked, Findings, Study, Timed, Wanted
 from isochrone.units import format_bytes, format_time, number_of
 from isochrone.words import counted, join_words
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning import intel
-from isochrone.files import BenchCase, BenchKey, Case, MpiLibrary, Topology
+from isochrone.files import NATIVE, TOLD, BenchCase, BenchKey, Case, MpiLibrary, Topology
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
 from isochrone.launch.tellable import Way, ways
@@ -23,12 +23,10 @@ from isochrone.statistics import FloatArray
 from isochrone.steps.bench import Limits
 from isochrone.steps.rounds import Rounds, same_library
 from isochrone.tune.race import median_s
-from isochrone.tune.rules import NATIVE
 from isochrone.tune.sizes import time_at
 from isochrone.tune.spots import work_on
 from isochrone.units import format_bytes
 
-TOLD = "native:"
 ToldTimes = Mapping[BenchKey, FloatArray]
 """[repetition] in seconds, of the slowest rank. The recipe is the name of what ran."""
 _log = logging.getLogger(__name__)

@@ -17,17 +17,16 @@ from itertools import pairwise
 import numpy as np
 
 from isochrone.export.tuning import can_be_told, told_forms
-from isochrone.files import BenchCase, LibraryEvidence, LibraryRule, Rule
+from isochrone.files import NATIVE, TOLD, BenchCase, LibraryEvidence, LibraryRule, Rule
 from isochrone.files.library import DEFAULT
 from isochrone.launch.target import Target
 from isochrone.launch.tellable import needs_all_sizes
 from isochrone.progress import part
 from isochrone.steps.bench import Limits
-from isochrone.steps.told_launches import TOLD, ToldLaunches, ToldTimes
+from isochrone.steps.told_launches import ToldLaunches, ToldTimes
 from isochrone.tune.effort import FAR_SLOWER
 from isochrone.tune.race import FAR_BEHIND, median_s
 from isochrone.tune.rules import (
-    NATIVE,
     TIED,
     Decision,
     Verified,

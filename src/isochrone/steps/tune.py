@@ -29,6 +29,7 @@ from isochrone.steps.racing import Racing, own_s
 from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
 from isochrone.steps.verification import Verification
 from isochrone.tune.affordable import affordable_grids
+from isochrone.tune.collectives import grids
 from isochrone.tune.layout import layout_of
 from isochrone.units import format_time
 
@@ -44,7 +45,7 @@ class TuneOptions:
 
     Attributes:
         sizes_bytes: that collectives are tuned at; None: the usual ones, of which all after the first
-            collective have every third.
+            collective have few, and between them those that the races ask for.
         collectives: their names.
         seed: of the order of what is measured.
         fabric: the address of a server of routes that the program will run with, too.
@@ -101,13 +102,18 @@ def tune(
 
         def race() -> Racing:
             names, wanted = options.collectives, options.sizes_bytes
+            few = affordable_grids(
+                names, wanted, layout, budget_s, lambda sizes: own_s(rounds, layout, sizes)
+            )
             racing = Racing(
                 target,
                 topology,
                 topology_file,
                 layout,
                 rounds,
-                affordable_grids(names, wanted, layout, budget_s, lambda few: own_s(rounds, layout, few)),
+                few,
+                # Each simulated call costs the user's time, whatever it takes.
+                few if target.simulated else grids(names, wanted, layout.size, thinned=()),
                 budget_s,
                 options.seed,
                 options.fabric is not None,

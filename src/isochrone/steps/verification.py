@@ -16,6 +16,8 @@ from dataclasses import replace
 from msgspec import structs
 
 from isochrone.files import (
+    NATIVE,
+    PLAN_RECIPE,
     Bench,
     BenchCase,
     Case,
@@ -33,10 +35,8 @@ from isochrone.tune.collectives import has_agreed_size
 from isochrone.tune.effort import part_of
 from isochrone.tune.messages import message_cost
 from isochrone.tune.prices import predicted_s
-from isochrone.tune.race import has_won, median_s, steady
+from isochrone.tune.race import has_won, median_s
 from isochrone.tune.rules import (
-    NATIVE,
-    PLAN_RECIPE,
     Decision,
     Verified,
     borders_of,
@@ -45,7 +45,6 @@ from isochrone.tune.rules import (
     native_evidence,
     never_slower,
     rules_for,
-    tied,
 )
 from isochrone.tune.sizes import winner_at
 from isochrone.tune.spots import Row, Spot, work_on
@@ -76,19 +75,17 @@ class Verification:
         return structs.replace(plan, messages=message_cost(self._racing.times, self._racing.layouts)), bench
 
     def _drafted(self) -> dict[Spot, str]:
-        """The recipe that each rule should have: what is tied with the best, so that it changes seldom over
-        the sizes; and at the sizes between, what is beside them.
-        """
+        """The recipe that each rule should have: at a size that was not raced, what is chosen beside it."""
         drafted: dict[Spot, str] = {}
         for name, shape, members in [row for who in self._racing.layouts for row in self._racing.rows(who)]:
-            of_row = (spot for spot in self._racing.times if spot.row == (name, shape.shape))
-            raced = sorted(of_row, key=lambda spot: spot.size_bytes)
-            options = [tied(self._racing.times[spot], self._target.exact) for spot in raced]
-            chosen = {spot.size_bytes: recipe for spot, recipe in zip(raced, steady(options), strict=True)}
+            chosen = self._racing.chosen((name, shape.shape), members)
             if not chosen:
                 continue
-            sizes = self._racing.sizes_bytes[name] if not members else [spot.size_bytes for spot in raced]
-            spots = raced if not has_agreed_size(name) else [Spot(name, shape, (s,), members) for s in sizes]
+            if has_agreed_size(name):
+                sizes = chosen if members else self._racing.sizes_bytes[name]
+                spots = [Spot(name, shape, (size,), members) for size in sizes]
+            else:
+                spots = self._racing.spots_of((name, shape.shape), members)
             here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
             for size, recipe in borders_of(name, {s.size_bytes: r for s, r in here.items()}):
                 here[Spot(name, shape, (size,), members)] = recipe

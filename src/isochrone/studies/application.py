@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from isochrone.files import Case, Loop
+from isochrone.files import NATIVE, Case, Loop
 from isochrone.statistics import Interval, ratio_ci
 from isochrone.studies.applications import APPLICATIONS, Application, application_of
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
@@ -29,7 +29,6 @@ from isochrone.studies.recipes import (
 from isochrone.studies.study import (
     AS_FAST,
     EACH_ALONE,
-    NATIVE,
     Asked,
     Figure,
     Findings,

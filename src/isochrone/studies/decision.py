@@ -14,7 +14,7 @@ from itertools import groupby
 
 import numpy as np
 
-from isochrone.files import BCAST
+from isochrone.files import BCAST, NATIVE
 from isochrone.statistics import Interval, geometric_mean, ratio_ci
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by, winners
 from isochrone.studies.places import GIVEN, Arrangement, Machine
@@ -28,7 +28,6 @@ from isochrone.studies.recipes import (
     told,
 )
 from isochrone.studies.study import (
-    NATIVE,
     TIES,
     Asked,
     Figure,

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from isochrone import _core
+from isochrone.files import NATIVE
 from isochrone.statistics import FloatArray, Interval, median_ci, ratio_ci
 from isochrone.studies.places import ALIKE
-from isochrone.studies.study import NATIVE, Timed
+from isochrone.studies.study import Timed
 from isochrone.tune.forms import MAPPED
 
 TREES = ("binomial", "knomial/4", "binary")

@@ -7,21 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from isochrone.files import BCAST
+from isochrone.files import BCAST, NATIVE
 from isochrone.statistics import geometric_mean
 from isochrone.studies.places import GIVEN, Arrangement
-from isochrone.studies.study import (
-    AS_FAST,
-    NATIVE,
-    TIES,
-    Part,
-    Table,
-    Timed,
-    best,
-    by_label,
-    label_of,
-    size_words,
-)
+from isochrone.studies.study import AS_FAST, TIES, Part, Table, Timed, best, by_label, label_of, size_words
 from isochrone.units import format_ratio, format_time
 from isochrone.words import capitalised
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
-from isochrone.files import BCAST
+from isochrone.files import BCAST, NATIVE
 from isochrone.studies.figures import Panel, Series, time_by
 from isochrone.studies.orders import (
     BARRIER,
@@ -28,7 +28,6 @@ from isochrone.studies.orders import (
 from isochrone.studies.places import Arrangement, Machine
 from isochrone.studies.recipes import by_levels, case, flat, most_ranks, told
 from isochrone.studies.study import (
-    NATIVE,
     Asked,
     Figure,
     Findings,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from isochrone import _core
-from isochrone.files import Case
+from isochrone.files import NATIVE, Case
 from isochrone.sim.target import RINGS
 from isochrone.studies.places import NODE, Arrangement, Machine
-from isochrone.studies.study import NATIVE, is_own
+from isochrone.studies.study import is_own
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.forms import algorithms_in, nameable_levels
 

@@ -13,13 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from isochrone.errors import UsageError
-from isochrone.files import BCAST
+from isochrone.files import BCAST, NATIVE
 from isochrone.statistics import FloatArray, Interval, geometric_mean
 from isochrone.studies.figures import Panel, Series, ratio_by, time_by
 from isochrone.studies.places import GIVEN, Arrangement, Machine
 from isochrone.studies.recipes import MOST_QUADRATIC, by_levels, case, flat
 from isochrone.studies.study import (
-    NATIVE,
     Asked,
     Figure,
     Findings,

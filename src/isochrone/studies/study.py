@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure as Drawing
 
 from isochrone import _core
-from isochrone.files import Case, Loop
+from isochrone.files import NATIVE, TOLD, Case, Loop
 from isochrone.statistics import FloatArray, Interval, median_ci
 from isochrone.studies.places import Arrangement, Machine
 from isochrone.units import format_bytes, format_ratio, format_ratio_interval
 
-NATIVE = "native"
 SPEEDS = "speeds"
 """Of the cables of a simulation, which a server tells for as long as it is asked."""
 AS_FAST = 1.01
@@ -153,14 +152,14 @@ class Study:
 
 def is_own(recipe: str) -> bool:
     """Whether it is the library's own choice, or what the library is told."""
-    return recipe == NATIVE or recipe.startswith("native:")
+    return recipe == NATIVE or recipe.startswith(TOLD)
 
 
 def label_of(recipe: str) -> str:
     """What tables and figures call a recipe, the same whatever the levels are called where it ran."""
     if recipe == NATIVE:
         return "library's own"
-    if recipe.startswith("native:"):
+    if recipe.startswith(TOLD):
         return f"library's {recipe.partition(':')[2]}"
     parts = _core.recipe_parts(recipe)
     ways = ["+".join(way) for way in parts["algorithms"]]

@@ -5,15 +5,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate
+from functools import cache
+
+import numpy as np
 
 from isochrone import _core
 from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
 from isochrone.tune.effort import LEAST_PARTS, NOISY, least_of, part_of
+from isochrone.tune.sizes import few_of
 from isochrone.units import format_bytes, format_time
 
 Grids = dict[str, tuple[int, ...]]
+Times = Mapping[tuple[str, int], float]
+"""Of each collective and size, in seconds."""
+Price = Callable[[str, int], float]
+"""The same where it is asked for."""
+ASKED = 0.01
+"""Of a budget, by the model's prices, to see how long the library's own takes: it may take ten times that."""
 _log = logging.getLogger(__name__)
 
 
@@ -22,77 +31,110 @@ def affordable_grids(
     sizes_bytes: Sequence[int] | None,
     layout: _core.Layout,
     budget_s: float | None,
-    own_s: Callable[[Mapping[str, int]], Mapping[str, float]] | None = None,
+    own_s: Callable[[Grids], Times] | None = None,
 ) -> Grids:
     """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good
-    recipe. Where they cannot, each collective has every third size; then the dearest sizes are left out, and
-    each collective keeps its least. A line names them.
+    recipe and by what the library's own takes. Where they cannot, each collective has `few_of` its sizes.
+    Where these cannot either, the dearest of all sizes is left out, then the dearest of the others, and so
+    on, and each collective has few of what is left. A line names them.
 
     The library's own, which is timed too, may take ten times as long as a good recipe. So it is measured
-    before a collective is tuned at more than every third size.
+    before anything is tuned, except of sizes that are dear themselves: for these the factor of the largest
+    that was measured counts.
 
     Args:
         names: of the collectives.
         sizes_bytes: wanted; None: the usual ones.
         layout: of all ranks.
         budget_s: in seconds; None: all sizes are wanted however long they take.
-        own_s: measures what calls by the library's own take, in seconds, given the size of each collective;
-            None: they take as long as a good recipe.
+        own_s: measures what calls by the library's own take at these sizes; None: they take as long as a good
+            recipe.
     """
     wanted = grids(names, sizes_bytes, layout.size)
     if budget_s is None or layout.size == 1:
         return wanted
-    once_s = {(name, size): rough_s(name, layout, size) for name, sizes in wanted.items() for size in sizes}
+    whole = grids(names, sizes_bytes, layout.size, thinned=())
+    # Among many ranks a price takes a while: what is not asked for has none.
+    once_s = cache(lambda name, size: rough_s(name, layout, size))
     agreement_s = rough_s("allreduce", layout, ELEMENT_BYTES)
     least = least_of(NOISY)
+    asked = _cheap(whole, once_s, ASKED * budget_s) if own_s is not None else {}
+    slower = _slower(own_s(asked) if own_s is not None and asked else {}, once_s)
 
-    def time_s(name: str, size: int, slower: float = 1.0) -> float:
+    @cache
+    def time_s(name: str, size: int) -> float:
         cases = 2 if collective(name)["rooted"] else 1
-        return cases * least.time_s(once_s[name, size], slower * once_s[name, size], agreement_s)
+        call_s = once_s(name, size)
+        return cases * least.time_s(call_s, slower(name, size) * call_s, agreement_s)
+
+    def sum_s(sizes: Grids) -> float:
+        return sum(time_s(name, size) for name, each in sizes.items() for size in each)
 
     whole_s = sum(part_of(budget_s, name) or 0.0 for name in LEAST_PARTS)
-    few = grids(names, sizes_bytes, layout.size, thinned=names)
-    slower: dict[str, float] = {}
-    if sum(time_s(*key) for key in once_s) <= whole_s:
-        more = {name: wanted[name][-1] for name in wanted if wanted[name] != few[name]}
-        if own_s is not None and more:
-            slower = {name: own / once_s[name, more[name]] for name, own in own_s(more).items()}
-        if sum(time_s(name, size, slower.get(name, 1.0)) for name, size in once_s) <= whole_s:
-            return wanted
-    kept = _cheapest(few, {key: time_s(*key) for key in once_s}, whole_s)
-    left_out = {name: sizes[len(kept[name])] for name, sizes in few.items() if len(kept[name]) < len(sizes)}
+    if sum_s(wanted) <= whole_s:
+        return wanted
+    left = dict(whole)
+    while sum_s(_few(left)) > whole_s and any(len(sizes) > 1 for sizes in left.values()):
+        # Beyond a size that is left out nothing is tuned, so that rules have no gaps.
+        dearest = max(
+            (name for name in left if len(left[name]) > 1), key=lambda name: time_s(name, left[name][-1])
+        )
+        left[dearest] = left[dearest][:-1]
+    kept = _few(left)
+    _say(wanted, whole, kept, once_s)
+    return kept
+
+
+def _few(sizes: Grids) -> Grids:
+    return {name: few_of(each) for name, each in sizes.items()}
+
+
+def _cheap(whole: Grids, once_s: Price, most_s: float) -> Grids:
+    """Few sizes of each collective, the cheapest of all of them first, whose calls take so long at most."""
+    left_s = most_s
+    found: dict[str, list[int]] = {}
+    every = [(name, size) for name, sizes in _few(whole).items() for size in sizes]
+    for name, size in sorted(every, key=lambda key: once_s(*key)):
+        left_s -= once_s(name, size)
+        if left_s < 0:
+            break
+        found.setdefault(name, []).append(size)
+    return {name: tuple(sorted(sizes)) for name, sizes in found.items()}
+
+
+def _slower(own_s: Times, once_s: Price) -> Price:
+    """How much longer the library's own takes than a good recipe: between two sizes that were measured on a
+    line of logarithms, beyond them as the nearest.
+    """
+    factors: dict[str, dict[int, float]] = {}
+    for (name, size), took_s in sorted(own_s.items()):
+        factors.setdefault(name, {})[size] = took_s / once_s(name, size)
+
+    def factor(name: str, size: int) -> float:
+        measured = factors.get(name)
+        if not measured:
+            return 1.0
+        logs = np.interp(np.log1p(size), np.log1p(list(measured)), np.log(list(measured.values())))
+        return float(np.exp(logs))
+
+    return factor
+
+
+def _say(wanted: Grids, whole: Grids, kept: Grids, once_s: Price) -> None:
+    """What is left out, and what was wanted at all sizes and has few."""
+    beyond = {name: whole[name][whole[name].index(sizes[-1]) + 1 :] for name, sizes in kept.items()}
+    left_out = {name: sizes[0] for name, sizes in beyond.items() if sizes}
     if left_out:
         _log.info(
             "not tuned, as there is no time for a proof: %s; a longer --budget allows more",
             ", ".join(
-                f"{name} from {format_bytes(size)} (a call takes about {format_time(once_s[name, size])})"
+                f"{name} from {format_bytes(size)} (a call takes about {format_time(once_s(name, size))})"
                 for name, size in left_out.items()
             ),
         )
-    thinned = [name for name in few if len(few[name]) < len(wanted[name]) and name not in left_out]
+    thinned = [name for name in kept if name not in left_out and len(kept[name]) < len(wanted[name])]
     if thinned:
         _log.info(
-            "tuned at every third size, as there is no time for all: %s; a longer --budget allows more",
-            ", ".join(f"{name} up to {format_bytes(few[name][-1])}" for name in thinned),
+            "tuned at few sizes, as there is no time for all: %s; a longer --budget allows more",
+            ", ".join(f"{name} at {len(kept[name])} of {len(wanted[name])}" for name in thinned),
         )
-    return kept
-
-
-def _cheapest(few: Grids, time_s: Mapping[tuple[str, int], float], whole_s: float) -> Grids:
-    kept: dict[str, list[int]] = {name: [] for name in few}
-    left_s = whole_s - sum(time_s[name, sizes[0]] for name, sizes in few.items())
-    # What is beyond a size that was left out is not tuned either, so that rules have no gaps. So a size comes
-    # after all smaller ones, also where the model finds one of these dearer.
-    dearest_s = {
-        (name, size): dearest
-        for name, sizes in few.items()
-        for size, dearest in zip(sizes, accumulate((time_s[name, s] for s in sizes), max), strict=True)
-    }
-    for name, size in sorted(dearest_s, key=lambda key: dearest_s[key]):
-        at = few[name].index(size)
-        if at == 0:
-            kept[name].append(size)
-        elif len(kept[name]) == at and time_s[name, size] <= left_s:
-            kept[name].append(size)
-            left_s -= time_s[name, size]
-    return {name: tuple(sizes) for name, sizes in kept.items()}

@@ -15,11 +15,12 @@ from dataclasses import replace
 from math import log
 
 from isochrone import _core
+from isochrone.files import NATIVE
 from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.forms import (
     MAPPED,
     MOST_SEGMENTS,
-    NATIVE,
+    OWN,
     SMALLEST_SEGMENTED_BYTES,
     Form,
     dividing_algorithms,
@@ -151,7 +152,7 @@ def of_next_sizes(best: Mapping[int, str], most_segments: int = MOST_SEGMENTS) -
         found[size] = [
             recipe
             for recipe in dict.fromkeys(near)
-            if recipe not in (best[size], *NATIVE)
+            if recipe not in (best[size], NATIVE)
             and size <= (Form.of(recipe).segment_bytes or size) * most_segments
         ]
     return found
@@ -176,7 +177,7 @@ def _starts(collective: str, levels: Sequence[str], segments: Sequence[int]) -> 
                 algorithms = tuple(first(at) for at in range(len(kept)))
                 yield Form(kept, algorithms, segment)
                 if may_be_native_inside(collective):
-                    yield Form(kept, (*algorithms[:-1], NATIVE), segment)
+                    yield Form(kept, (*algorithms[:-1], OWN), segment)
         if not row["in_order"]:
             yield Form((), (first(0),), segment, "ordered")
         if large and not row["in_order"]:
@@ -207,7 +208,7 @@ def _descend(collective: str, form: Form, segments: Sequence[int], prices: Price
 def _neighbourhoods(collective: str, form: Form, segments: Sequence[int]) -> Iterable[list[Form]]:
     yield _resized(collective, form, segments)
     for position, ways in enumerate(form.algorithms):
-        if ways == NATIVE:
+        if ways == OWN:
             continue
         for way, names in enumerate(level_algorithms(collective, position == 0)):
             chosen = [

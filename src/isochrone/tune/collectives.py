@@ -8,12 +8,10 @@ from functools import cache
 
 from isochrone import _core
 from isochrone.errors import UsageError
-from isochrone.tune.sizes import SIZES_BYTES
+from isochrone.tune.sizes import SIZES_BYTES, few_of
 
 WANTED = ("bcast", "reduce", "allreduce", "barrier", "allgather", "alltoall")
 """What programs use most: tuned unless something else is asked for."""
-EVERY = 3
-"""Of the sizes, in the collectives after the first: they must not take longer than it."""
 ELEMENT_BYTES = 8
 """Reductions are of whole elements."""
 
@@ -99,7 +97,7 @@ def of_one_rule(name: str, sizes_bytes: Sequence[int]) -> list[tuple[int, ...]]:
 def grids(
     names: Sequence[str], sizes_bytes: Sequence[int] | None, ranks: int, thinned: Sequence[str] | None = None
 ) -> dict[str, tuple[int, ...]]:
-    """At which sizes in bytes each collective is tuned: those `thinned` at every third, the others at all.
+    """At which sizes in bytes each collective is tuned: those `thinned` at `few_of` them, the others at all.
     Where ranks have blocks, all blocks of one rank are no longer than the largest message.
 
     Args:
@@ -108,13 +106,13 @@ def grids(
     """
     if thinned is None:
         thinned = names[1:] if sizes_bytes is None else ()
-    sizes_bytes = SIZES_BYTES if sizes_bytes is None else sizes_bytes
+    usual = SIZES_BYTES if sizes_bytes is None else tuple(sizes_bytes)
 
-    def of(name: str, sizes: Sequence[int]) -> tuple[int, ...]:
+    def of(name: str) -> tuple[int, ...]:
+        sizes = usual
         if collective(name)["has_blocks"]:
-            most = max(1, max(sizes_bytes) // ranks)
-            sizes = [size for size in sizes if size <= most] or [most]
-        return sizes_of(name, sizes)
+            most = max(1, max(usual) // ranks)
+            sizes = tuple(size for size in usual if size <= most) or (most,)
+        return sizes_of(name, few_of(sizes) if name in thinned else sizes)
 
-    few = sizes_bytes[::EVERY] if len(sizes_bytes) > EVERY else sizes_bytes
-    return {name: of(name, few if name in thinned else sizes_bytes) for name in names}
+    return {name: of(name) for name in names}

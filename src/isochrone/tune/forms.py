@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from isochrone import _core
-from isochrone.files import BCAST
+from isochrone.files import BCAST, NATIVE
 from isochrone.tune.collectives import collective as table_row
 
-NATIVE = ("native",)
+OWN = (NATIVE,)
 """The library's own, as what runs at a level."""
 SHORTEST_SEGMENT_BYTES, LONGEST_SEGMENT_BYTES = 4096, 262144
 SMALLEST_SEGMENTED_BYTES = 8192
@@ -89,7 +89,7 @@ def uses(form: Form, collective: str, names: Callable[[str, bool], tuple[frozens
     return any(
         algorithm.partition("/")[0] in few
         for at, ways in enumerate(form.algorithms)
-        if ways != NATIVE
+        if ways != OWN
         for algorithm, few in zip(ways, names(collective, at == 0), strict=True)
     )
 
@@ -125,9 +125,9 @@ class Form:
         algorithms = []
         for at, way in enumerate(map(tuple, parts["algorithms"])):
             wanted = len(_ways(collective, at == 0))
-            algorithms.append(way * wanted if len(way) == 1 and way != NATIVE else way)
+            algorithms.append(way * wanted if len(way) == 1 and way != OWN else way)
         return Form(
-            tuple(parts["levels"]), tuple(algorithms) or (NATIVE,), parts["segment_bytes"], parts["order"]
+            tuple(parts["levels"]), tuple(algorithms) or (OWN,), parts["segment_bytes"], parts["order"]
         )
 
 

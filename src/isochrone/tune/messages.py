@@ -14,9 +14,9 @@ from math import isfinite
 import numpy as np
 
 from isochrone import _core
-from isochrone.files import MessageCost
+from isochrone.files import NATIVE, MessageCost
 from isochrone.statistics import FloatArray
-from isochrone.tune.forms import NATIVE, Form
+from isochrone.tune.forms import Form
 from isochrone.tune.prices import price_s
 from isochrone.tune.spots import Spot
 
@@ -48,7 +48,7 @@ def _kinds(
         for recipe, of_cases in times.items():
             question = spot.collective, layouts[spot.members], recipe, case.root, case.size_bytes
             # What has no price here says nothing: the races are over, and not to be lost by it.
-            if recipe not in NATIVE and (known := _price_and_messages(*question)):
+            if recipe != NATIVE and (known := _price_and_messages(*question)):
                 kind.append((*known, float(np.median(of_cases[at]))))
         yield kind
 

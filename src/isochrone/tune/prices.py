@@ -8,7 +8,8 @@ from dataclasses import replace
 from math import inf
 
 from isochrone import _core
-from isochrone.tune.forms import NATIVE, Form, quadratic, uses
+from isochrone.files import NATIVE
+from isochrone.tune.forms import Form, quadratic, uses
 
 STEADY_SEGMENTS = (24, 48)
 """A pipeline is in its steady state by then: what one more segment adds is what every further one adds."""
@@ -112,4 +113,4 @@ def predicted_s(
     collective: str, layout: _core.Layout, recipe: str, root: int, size_bytes: int
 ) -> float | None:
     """The model's time for a recipe; None for the library's own, which has none."""
-    return None if recipe in NATIVE else _core.predict(collective, layout, recipe, root, size_bytes)
+    return None if recipe == NATIVE else _core.predict(collective, layout, recipe, root, size_bytes)

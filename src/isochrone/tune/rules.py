@@ -12,12 +12,11 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import bdtrc
 
-from isochrone.files import BCAST, Evidence, Rule
+from isochrone.files import BCAST, NATIVE, Evidence, Rule
 from isochrone.statistics import FloatArray, geometric_mean, holm, ratio_ci
 from isochrone.tune.collectives import has_agreed_size, sizes_of
 from isochrone.tune.race import ERROR, median_s, p_slower
 
-NATIVE, PLAN_RECIPE = "native", "plan"
 TIED = 1.03
 """What a recipe may be slower than the best by and still be taken, so that recipes do not alternate over the
 sizes: medians of one call in two launches differ by as much (see ``launches`` in plans)."""

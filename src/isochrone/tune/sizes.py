@@ -15,6 +15,9 @@ FIRST = 5
 """Sizes of a collective that are raced first, its least and its largest among them: with 14 sizes from 1 B to
 4 MiB each is about 20 times the one before, and winners seldom change more than once between two."""
 
+EVERY = 3
+"""Of the sizes, in the collectives after the first, and wherever there is no time for all."""
+
 
 def first_of(sizes: Sequence[int], most: int = FIRST) -> tuple[int, ...]:
     """Some of the sizes, evenly over their list."""
@@ -25,6 +28,11 @@ def first_of(sizes: Sequence[int], most: int = FIRST) -> tuple[int, ...]:
         return (ordered[len(ordered) // 2],)
     step = (len(ordered) - 1) / (most - 1)
     return tuple(dict.fromkeys(ordered[round(at * step)] for at in range(most)))
+
+
+def few_of(sizes: Sequence[int]) -> tuple[int, ...]:
+    """About every third, the least and the largest among them."""
+    return tuple(sizes) if len(sizes) <= EVERY else first_of(sizes, ceil(len(sizes) / EVERY))
 
 
 def between(winners: Mapping[int, str], sizes: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -52,10 +60,10 @@ def winner_at(winners: Mapping[int, str], size: int) -> str:
     return winners[min(winners, key=lambda raced: (max(raced, size, 1) / max(1, min(raced, size)), raced))]
 
 
-def rounds_of(sizes: Sequence[int]) -> int:
-    """How often ``between`` may find something at most."""
-    gap = ceil(len(sizes) / max(1, FIRST - 1))
-    return max(0, gap - 1).bit_length()
+def rounds_of(raced: Sequence[int], sizes: Sequence[int]) -> int:
+    """How often ``between`` may find something at most, where some of the sizes were raced."""
+    inside = (sum(low < size < high for size in sizes) for low, high in pairwise(sorted(raced)))
+    return max(inside, default=0).bit_length()
 
 
 def time_at(times_s: Mapping[int, float], size_bytes: int) -> float | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import Exported, Material
-from isochrone.files import Topology
+from isochrone.files import NATIVE, TOLD, Topology
 from isochrone.files.library import DEFAULT, LibraryRule
 from isochrone.files.plan import Rule
 from isochrone.files.rules import rule_at
@@ -22,11 +22,9 @@ from isochrone.tune.collectives import collective as table_row
 from isochrone.tune.collectives import has_agreed_size, in_order, timed, words
 from isochrone.tune.layout import layout_for, places_of
 from isochrone.tune.lookup import rules_for
-from isochrone.tune.rules import NATIVE
 
 Step = tuple[int, str]
 """A size in bytes, and what runs up to it, itself included."""
-TOLD = "native:"
 
 _HEAD = """\
 /* Made by Isochrone: what to run for a collective among {ranks} ranks that are placed as those of the

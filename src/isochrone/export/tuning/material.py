@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
+from isochrone.files import NATIVE
 from isochrone.files.library import LibraryRule, LibraryTuning, is_compared, read_library
 from isochrone.files.plan import Plan, read_plan
 from isochrone.files.topology import Topology, read_topology
 from isochrone.launch.library import MpiLibrary, parse_version
 from isochrone.steps.folder import LIBRARY, PLAN, TOPOLOGY
 from isochrone.tune.collectives import collective, has_blocks
-from isochrone.tune.rules import NATIVE
 from isochrone.units import number_of
 
 FILE = "{file}"

@@ -12,7 +12,8 @@ import re
 from pathlib import Path
 
 from isochrone.errors import IsochroneError
-from isochrone.models.observation import MESSAGE, NATIVE, Found, Observation
+from isochrone.files import NATIVE
+from isochrone.models.observation import MESSAGE, Found, Observation
 from isochrone.models.readers.labels import MOST_RANKS, Labels
 from isochrone.models.readers.lines import numbered_lines, time_s, whole
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from isochrone.models.observation import MESSAGE, NATIVE, Observation
+from isochrone.files import NATIVE
+from isochrone.models.observation import MESSAGE, Observation
 from isochrone.models.readers.labels import Labels
 
 NOTHING = "sizes that took no time, or have no bytes"

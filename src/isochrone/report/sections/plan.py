@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from isochrone.files import Rule
-from isochrone.report.comparison import NATIVE
+from isochrone.files import NATIVE, Rule
 from isochrone.report.facts import Facts
 from isochrone.report.html import Html, tag
 from isochrone.report.sections.parts import absent, section
