@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from isochrone.tune.race import FAR_BEHIND
+
 BUDGET_S = 120.0
 """Of a tuning on a real machine, for all its collectives, unless another is given."""
 MEASURING = 0.85
@@ -91,16 +93,19 @@ class Least:
 
     Attributes:
         calls, own_calls: by recipes and by the library's own, with those that set things up and are compared.
+        slow_own_calls: by the library's own where one look shows that it is far behind.
         agreements: of all ranks when to start, and how long it took.
     """
 
     calls: int
     own_calls: int
+    slow_own_calls: int
     agreements: int
 
     def time_s(self, call_s: float, own_s: float, agreement_s: float) -> float:
         """In seconds, where a call by a recipe, one by the library's own and an agreement take so long."""
-        calls_s = self.calls * call_s + self.own_calls * own_s
+        own_calls = self.slow_own_calls if own_s > FAR_BEHIND * call_s else self.own_calls
+        calls_s = self.calls * call_s + own_calls * own_s
         return WINDOW * calls_s + self.agreements * agreement_s
 
 
@@ -109,13 +114,14 @@ def least_of(effort: Effort) -> Least:
     may be to race.
     """
     looks = len(effort.looks)
-    # The library's own may be the one beside which others race.
+    # The library's own may be the one beside which others race; far behind, it is in no look but the first.
     race = sum(2 * recipes for recipes in [LEAST_RACING, *[1] * (looks - 1)])
-    own_race = 3 * looks
+    own_race, slow_own_race = 2 * 3 * looks, 3
     verify = 1 + effort.least_verify
     return Least(
         2 * race + effort.launches * verify,
-        2 * own_race + effort.launches * (1 + verify),
+        own_race + effort.launches * (1 + verify),
+        slow_own_race + effort.launches * (1 + verify),
         AGREEMENTS * (2 * looks + effort.launches),
     )
 
