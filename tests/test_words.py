@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import pytest
+from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
+from planned import LINKS
+
+from isochrone import _core
+from isochrone.files import Level, Place, Topology, write_topology
 from isochrone.words import (
     describe_range,
     describe_recipe,
     describe_shape,
+    describe_shapes,
     join_words,
     level_noun,
 )
@@ -89,3 +96,40 @@ def test_levels_have_the_fields_names() -> None:
     assert level_noun("switch", 2) == "switches"
     assert level_noun("group-2") == "level-2 group"
     assert join_words(["a", "b", "c"]) == "a, b and c"
+
+
+def layout_of_racks(folder: Path, racks: Sequence[Sequence[int]]) -> _core.Layout:
+    """Ranks on nodes of these sizes in racks."""
+    nodes = [(rack, ranks) for rack, sizes in enumerate(racks) for ranks in sizes]
+    places = tuple(
+        Place(f"n{node}", str(cpu), "") for node, (_, ranks) in enumerate(nodes) for cpu in range(ranks)
+    )
+    rack_of = [rack for rack, ranks in nodes for _ in range(ranks)]
+    node_of = [node for node, (_, ranks) in enumerate(nodes) for _ in range(ranks)]
+    levels = tuple(
+        Level(name, _groups(labels), 1.0, LINKS)
+        for name, labels in (("machine", [0] * len(places)), ("rack", rack_of), ("node", node_of))
+    )
+    write_topology(folder / "topology.json", Topology(places, tuple(range(len(places))), levels))
+    text = (folder / "topology.json").read_text(encoding="utf-8")
+    return _core.match(text, [(place.host, place.cpus, place.signature) for place in places])
+
+
+def _groups(labels: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        tuple(place for place, own in enumerate(labels) if own == label) for label in dict.fromkeys(labels)
+    )
+
+
+def test_what_sizes_do_not_say_of_a_shape_has_words_too(tmp_path: Path) -> None:
+    even = layout_of_racks(tmp_path, [[2, 1, 1], [2, 1, 1]])
+    odd = layout_of_racks(tmp_path, [[2, 2], [1, 1, 1, 1]])
+    said = describe_shape(even.shape())
+    assert said == "8 ranks in one machine, 2 racks of 4, 2 nodes of 2 and 4 of 1"
+    assert describe_shape(odd.shape()).startswith(said + ", unevenly in each other (way ")
+    # A node of one may be beside the node of two, or in the other rack.
+    unlike = layout_of_racks(tmp_path, [[2, 1, 1], [1, 1, 1, 1]])
+    words = describe_shapes([unlike.shape(2), unlike.shape(4)])
+    assert len(set(words)) == 2
+    assert all(", where the root's place is of kind " in each for each in words)
+    assert unlike.shapes() == [unlike.shape(root) for root in range(unlike.size)]

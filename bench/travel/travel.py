@@ -103,7 +103,7 @@ def surveyed(target: Target, folder: Path, budget_s: float | None) -> tuple[Plan
     topology = folder / "topology.json"
     found = probe_and_detect(target, folder)
     names = tuple(dict.fromkeys(name for name, _ in KINDS))
-    sizes = tuple(dict.fromkeys(size for _, size in KINDS))
+    sizes = sorted({size for _, size in KINDS})
     options = TuneOptions(sizes_bytes=sizes, collectives=names, budget_s=budget_s)
     plan, _ = tune(target, topology, folder / "plan.json", folder / "bench.jsonl", options)
     return plan, min(found.accuracy.values(), default=1.0)

@@ -319,6 +319,7 @@ NB_MODULE(_core, m) {
                 return place::shape(layout, *root);
             },
             "root"_a = nb::none(), "The shape as the rules of plans name it.")
+        .def("shapes", &place::shapes, "That with each root.")
         .def(
             "has_runs",
             [](const place::Layout& layout, std::string_view level) {

@@ -189,7 +189,7 @@ TEST(AShape, TellsWhichGroupsLieInWhich) {
     EXPECT_EQ(place::without_root(place::shape(odd, 0)), place::shape(odd));
     // A node of two is in one rack, and a node of one in the other: sizes tell.
     EXPECT_EQ(place::shape(odd, 0), place::shape(odd) + "; root in 4/2");
-    // Of three nodes of one, two are beside a node of two.
+    // Of six nodes of one, two are beside the node of two.
     const Layout uneven = racks({{2, 1, 1}, {1, 1, 1, 1}});
     EXPECT_NE(place::shape(uneven, 2), place::shape(uneven, 4));
     EXPECT_EQ(place::shape(uneven, 2), place::shape(uneven, 3));
@@ -228,6 +228,9 @@ TEST(Shapes, AreEqualWhereGroupsLieInEachOtherAlikeAndNowhereElse) {
         std::iota(ranks.begin(), ranks.end(), 0);
         for (const int root : {-1, 0, size - 1}) {
             const std::string shape = root < 0 ? place::shape(layout) : place::shape(layout, root);
+            if (root >= 0) {
+                EXPECT_EQ(place::shapes(layout)[static_cast<std::size_t>(root)], shape);
+            }
             nested += shape.find("nested") != std::string::npos ? 1 : 0;
             // Levels that say nothing are in no shape: those of one depth alone are compared.
             const std::string depth = std::to_string(layout.levels.size()) + (root < 0 ? "w" : "r");

@@ -175,6 +175,9 @@ class Layout:
     def shape(self, root: int | None = None) -> str:
         """The shape as the rules of plans name it; without ``root`` that of collectives that have none."""
 
+    def shapes(self) -> list[str]:
+        """[root], the shape with each root."""
+
     def order(self) -> str:
         """In which order the ranks go through the groups, as rules of plans name it: ``block``,
         ``cyclic``, ``block:cyclic`` and so on, or a digest.

@@ -26,7 +26,9 @@ def test_few_sizes_hold_the_ends_and_are_a_third(sizes: list[int]) -> None:
     few = few_of(sizes)
     assert set(few) <= set(sizes)
     assert (few[0], few[-1]) == (sizes[0], sizes[-1])
-    assert len(few) <= max(EVERY, len(sizes) / EVERY + 1)
+    assert len(few) <= max(2, len(sizes) / EVERY + 1)
+    # To leave one out is never to have more.
+    assert len(few_of(sizes[:-1])) <= len(few)
 
 
 def test_few_of_the_usual_sizes_end_at_the_largest() -> None:

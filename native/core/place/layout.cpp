@@ -244,27 +244,60 @@ GroupsOfLevels groups_of(const Layout& layout, const Divisions& divided) {
 
 }  // namespace
 
-std::string shape(const Layout& layout) {
-    const Divisions divided = divisions(layout);
+namespace {
+
+std::string of_sizes(const Layout& layout, const Divisions& divided, const Nesting& nesting) {
     std::string result = std::to_string(layout.size) + " ranks in one " + divided.whole;
     for (const std::size_t l : divided.levels) {
         result += "; " + layout.levels[l] + " " + sizes(layout.group_of[l]);
     }
-    const std::string nested = nesting(groups_of(layout, divided));
-    return nested.empty() ? result : result + "; nested " + nested;
+    return nesting.whole().empty() ? result : result + "; nested " + nesting.whole();
 }
 
-std::string shape(const Layout& layout, int root) {
-    const Divisions divided = divisions(layout);
-    std::string of_root;
+/// [division][rank]: the size of the rank's group.
+std::vector<std::vector<int>> sizes_of_groups(const Layout& layout, const Divisions& divided) {
+    std::vector<std::vector<int>> result;
     for (const std::size_t l : divided.levels) {
-        const auto& group_of = layout.group_of[l];
-        of_root += of_root.empty() ? root_part : "/";
-        of_root += std::to_string(std::count(group_of.begin(), group_of.end(), group_of[at(root)]));
+        std::map<int, int> members;
+        for (const int group : layout.group_of[l]) ++members[group];
+        auto& own = result.emplace_back();
+        for (const int group : layout.group_of[l]) own.push_back(members[group]);
     }
-    const std::string place = place_in_nesting(groups_of(layout, divided), root);
-    return shape(layout) + of_root + (place.empty() ? "" : " of " + place);
+    return result;
 }
+
+}  // namespace
+
+std::string shape(const Layout& layout) {
+    const Divisions divided = divisions(layout);
+    return of_sizes(layout, divided, Nesting(groups_of(layout, divided)));
+}
+
+namespace {
+
+std::vector<std::string> shapes_of(const Layout& layout, int first, int last) {
+    const Divisions divided = divisions(layout);
+    const Nesting nesting(groups_of(layout, divided));
+    const std::string whole = of_sizes(layout, divided, nesting);
+    const auto sizes = sizes_of_groups(layout, divided);
+    std::vector<std::string> result;
+    for (int root = first; root < last; ++root) {
+        std::string text = whole;
+        for (const auto& of_level : sizes) {
+            text += &of_level == &sizes.front() ? root_part : "/";
+            text += std::to_string(of_level[at(root)]);
+        }
+        const std::string place = nesting.place(root);
+        result.push_back(place.empty() ? text : text + " of " + place);
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::string> shapes(const Layout& layout) { return shapes_of(layout, 0, layout.size); }
+
+std::string shape(const Layout& layout, int root) { return shapes_of(layout, root, root + 1).front(); }
 
 namespace {
 

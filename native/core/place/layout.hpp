@@ -48,6 +48,9 @@ struct Layout {
 /// place/nesting.hpp).
 [[nodiscard]] std::string shape(const Layout& layout, int root);
 
+/// The same of every root, in little more time than of one.
+[[nodiscard]] std::vector<std::string> shapes(const Layout& layout);
+
 /// What the shapes of all roots begin with: the shape without the root's groups.
 [[nodiscard]] std::string shape(const Layout& layout);
 

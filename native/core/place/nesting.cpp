@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace isochrone::core::place {
@@ -41,18 +42,10 @@ std::string in_hex(Digest digest) {
 std::vector<std::vector<std::size_t>> numbered(const GroupsOfLevels& levels) {
     std::vector<std::vector<std::size_t>> result;
     for (const auto* groups : levels) {
-        std::vector<std::pair<int, std::size_t>> first;  // group, and the first rank in it
-        for (std::size_t rank = 0; rank < groups->size(); ++rank) first.emplace_back((*groups)[rank], rank);
-        std::sort(first.begin(), first.end());
-        first.erase(std::unique(first.begin(), first.end(),
-                                [](const auto& one, const auto& other) { return one.first == other.first; }),
-                    first.end());
-        std::vector<std::size_t> number;
-        for (const int group : *groups) {
-            const auto found = std::lower_bound(first.begin(), first.end(), std::pair{group, std::size_t{0}});
-            number.push_back(static_cast<std::size_t>(found - first.begin()));
-        }
-        result.push_back(std::move(number));
+        std::unordered_map<int, std::size_t> numbers;
+        auto& own = result.emplace_back();
+        for (const int group : *groups)
+            own.push_back(numbers.try_emplace(group, numbers.size()).first->second);
     }
     return result;
 }
@@ -80,16 +73,17 @@ std::optional<Nest> most_even(const Nest& sizes) {
     for (const Level& level : sizes) {
         Level even{{}, level.sizes};
         std::sort(even.sizes.begin(), even.sizes.end(), std::greater<>());
-        std::vector<int> room;
         if (nest.empty()) {
             even.around.assign(even.sizes.size(), 0);
         } else {
-            room = nest.back().sizes;
+            std::set<std::pair<int, std::size_t>> room;  // what is taken of it, below 0, and the group around
+            for (const int size : nest.back().sizes) room.emplace(-size, room.size());
             for (const int size : even.sizes) {
-                const auto most = std::max_element(room.begin(), room.end());
-                if (*most < size) return {};
-                *most -= size;
-                even.around.push_back(static_cast<std::size_t>(most - room.begin()));
+                const auto [left, around] = *room.begin();
+                if (-left < size) return {};
+                room.erase(room.begin());
+                room.emplace(left + size, around);
+                even.around.push_back(around);
             }
         }
         nest.push_back(std::move(even));
@@ -130,42 +124,39 @@ bool are_all_alike(const Nest& nest) {
 
 }  // namespace
 
-std::string nesting(const GroupsOfLevels& levels) {
+Nesting::Nesting(const GroupsOfLevels& levels) {
     // The groups of one level alone are their sizes.
-    if (levels.size() < 2) return {};
-    const Nest nest = nest_of(numbered(levels));
-    if (are_all_alike(nest)) return {};
-    const Digest whole = insides(nest).back().front();
-    const auto even = most_even(nest);
-    return even && insides(*even).back().front() == whole ? std::string() : in_hex(whole);
-}
-
-std::string place_in_nesting(const GroupsOfLevels& levels, int rank) {
-    if (levels.size() < 2) return {};
+    if (levels.size() < 2) return;
     const auto groups = numbered(levels);
     const Nest nest = nest_of(groups);
-    if (are_all_alike(nest)) return {};
+    if (are_all_alike(nest)) return;
     const auto inside = insides(nest);
+    const Digest whole = inside.back().front();
+    const auto even = most_even(nest);
+    if (!even || insides(*even).back().front() != whole) whole_ = in_hex(whole);
     // Two can change places if at each level the insides of their groups are alike.
-    const auto path = [&](std::size_t of, const auto& what) {
-        std::vector<Digest> result;
-        for (std::size_t l = 0; l < nest.size(); ++l)
-            result.push_back(static_cast<Digest>(what(l, groups[l][of])));
-        return result;
-    };
-    const auto sizes = [&](std::size_t of) {
-        return path(of, [&](std::size_t l, std::size_t group) { return nest[l].sizes[group]; });
-    };
-    const auto place = [&](std::size_t of) {
-        return path(of, [&](std::size_t l, std::size_t group) { return inside[l][group]; });
-    };
-    const auto here = static_cast<std::size_t>(rank);
-    const auto own = place(here);
-    const auto own_sizes = sizes(here);
-    for (std::size_t other = 0; other < groups.front().size(); ++other) {
-        if (sizes(other) == own_sizes && place(other) != own) return in_hex(digest_of(own));
+    const std::size_t ranks = groups.front().size();
+    std::vector<Digest> sizes(nest.size());
+    std::vector<Digest> insides_of(nest.size());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (std::size_t l = 0; l < nest.size(); ++l) {
+            sizes[l] = static_cast<Digest>(nest[l].sizes[groups[l][rank]]);
+            insides_of[l] = inside[l][groups[l][rank]];
+        }
+        by_sizes_.push_back(digest_of(sizes));
+        by_insides_.push_back(digest_of(insides_of));
     }
-    return {};
+    std::unordered_map<Digest, Digest> first;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const auto& known = first.try_emplace(by_sizes_[rank], by_insides_[rank]).first->second;
+        is_one_place_.try_emplace(by_sizes_[rank], true).first->second &= known == by_insides_[rank];
+    }
+}
+
+std::string Nesting::place(int rank) const {
+    if (by_sizes_.empty()) return {};
+    const auto own = static_cast<std::size_t>(rank);
+    return is_one_place_.at(by_sizes_[own]) ? std::string() : in_hex(by_insides_[own]);
 }
 
 }  // namespace isochrone::core::place

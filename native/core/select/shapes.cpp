@@ -65,7 +65,6 @@ std::optional<Shape> parse_shape(std::string_view text) {
     shape.numbers.push_back(*ranks);
     while (!text.empty()) {
         std::string_view part = cut(text, "; ");
-        // Of what has a digest there is no more or less.
         if (part.starts_with(nested)) return {};
         if (part.starts_with(root)) {
             if (!add_root(part.substr(root.size()), shape.numbers)) return {};

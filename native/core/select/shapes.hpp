@@ -19,7 +19,7 @@ struct Shape {
     std::vector<std::int64_t> numbers;
 };
 
-/// Nothing if the text is no shape.
+/// Nothing if the text is no shape, or has a digest: that is neither more nor less than another.
 [[nodiscard]] std::optional<Shape> parse_shape(std::string_view text);
 
 /// Where another shape lies, seen from one: on which side in each of its numbers, and how far in all.

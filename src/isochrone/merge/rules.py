@@ -260,13 +260,11 @@ def _shapes(
         without_root = before.shape()
         if (False, without_root) in wanted:
             found.setdefault((False, without_root), _Known(after.shape(), orders))
-        for root in range(before.size):
-            left = [shape for rooted, shape in wanted - found.keys() if rooted]
-            if not any(shape.startswith(without_root) for shape in left):
-                break
-            shape = before.shape(root)
-            if shape in left:
-                found[True, shape] = _Known(after.shape(root), orders)
+        left = [shape for rooted, shape in wanted - found.keys() if rooted]
+        if any(shape.startswith(without_root) for shape in left):
+            for shape, other in zip(before.shapes(), after.shapes(), strict=True):
+                if shape in left:
+                    found.setdefault((True, shape), _Known(other, orders))
     return found
 
 

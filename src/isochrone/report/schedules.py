@@ -97,9 +97,9 @@ def _roots(layout: _core.Layout, shapes: set[str]) -> dict[str, int]:
     """For each of the shapes that all ranks have with some root, the first such; 0 for the shape of
     collectives that have none.
     """
-    of_shape: dict[str, int] = {}
-    for root in (None, *range(layout.size)):
-        of_shape.setdefault(layout.shape(root), root or 0)
+    of_shape = {layout.shape(): 0}
+    for root, shape in enumerate(layout.shapes()):
+        of_shape.setdefault(shape, root)
     return {shape: root for shape, root in of_shape.items() if shape in shapes}
 
 

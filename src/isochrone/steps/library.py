@@ -20,9 +20,10 @@ from isochrone.files.library import write_library as write_tuning
 from isochrone.files.topology import read_topology
 from isochrone.launch.target import Target
 from isochrone.launch.told import check_untold
-from isochrone.progress import kept_when_stopped
+from isochrone.progress import kept_when_stopped, part
 from isochrone.steps.bench import NO_LIMITS
 from isochrone.steps.folder import LIBRARY_TUNING
+from isochrone.steps.racing import OWN_SHARE
 from isochrone.steps.rounds import check_ranks
 from isochrone.steps.told_launches import ToldLaunches
 from isochrone.steps.told_race import ToldRace
@@ -62,19 +63,20 @@ def tune_library(
 
     def own_s(sizes: Grids) -> Times:
         cases = [BenchCase(size, 0, name) for name, each in sizes.items() for size in each]
-        times = launches.measure(dict.fromkeys(cases, ()), 1, NO_LIMITS)
+        with part("timing the library's own", OWN_SHARE):
+            times = launches.measure(dict.fromkeys(cases, ()), 1, NO_LIMITS)
         return {(case.collective, case.size_bytes): median_s([times[case.key(NATIVE)]]) for case in cases}
 
-    users_s = None if target.simulated else budget_s
-    layout = layout_of(topology, topology_file)
-    grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s)
-    spots = [
-        # A library cannot be told one thing for one shape or root and another for the next.
-        Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)
-        for name, all_sizes in grid.items()
-        for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
-    ]
     with kept_when_stopped(folder):
+        users_s = None if target.simulated else budget_s
+        layout = layout_of(topology, topology_file)
+        grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s)
+        spots = [
+            # A library cannot be told one thing for one shape or root and another for the next.
+            Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)
+            for name, all_sizes in grid.items()
+            for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
+        ]
         rules = ToldRace(target, launches, budget_s).run(spots)
     if launches.mpi is None:
         raise IsochroneError("nothing was measured", target.name)

@@ -2,13 +2,14 @@
 """Races of recipes against each other and the library's own, one round after the other.
 
 Few sizes are raced first: what the model proposes and the library's own, then what is near the best of them,
-then the sizes between two whose winners differ. Communicators of other shapes, split from the same ranks,
-are raced among fewer recipes.
+then sizes between two for which different recipes are chosen. Communicators of other shapes, split from the
+same ranks, are raced among fewer recipes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -273,7 +274,7 @@ class Racing:
 
     def _race_between(self) -> None:
         """Sizes between two for which different recipes are chosen, until neighbours agree, there is none
-        between them, or there is no time to race and prove more.
+        between them, there is no time to race and prove more, or the widest gap was halved to its end.
         """
         rows = [
             (name, shape, self._whole_bytes[name])
@@ -304,11 +305,16 @@ class Racing:
                 return
             self._race("racing sizes between", "between", recipes, times)
 
+    @cached_property
+    def _agreement_s(self) -> float:
+        """What all ranks need to agree on a start, by the model."""
+        return rough_s("allreduce", self.layouts[""], ELEMENT_BYTES)
+
     def _in_time(self, wanted: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
         """Sizes of collectives that there is time to race and prove beside those that are tuned, the cheapest
         first.
         """
-        if self.budget_s is None:
+        if self.budget_s is None or not wanted:
             return list(wanted)
         left_s = sum(part_of(self.budget_s, name) or 0.0 for name in (*LEAST_PARTS, "between"))
         left_s -= sum(self._proof_s(name, size) for name, sizes in self.sizes_bytes.items() for size in sizes)
@@ -322,7 +328,6 @@ class Racing:
 
     def _proof_s(self, name: str, size_bytes: int) -> float:
         """What a size takes from its first race to its proof, by what was raced there or beside it."""
-        agreement_s = rough_s("allreduce", self.layouts[""], ELEMENT_BYTES)
         least = least_of(self.effort)
         cost_s = 0.0
         for spot in (Spot(name, shape, (size_bytes,), who) for _, shape, who in self._rows_of(name)):
@@ -331,7 +336,7 @@ class Racing:
             if known_s:
                 fastest_s = min(known_s.values())
                 own_s = known_s.get(NATIVE, fastest_s)
-                cost_s += len(spot.verified) * least.time_s(fastest_s, own_s, agreement_s)
+                cost_s += len(spot.verified) * least.time_s(fastest_s, own_s, self._agreement_s)
         return cost_s
 
     def _rows_of(self, name: str) -> list[tuple[str, ShapeRoots, str]]:
@@ -354,7 +359,7 @@ class Racing:
             self.effort,
             self.budget_s,
             2 + MODEL_BETWEEN,
-            rough_s("allreduce", whole, ELEMENT_BYTES),
+            self._agreement_s,
         )
         for ranks in family(places, whole.group_of[1:]):
             if room < 1:
@@ -404,8 +409,9 @@ class Racing:
 
 def own_s(rounds: Rounds, layout: _core.Layout, sizes_bytes: Grids) -> Times:
     """What a call by the library's own takes of each collective on all ranks, at these sizes."""
+    shapes = {name: shapes_of(layout, 1, collective(name)["rooted"])[0] for name in sizes_bytes}
     cases = {
-        (name, size): BenchCase(size, shapes_of(layout, 1, collective(name)["rooted"])[0].verified, name)
+        (name, size): BenchCase(size, shapes[name].verified, name)
         for name, sizes in sizes_bytes.items()
         for size in sizes
     }

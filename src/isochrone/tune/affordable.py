@@ -12,7 +12,7 @@ import numpy as np
 from isochrone import _core
 from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
-from isochrone.tune.effort import LEAST_PARTS, NOISY, least_of, part_of
+from isochrone.tune.effort import AGREEMENTS, LEAST_PARTS, NOISY, WINDOW, least_of, part_of
 from isochrone.tune.sizes import few_of
 from isochrone.units import format_bytes, format_time
 
@@ -21,8 +21,11 @@ Times = Mapping[tuple[str, int], float]
 """Of each collective and size, in seconds."""
 Price = Callable[[str, int], float]
 """The same where it is asked for."""
-ASKED = 0.01
-"""Of a budget, by the model's prices, to see how long the library's own takes: it may take ten times that."""
+ASKED = 0.02
+"""Of a budget, to see how long the library's own takes, were it as fast as a good recipe by the model: it may
+take ten times that."""
+ASKED_CALLS = 3
+"""Of a case that is timed once: the first, one to know how long it takes, and the one that counts."""
 _log = logging.getLogger(__name__)
 
 
@@ -35,8 +38,8 @@ def affordable_grids(
 ) -> Grids:
     """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good
     recipe and by what the library's own takes. Where they cannot, each collective has `few_of` its sizes.
-    Where these cannot either, the dearest of all sizes is left out, then the dearest of the others, and so
-    on, and each collective has few of what is left. A line names them.
+    Where these cannot either, of the largest sizes of all collectives the dearest is left out, and so on, and
+    each collective has few of what is left. A line names them.
 
     The library's own, which is timed too, may take ten times as long as a good recipe. So it is measured
     before anything is tuned, except of sizes that are dear themselves: for these the factor of the largest
@@ -58,7 +61,7 @@ def affordable_grids(
     once_s = cache(lambda name, size: rough_s(name, layout, size))
     agreement_s = rough_s("allreduce", layout, ELEMENT_BYTES)
     least = least_of(NOISY)
-    asked = _cheap(whole, once_s, ASKED * budget_s) if own_s is not None else {}
+    asked = _cheap(whole, once_s, agreement_s, ASKED * budget_s) if own_s is not None else {}
     slower = _slower(own_s(asked) if own_s is not None and asked else {}, once_s)
 
     @cache
@@ -89,13 +92,13 @@ def _few(sizes: Grids) -> Grids:
     return {name: few_of(each) for name, each in sizes.items()}
 
 
-def _cheap(whole: Grids, once_s: Price, most_s: float) -> Grids:
-    """Few sizes of each collective, the cheapest of all of them first, whose calls take so long at most."""
+def _cheap(whole: Grids, once_s: Price, agreement_s: float, most_s: float) -> Grids:
+    """Few sizes of each collective, the cheapest of all of them first, that take so long at most to time."""
     left_s = most_s
     found: dict[str, list[int]] = {}
     every = [(name, size) for name, sizes in _few(whole).items() for size in sizes]
     for name, size in sorted(every, key=lambda key: once_s(*key)):
-        left_s -= once_s(name, size)
+        left_s -= WINDOW * ASKED_CALLS * once_s(name, size) + AGREEMENTS * agreement_s
         if left_s < 0:
             break
         found.setdefault(name, []).append(size)

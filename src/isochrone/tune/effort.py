@@ -104,8 +104,9 @@ class Least:
 
     def time_s(self, call_s: float, own_s: float, agreement_s: float) -> float:
         """In seconds, where a call by a recipe, one by the library's own and an agreement take so long."""
-        own_calls = self.slow_own_calls if own_s > FAR_BEHIND * call_s else self.own_calls
-        calls_s = self.calls * call_s + own_calls * own_s
+        # So that what is slower never takes less.
+        beside_s = self.own_calls * min(own_s, FAR_BEHIND * call_s)
+        calls_s = self.calls * call_s + max(self.slow_own_calls * own_s, beside_s)
         return WINDOW * calls_s + self.agreements * agreement_s
 
 

@@ -32,8 +32,8 @@ def shapes_of(layout: _core.Layout, tuned: int = 1, rooted: bool = True) -> list
     if not rooted:
         return [ShapeRoots(layout.shape(), (0,), 0)]
     roots: dict[str, list[int]] = {}
-    for root in range(layout.size):
-        roots.setdefault(layout.shape(root), []).append(root)
+    for root, shape in enumerate(layout.shapes()):
+        roots.setdefault(shape, []).append(root)
     frequent = sorted(roots.items(), key=lambda item: -len(item[1]))[:MOST_SHAPES]
     return [ShapeRoots(shape, _far_apart(layout, ranks, tuned), ranks[-1]) for shape, ranks in frequent]
 

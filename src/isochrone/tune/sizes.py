@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which sizes are raced: few first, then those between two whose winners differ."""
+"""Which sizes are raced: few first, then those between two for which different recipes are chosen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def first_of(sizes: Sequence[int], most: int = FIRST) -> tuple[int, ...]:
 
 def few_of(sizes: Sequence[int]) -> tuple[int, ...]:
     """About every third, the least and the largest among them."""
-    return tuple(sizes) if len(sizes) <= EVERY else first_of(sizes, ceil(len(sizes) / EVERY))
+    return first_of(sizes, max(2, ceil(len(sizes) / EVERY)))
 
 
 def between(winners: Mapping[int, str], sizes: Sequence[int]) -> dict[int, tuple[str, str]]:

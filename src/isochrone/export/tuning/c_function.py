@@ -8,13 +8,11 @@ with one answer are one step, so that nothing alternates that is the same.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import Exported, Material
-from isochrone.files import NATIVE, TOLD, Topology
+from isochrone.files import NATIVE, TOLD
 from isochrone.files.library import DEFAULT, LibraryRule
 from isochrone.files.plan import Rule
 from isochrone.files.rules import rule_at
@@ -90,26 +88,10 @@ def _answer(mine: Sequence[Rule], told: Sequence[LibraryRule], size: int, is_com
     return TOLD + own.algorithm if own is not None and own.algorithm != DEFAULT else NATIVE
 
 
-def _shapes(topology: Topology, layout: _core.Layout) -> list[str]:
-    """[root]: roots in groups of the same sizes have the same, which takes all ranks to tell."""
-    sizes: list[list[int]] = []
-    for level in topology.levels:
-        groups = topology.labels(level)
-        ranks_of = Counter(groups)
-        sizes.append([ranks_of[group] for group in groups])
-    known: dict[tuple[int, ...], str] = {}
-    shapes = []
-    for root, key in enumerate(zip(*sizes, strict=True)):
-        if key not in known:
-            known[key] = layout.shape(root)
-        shapes.append(known[key])
-    return shapes
-
-
 def _function(material: Material, name: str) -> str:
     topology = material.topology
     layout = layout_for(material.plan, topology, places_of(topology), str(material.topology_file))
-    shapes = _shapes(topology, layout) if table_row(name)["rooted"] else [layout.shape()]
+    shapes = layout.shapes() if table_row(name)["rooted"] else [layout.shape()]
     number_of = {shape: number for number, shape in enumerate(dict.fromkeys(shapes))}
     distinct = list(number_of)
     chains = [steps_of(material, name, shape, layout.order()) for shape in distinct]
