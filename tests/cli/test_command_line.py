@@ -65,6 +65,10 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(capsys: pytest.Ca
         ["run"],
         ["mpi", "remove", "ghost"],
         ["mpi", "add", "no-such-file"],
+        ["detect", "m.csv", "--unit", "miles"],
+        # Measurements say themselves what they are in.
+        ["detect", "m.jsonl", "--unit", "us"],
+        ["doctor", "m.jsonl", "--against", "folder", "--unit", "us"],
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(

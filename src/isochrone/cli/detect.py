@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec import structs
 
-from isochrone.cli.options import AsJson, Fabric, MatrixUnit, check_unit, print_json
+from isochrone.cli.options import AsJson, Fabric, MatrixUnit, print_json, unit_of
 from isochrone.errors import UsageError
 from isochrone.units import format_percent, format_rate, format_time, number_of
 
@@ -30,7 +30,7 @@ def detect(
         Path | None,
         typer.Option("--output", "-o", help="File to write; beside the measurements if not given."),
     ] = None,
-    unit: MatrixUnit = "ns",
+    unit: MatrixUnit = None,
     distance: Annotated[
         str,
         typer.Option(
@@ -93,7 +93,6 @@ def detect(
     from isochrone.steps.detect import topology_beside
     from isochrone.steps.folder import MEASUREMENTS, in_folder
 
-    check_unit(unit)
     predicted = next(((each, size or 0) for each in DISTANCES if each == distance), None)
     if predicted is None and distance != "rtt":
         raise UsageError(f"{distance!r} is no distance", "--distance", f"use rtt, {', '.join(DISTANCES)}")
@@ -106,7 +105,7 @@ def detect(
     topology = run_detect(
         source,
         path,
-        unit=unit,
+        unit=unit_of(unit, source),
         predicted=predicted,
         switches=switches,
         clustering=_clustering(method, groups),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from isochrone.cli.options import AsJson, MatrixUnit, check_unit, print_json
+from isochrone.cli.options import AsJson, MatrixUnit, print_json, unit_of
 
 
 def doctor(
@@ -19,7 +19,7 @@ def doctor(
         Path | None,
         typer.Option("--against", help="Older measurements of the same machine to compare with."),
     ] = None,
-    unit: MatrixUnit = "ns",
+    unit: MatrixUnit = None,
     as_json: AsJson = False,
 ) -> None:
     """Name what is slow in a machine, worst first: nodes, cables, ways between nodes, ranks, pairs.
@@ -31,9 +31,10 @@ def doctor(
     from isochrone.steps.doctor import doctor as run_doctor
     from isochrone.steps.folder import MEASUREMENTS, in_folder
 
-    check_unit(unit)
     older = in_folder(against, MEASUREMENTS) if against is not None else None
-    found, slow = run_doctor(in_folder(measurements, MEASUREMENTS), older, unit)
+    source = in_folder(measurements, MEASUREMENTS)
+    given = unit_of(unit, *(file for file in (source, older) if file is not None))
+    found, slow = run_doctor(source, older, given)
     if as_json:
         print_json(
             {

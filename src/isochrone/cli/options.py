@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 LabName = Annotated[
     str | None, typer.Argument(metavar="[LAB]", help="Its name; not needed where one lab is up.")
 ]
-MatrixUnit = Annotated[str, typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers.")]
+MatrixUnit = Annotated[
+    str | None,
+    typer.Option("--unit", metavar="s|ms|us|ns", help="Of a plain matrix's numbers (default: ns)."),
+]
 Fabric = Annotated[
     Path | None,
     typer.Option(
@@ -119,12 +122,19 @@ class WithProgram(typer.core.TyperCommand):
         return rest
 
 
-def check_unit(unit: str) -> None:
-    """Raises UsageError for what is no unit of ``--unit``."""
-    from isochrone.files.matrix import UNITS_S
+def unit_of(unit: str | None, *files: Path) -> str:
+    """The unit of ``--unit``, or the usual one. Raises UsageError for what is none, or is of none of the
+    files: measurements say themselves what they are in.
+    """
+    from isochrone.files.matrix import UNITS_S, is_matrix
 
+    if unit is None:
+        return "ns"
     if unit not in UNITS_S:
         raise UsageError(f"{unit!r} is no unit", "--unit", f"use one of {', '.join(UNITS_S)}")
+    if not any(map(is_matrix, files)):
+        raise UsageError("is of a plain matrix, and there is none", "--unit", "leave it away")
+    return unit
 
 
 def parse_patterns(text: str) -> list[_core.Pattern]:
