@@ -20,10 +20,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from of_labs import run
 from travel import compiled, in_turn, lab_row, launched
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from result_rows import read_rows, write_rows
 
 from isochrone.files import provenance
 from isochrone.lab.target import LabTarget, Ranks, open_lab
@@ -33,22 +31,15 @@ from isochrone.units import format_bytes
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Runs a program of collectives without a survey.")
-    parser.add_argument("result", type=Path, metavar="RESULT.json")
-    parser.add_argument("name", nargs="?")
-    parser.add_argument("mpi", nargs="?")
-    parser.add_argument("--launches", type=int, default=8, help="fewer than six prove nothing")
-    parser.add_argument("--calls", type=int, default=200)
-    parser.add_argument("--table", action="store_true", help="print the table of a result")
-    wanted = parser.parse_args()
-    if not wanted.table:
-        if wanted.mpi is None:
-            parser.error("where to run is missing")
-        row = measured(wanted)
-        others = [other for other in read_rows(wanted.result) if other["where"] != row["where"]]
-        write_rows(wanted.result, {"command": "bench/travel/unsurveyed.py"}, [*others, row])
-    print("\n".join(table(read_rows(wanted.result))))
-    return 0
+    return run(
+        "Runs a program of collectives without a survey.",
+        "bench/travel/unsurveyed.py",
+        measured,
+        table,
+        8,
+        200,
+        "fewer than six prove nothing",
+    )
 
 
 def measured(wanted: argparse.Namespace) -> dict[str, Any]:

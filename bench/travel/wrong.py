@@ -27,10 +27,8 @@ from typing import Any
 
 import numpy as np
 from msgspec import structs
+from of_labs import run
 from travel import KINDS, compiled, surveyed, times_in, words_of
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from result_rows import read_rows, write_rows
 
 from isochrone.files import Plan, provenance, write_plan
 from isochrone.lab.target import LabTarget, Ranks, open_lab
@@ -48,22 +46,7 @@ _LOOKS = re.compile(r", (\d+) by the MPI library's own on trial or found live")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Runs a program on a wrong plan.")
-    parser.add_argument("result", type=Path, metavar="RESULT.json")
-    parser.add_argument("name", nargs="?")
-    parser.add_argument("mpi", nargs="?")
-    parser.add_argument("--launches", type=int, default=3)
-    parser.add_argument("--calls", type=int, default=400)
-    parser.add_argument("--table", action="store_true", help="print the table of a result")
-    wanted = parser.parse_args()
-    if not wanted.table:
-        if wanted.mpi is None:
-            parser.error("where to run is missing")
-        row = measured(wanted)
-        others = [other for other in read_rows(wanted.result) if other["where"] != row["where"]]
-        write_rows(wanted.result, {"command": "bench/travel/wrong.py"}, [*others, row])
-    print("\n".join(table(read_rows(wanted.result))))
-    return 0
+    return run("Runs a program on a wrong plan.", "bench/travel/wrong.py", measured, table, 3, 400)
 
 
 def measured(wanted: argparse.Namespace) -> dict[str, Any]:

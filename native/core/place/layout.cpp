@@ -242,10 +242,6 @@ GroupsOfLevels groups_of(const Layout& layout, const Divisions& divided) {
     return result;
 }
 
-}  // namespace
-
-namespace {
-
 std::string of_sizes(const Layout& layout, const Divisions& divided, const Nesting& nesting) {
     std::string result = std::to_string(layout.size) + " ranks in one " + divided.whole;
     for (const std::size_t l : divided.levels) {
@@ -266,15 +262,6 @@ std::vector<std::vector<int>> sizes_of_groups(const Layout& layout, const Divisi
     return result;
 }
 
-}  // namespace
-
-std::string shape(const Layout& layout) {
-    const Divisions divided = divisions(layout);
-    return of_sizes(layout, divided, Nesting(groups_of(layout, divided)));
-}
-
-namespace {
-
 std::vector<std::string> shapes_of(const Layout& layout, int first, int last) {
     const Divisions divided = divisions(layout);
     const Nesting nesting(groups_of(layout, divided));
@@ -294,6 +281,11 @@ std::vector<std::string> shapes_of(const Layout& layout, int first, int last) {
 }
 
 }  // namespace
+
+std::string shape(const Layout& layout) {
+    const Divisions divided = divisions(layout);
+    return of_sizes(layout, divided, Nesting(groups_of(layout, divided)));
+}
 
 std::vector<std::string> shapes(const Layout& layout) { return shapes_of(layout, 0, layout.size); }
 
