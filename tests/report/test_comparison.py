@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import numpy as np
 import pytest
+from msgspec import structs
+from planned import EVIDENCE
 
-from isochrone.files import BenchKey
+from isochrone.files import BenchKey, LibraryEvidence, LibraryRule
+from isochrone.report.bysize import by_size
 from isochrone.report.comparison import compare
-from isochrone.report.headline import collective_sentence
+from isochrone.report.headline import collective_sentence, collective_sentences
 
 
 def times(median_s: float, seed: int, count: int = 20) -> np.ndarray:
@@ -44,6 +47,42 @@ def test_a_slower_plan_is_said_to_be_slower() -> None:
 def test_no_gain_is_said_to_be_none() -> None:
     sentence = collective_sentence(compare(bench({1024: 1.0, 4096: 1.0}), "bcast"))
     assert sentence == "No gain for broadcast was proven: with the plan it is as fast as the library's own."
+
+
+def told(*rules: tuple[int, int, str, float]) -> list[LibraryRule]:
+    return [
+        LibraryRule("bcast", low, high, name, LibraryEvidence.of(structs.replace(EVIDENCE, speedup=gain)))
+        for low, high, name, gain in rules
+    ]
+
+
+def test_where_the_library_was_told_its_best_that_is_its_own() -> None:
+    rules = told((512, 2048, "pipeline@256", 1.5), (2049, 8192, "default", 1.0))
+    comparison = compare(bench({1024: 2.0, 4096: 1.0, 1 << 20: 1.0}), "bcast", rules)
+    assert comparison is not None
+    assert comparison.is_told
+    assert comparison.rivals == ()
+    assert [row.rival and row.rival.name for row in comparison.sizes] == [
+        "pipeline@256",
+        "its own choice",
+        "its own choice",
+    ]
+    assert [row.own_gain for row in comparison.sizes] == [1.5, None, None]
+    for row in comparison.sizes:
+        assert row.rival is not None
+        assert row.rival.time_s == row.native_s
+        assert row.rival.speedup == row.speedup
+    drawn = by_size(comparison)
+    assert drawn is not None
+    assert [line.kind for line in drawn.times.lines] == ["native", "plan"]
+    assert drawn.times.lines[0].details == ("pipeline@256", "its own choice", "its own choice")
+    sentences = collective_sentences([comparison], None)
+    assert (
+        sentences[-1] == "The library's own is the best that it can be told to do: it is told of broadcast."
+    )
+    untold = compare(bench({1024: 2.0}), "bcast", told((512, 2048, "default", 1.0)))
+    assert untold is not None
+    assert len(collective_sentences([untold], None)) == 1
 
 
 def test_the_rival_of_each_size_is_the_best_that_the_library_can_be_told_to_use() -> None:

@@ -16,13 +16,19 @@ from isochrone.cli.main import main
 from isochrone.files import (
     BenchKey,
     Evidence,
+    LibraryEvidence,
     LibraryReference,
+    LibraryRule,
+    LibraryTuning,
     Plan,
     PlannedTopology,
     Rule,
+    TopologyFileReference,
     TopologyReference,
+    compared,
+    write_library,
 )
-from isochrone.report import read_facts, summary_lines, survey_document
+from isochrone.report import read_facts, read_told, summary_lines, survey_document
 from isochrone.report.comparison import compare
 from isochrone.report.facts import Facts
 from isochrone.report.headline import (
@@ -298,3 +304,57 @@ def test_report_gives_programs_the_same_figures_as_survey(
     assert document["broadcast"]["sizes"][0]["size_bytes"] == 1
     assert document["findings"] == []
     assert "summary" not in document
+
+
+def library_of(made: Any, algorithm: str, collective: str = "bcast") -> LibraryTuning:
+    evidence = LibraryEvidence.of(structs.replace(EVIDENCE, speedup=1.31))
+    return LibraryTuning(
+        topology=TopologyFileReference(made.topology.fingerprint, "topology.json"),
+        mpi=made.plan.mpi,
+        ranks=len(made.topology.ranks),
+        rules=(
+            LibraryRule(collective, 1, 65536, algorithm, evidence),
+            LibraryRule(collective, 65537, 1 << 30, "default", LibraryEvidence.of(OWN)),
+        ),
+    )
+
+
+def test_the_page_says_what_the_library_was_told_while_its_own_was_timed(
+    survey_of: Callable, tmp_path: Path
+) -> None:
+    made = survey_of("cluster")
+    only_own = {key: times for key, times in made.bench.slowest_s.items() if ":" not in key.recipe}
+    made = replace(made, bench=replace(made.bench, slowest_s=only_own))
+    tuning = library_of(made, "pipeline@16384")
+    folder = replace(made, plan=compared(made.plan, tuning)).write(tmp_path)
+    untold = read_facts(folder)
+    assert not untold.comparisons[0].is_told
+    write_library(folder / "library.json", tuning)
+    facts = read_facts(folder)
+    text, lines, document = everything(facts)
+    for told_so in (text, lines):
+        assert "it is told of broadcast." in told_so
+    assert "pipeline@16384" in text
+    assert "1.31×" in text
+    sizes = json.loads(document)["broadcast"]["sizes"]
+    assert {(row["best_native"], row["best_native_s"] == row["native_s"]) for row in sizes} == {
+        ("pipeline@16384", True),
+        ("native", True),
+    }
+    assert {row["best_native"] for row in json.loads(everything(untold)[2])["broadcast"]["sizes"]} == {None}
+
+
+@pytest.mark.parametrize("what", ["another tuning", "another topology", "what it cannot be told"])
+def test_a_library_that_was_not_told_so_is_left_to_itself(
+    what: str, survey_of: Callable, tmp_path: Path
+) -> None:
+    made = survey_of("cluster")
+    tuning = library_of(made, "segmented_ring" if what == "what it cannot be told" else "chain", "allreduce")
+    plan = compared(made.plan, tuning)
+    if what == "another tuning":
+        tuning = library_of(made, "pipeline")
+    if what == "another topology":
+        tuning = structs.replace(tuning, topology=TopologyFileReference("0" * 64, "topology.json"))
+    folder = replace(made, plan=plan).write(tmp_path)
+    write_library(folder / "library.json", tuning)
+    assert read_told(folder, plan) == {}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,6 +137,21 @@ def real(name: str, folder: Path) -> Real:
         launcher, compiler = str(wrapper.with_name("mpiexec")), str(wrapper)
     library = library_of(read_launch_line([launcher, "-n", "1", "true"]))
     return Real(library, launcher, compiler, folder)
+
+
+def counting(folder: Path) -> dict[str, str]:
+    """Variables by which Open MPI counts the messages that its ranks send, its own too, for messages_to."""
+    return {
+        "OMPI_MCA_pml_monitoring_enable": "1",
+        "OMPI_MCA_pml_monitoring_enable_output": "3",
+        "OMPI_MCA_pml_monitoring_filename": str(folder / "messages"),
+    }
+
+
+def messages_to(folder: Path, rank: int) -> int:
+    """How many messages rank 0 of a program sent to another, by what the library wrote at its end."""
+    text = (folder / "messages.0.prof").read_text()
+    return sum(int(count) for count in re.findall(rf"^[EI]\t0\t{rank}\t\d+ bytes\t(\d+) msgs", text, re.M))
 
 
 def exported(folder: Path, form: str, given: Real | None = None) -> Exported:

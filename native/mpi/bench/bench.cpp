@@ -171,7 +171,7 @@ class Bench {
             if (recipe != all_native) {
                 add(recipe);
             } else if (one.members.empty()) {
-                for (const auto& name : party.library().names(*one.collective))
+                for (const auto& name : party.library().names(*one.collective, one.bytes))
                     add(std::string(native_prefix) + name);
             } else {
                 throw std::invalid_argument("'native:*' is for all ranks: name what the library is told");

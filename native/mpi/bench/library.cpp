@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <climits>
 #include <cstddef>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "comm/check.hpp"
@@ -28,23 +32,52 @@ Library::Told& Library::told(const Collective& collective) {
     return found->second;
 }
 
-const std::vector<std::string>& Library::names(const Collective& collective) {
+namespace {
+
+constexpr const char* han_name = "han";  // of Open MPI's component
+constexpr char segment_mark = '@';       // as in recipes
+
+/// Sizes in bytes that cut a message into two segments at least: powers of four, as what is near in size is
+/// near in time. Among very many segments none is best.
+std::vector<int> segment_sizes(std::int64_t size_bytes) {
+    constexpr std::int64_t least = 1024;
+    constexpr std::int64_t most_segments = 128;
+    constexpr std::int64_t step = 4;
+    std::vector<int> sizes;
+    for (std::int64_t size = least; 2 * size <= size_bytes && size <= INT_MAX; size *= step)
+        if (size_bytes <= most_segments * size) sizes.push_back(static_cast<int>(size));
+    return sizes;
+}
+
+std::string in_segments(const std::string& name, int segment_bytes) {
+    return name + segment_mark + std::to_string(segment_bytes);
+}
+
+}  // namespace
+
+std::vector<std::string> Library::names(const Collective& collective, std::int64_t size_bytes) {
     Told& known = told(collective);
     if (!known.are_tried) {
         known.are_tried = true;
         std::vector<int> failed;
-        for (const std::string& name : known.names) failed.push_back(works(collective, name) ? 0 : 1);
+        for (const Algorithm& one : known.algorithms) failed.push_back(works(collective, one.name) ? 0 : 1);
         check(PMPI_Allreduce(MPI_IN_PLACE, failed.data(), static_cast<int>(failed.size()), MPI_INT, MPI_MAX,
                              comm_),
               "MPI_Allreduce");
-        for (std::size_t i = failed.size(); i-- > 0;) {
-            if (failed[i] == 0) continue;
-            const auto at = static_cast<std::ptrdiff_t>(i);
-            known.names.erase(known.names.begin() + at);
-            known.values.erase(known.values.begin() + at);
-        }
+        std::vector<Algorithm> good;
+        for (std::size_t i = 0; i < failed.size(); ++i)
+            if (failed[i] == 0) good.push_back(known.algorithms[i]);
+        known.algorithms = std::move(good);
     }
-    return known.names;
+    std::vector<std::string> found;
+    for (const Algorithm& one : known.algorithms) found.push_back(one.name);
+    for (const int segment : segment_sizes(size_bytes)) {
+        for (const Algorithm& one : known.algorithms)
+            if (one.cuts_into_segments) found.push_back(in_segments(one.name, segment));
+        if (known.han_segments.index >= 0 && segment != known.han_segments.usual)
+            found.push_back(in_segments(han_name, segment));
+    }
+    return found;
 }
 
 /// On this rank.
@@ -148,6 +181,18 @@ int mpich_number(const std::string& description, std::string_view name) {
     return 0;
 }
 
+/// A name without the size of its segments, and that size in bytes; 0: it has none, nothing: it is no number.
+std::pair<std::string, std::optional<int>> parted(const std::string& name) {
+    const std::size_t at = name.find(segment_mark);
+    if (at == std::string::npos) return {name, 0};
+    const char* const first = name.data() + at + 1;
+    const char* const last = name.data() + name.size();
+    int size = 0;
+    const auto read = std::from_chars(first, last, size);
+    const bool is_number = read.ec == std::errc() && read.ptr == last && size > 0;
+    return {name.substr(0, at), is_number ? std::optional(size) : std::nullopt};
+}
+
 /// Open MPI's component whose algorithms have names, and what puts it before the others on a communicator.
 /// The info key is not in its documentation. It makes the communicators of its own components so
 /// (ompi/mca/coll/base/coll_base_comm_select.c).
@@ -166,6 +211,10 @@ bool is_han_first(MPI_Comm comm) {
     PMPI_Comm_free(&of_host);
     check(PMPI_Allreduce(MPI_IN_PLACE, &is_one_host, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce");
     return is_one_host == 0;
+}
+
+bool is_in(std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void duplicate_for_tuned(MPI_Comm comm, MPI_Comm* made) {
@@ -197,8 +246,12 @@ void Library::find_names(const Own& row, Told& told) {
         tuned.names != MPI_T_ENUM_NULL && !tuned.is_fixed) {
         // It listens only if it was started so (OMPI_MCA_coll_tuned_use_dynamic_rules=1).
         if (value_of("coll_tuned_use_dynamic_rules") == 0) return;
-        told.variable = tuned.index;
-        per_communicator_ = true;
+        told.algorithm.index = tuned.index;
+        told.counts_when_made = true;
+        if (const ControlVariable segments = find_variable("coll_tuned_" + name + "_algorithm_segmentsize");
+            !segments.is_fixed) {
+            told.segments = {segments.index, 0};
+        }
         int items = 0;
         std::array<char, 256> text{};
         int length = static_cast<int>(text.size());
@@ -208,50 +261,57 @@ void Library::find_names(const Own& row, Told& told) {
             length = static_cast<int>(text.size());
             check(MPI_T_enum_get_item(tuned.names, i, &value, text.data(), &length), "MPI_T_enum_get_item");
             if (value == 0) continue;  // "ignore": the library's own choice
-            told.names.emplace_back(text.data());
-            told.values.push_back(value);
+            const bool cuts = told.segments.index >= 0 && is_in(row.openmpi_segmented, text.data());
+            told.algorithms.push_back({text.data(), value, cuts});
         }
         if (!is_han_first_) is_han_first_ = is_han_first(comm_);
         if (*is_han_first_) {
-            told.names.emplace_back(tuned_name);
-            told.values.push_back(0);
+            told.algorithms.push_back({tuned_name, 0, false});
+            const std::string own_segments = "coll_han_" + name + "_segsize";
+            if (const ControlVariable segments = find_variable(own_segments); !segments.is_fixed)
+                told.han_segments = {segments.index, value_of(own_segments)};
         }
     } else if (const ControlVariable intra = find_variable("MPIR_CVAR_" + upper(name) + "_INTRA_ALGORITHM");
                intra.index >= 0) {
-        told.variable = intra.index;
+        told.algorithm.index = intra.index;
         for (const std::string_view known : row.mpich_names) {
             const int value = mpich_number(intra.description, known);
-            if (value == 0) continue;
-            told.names.emplace_back(known);
-            told.values.push_back(value);
+            if (value != 0) told.algorithms.push_back({std::string(known), value, false});
         }
     }
 }
 
 void Library::apply(const Collective& collective, const std::string& name) {
     const Told& known = told(collective);
-    int value = 0;
-    if (!name.empty()) {
-        const auto found = std::find(known.names.begin(), known.names.end(), name);
-        if (found == known.names.end()) {
-            throw std::invalid_argument("the MPI library has no " + std::string(collective.words) + " '" +
-                                        name + "'");
-        }
-        value = known.values[static_cast<std::size_t>(found - known.names.begin())];
+    const auto [base, segment] = parted(name);
+    const auto set = [](const Variable& variable, int value) {
+        if (variable.index >= 0) set_variable(variable.index, value);
+    };
+    const bool is_han = base == han_name && known.han_segments.index >= 0;
+    const auto found = std::find_if(known.algorithms.begin(), known.algorithms.end(),
+                                    [&base = base](const Algorithm& one) { return one.name == base; });
+    const bool is_algorithm = found != known.algorithms.end();
+    const bool cuts = is_han || (is_algorithm && found->cuts_into_segments);
+    if (!name.empty() && ((!is_han && !is_algorithm) || !segment || (*segment > 0 && !cuts))) {
+        throw std::invalid_argument("the MPI library has no " + std::string(collective.words) + " '" + name +
+                                    "'");
     }
-    if (known.variable >= 0) set_variable(known.variable, value);
+    set(known.algorithm, is_algorithm ? found->value : 0);
+    set(known.segments, is_han ? 0 : *segment);
+    set(known.han_segments, is_han && *segment > 0 ? *segment : known.han_segments.usual);
 }
 
 void Library::prepare(const Collective& collective, const std::string& name) {
     Told& known = told(collective);
     if (name.empty() || known.comms.contains(name)) return;
     apply(collective, name);
-    if (per_communicator_) duplicate_for_tuned(comm_, &known.comms[name]);
+    if (known.counts_when_made && parted(name).first != han_name)
+        duplicate_for_tuned(comm_, &known.comms[name]);
     apply(collective, "");
 }
 
 void Library::tell(const Collective& collective, const std::string& name) {
-    if (per_communicator_) return;
+    if (name.empty() || told(collective).comms.contains(name)) return;
     apply(collective, name);
     is_told_ = true;
 }
@@ -263,7 +323,8 @@ void Library::untell(const Collective& collective) {
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {
     const auto& row = own(collective);
     if (name.empty()) return row.call(arguments, comm_);
-    if (per_communicator_) return row.call(arguments, told(collective).comms.at(name));
+    const auto& comms = told(collective).comms;
+    if (const auto made = comms.find(name); made != comms.end()) return row.call(arguments, made->second);
     if (is_told_) return row.call(arguments, comm_);
     apply(collective, name);
     const int code = row.call(arguments, comm_);

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,12 +18,13 @@
 
 namespace isochrone::mpi::bench {
 
-/// Open MPI takes the algorithm from a control variable of MPI_T when a communicator is made (if it was
+/// Open MPI takes the algorithm from control variables of MPI_T when a communicator is made (if it was
 /// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names). These are algorithms
-/// of its component `tuned`. Where Open MPI 5 has ranks on several hosts, its component `han` stands before
-/// that: there an info key puts `tuned` first on the communicators of its algorithms, and of its own choice,
-/// which is one more name. MPICH takes the algorithm at each call; SimGrid has functions for it. What other
-/// libraries can be told is not known here: names() is empty there.
+/// of its component `tuned`, some of which send a message in segments. Where Open MPI 5 has ranks on several
+/// hosts, its component `han` stands before that: there an info key puts `tuned` first on the communicators
+/// of its algorithms, and of its own choice, which is one more name. The segment size of `han` it takes at
+/// each call, as MPICH takes the algorithm; SimGrid has functions for it. What other libraries can be told is
+/// not known here: names() is empty there.
 class Library {
   public:
     using Collective = core::collectives::Collective;
@@ -33,10 +35,11 @@ class Library {
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
 
-    /// The algorithms that the library can be told to use for a collective, without its own choice.
-    /// Collective: those that refuse this communicator are left out, and which do shows when they are run.
-    /// Throws std::invalid_argument if nothing is known of the collective.
-    [[nodiscard]] const std::vector<std::string>& names(const Collective& collective);
+    /// The algorithms that the library can be told to use for a collective of so many bytes, without its own
+    /// choice. Those that can cut such a message into segments come once more for each of some sizes, as
+    /// `name@BYTES`. Collective: those that refuse this communicator are left out, and which do shows when
+    /// they are run. Throws std::invalid_argument if nothing is known of the collective.
+    [[nodiscard]] std::vector<std::string> names(const Collective& collective, std::int64_t size_bytes);
 
     /// Makes what an algorithm needs; collective. The empty name is the library's own choice.
     /// Throws std::invalid_argument if the library does not know the collective or the name.
@@ -51,13 +54,25 @@ class Library {
     void run(const Collective& collective, const std::string& name, const Arguments& arguments);
 
   private:
+    /// A control variable by its MPI_T index (negative: the library has none), and what it has by itself.
+    struct Variable {
+        int index = -1;
+        int usual = 0;
+    };
+    struct Algorithm {
+        std::string name;
+        int value = 0;  // of the variable; of a component's own choice 0
+        bool cuts_into_segments = false;
+    };
     /// What the library can be told of one collective.
     struct Told {
-        std::vector<std::string> names;
-        std::vector<int> values;                // beside names; of a component's own choice 0
-        int variable = -1;                      // MPI_T index
-        bool are_tried = false;                 // names that do not work here are gone
-        std::map<std::string, MPI_Comm> comms;  // made under a setting
+        std::vector<Algorithm> algorithms;
+        Variable algorithm;
+        bool counts_when_made = false;          // what is set counts when a communicator is made
+        Variable segments;                      // sizes in bytes, of those algorithms
+        Variable han_segments;                  // and of `han`, at each call
+        bool are_tried = false;                 // algorithms that do not work here are gone
+        std::map<std::string, MPI_Comm> comms;  // made under a setting, by name
     };
     Told& told(const Collective& collective);
     void find_names(const Own& row, Told& told);
@@ -67,7 +82,6 @@ class Library {
 
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
-    bool per_communicator_ = false;          // settings count when a communicator is made
     bool is_told_ = false;
     std::optional<bool> is_han_first_;  // before Open MPI's `tuned`; nothing: nobody has asked
 };

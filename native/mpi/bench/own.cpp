@@ -45,17 +45,21 @@ constexpr std::array<std::string_view, 3> mpich_reduce_scatters = {"recursive_do
                                                                    "recursive_halving"};
 constexpr std::array<std::string_view, 2> mpich_scans = {"smp", "recursive_doubling"};
 
+constexpr std::array<std::string_view, 6> openmpi_bcasts = {"chain",       "pipeline", "split_binary_tree",
+                                                            "binary_tree", "binomial", "knomial"};
+constexpr std::array<std::string_view, 1> openmpi_reduces = {"in-order_binary"};
+
 constexpr auto table = std::to_array<Own>({
     {"bcast", "MPI_Bcast",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Bcast(with.output, with.count, with.type, with.root, comm);
      },
-     mpich_bcasts, ISOCHRONE_SMPI_SETTER(set_bcast)},
+     mpich_bcasts, ISOCHRONE_SMPI_SETTER(set_bcast), nullptr, openmpi_bcasts},
     {"reduce", "MPI_Reduce",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Reduce(with.input, with.output, with.count, with.type, with.op, with.root, comm);
      },
-     mpich_reduces, ISOCHRONE_SMPI_SETTER(set_reduce)},
+     mpich_reduces, ISOCHRONE_SMPI_SETTER(set_reduce), nullptr, openmpi_reduces},
     {"allreduce", "MPI_Allreduce",
      [](const Arguments& with, MPI_Comm comm) {
          return PMPI_Allreduce(with.input, with.output, with.count, with.type, with.op, comm);

@@ -41,7 +41,7 @@ def tune(
     that was interrupted.
     """
     from isochrone.files import NATIVE
-    from isochrone.report import collectives_document, compare_all
+    from isochrone.report import collectives_document, compare_all, read_told
     from isochrone.steps.folder import BENCH, PLAN, TOPOLOGY, alone_in, in_folder
     from isochrone.steps.tune import forget
     from isochrone.steps.tune import tune as run_tune
@@ -59,7 +59,7 @@ def tune(
             {
                 "plan": str(path),
                 "rules": plan.document()["rules"],
-                **collectives_document(compare_all(bench)),
+                **collectives_document(compare_all(bench, read_told(path.parent, plan))),
             }
         )
         return

@@ -23,7 +23,9 @@ DEFAULT = "default"
 _COMPARED_WITH = "library_tuning"
 """In a plan's provenance."""
 
-_Algorithm = Annotated[str, Meta(min_length=1, max_length=128, pattern="^[A-Za-z0-9_.-]+$")]
+_Algorithm = Annotated[
+    str, Meta(min_length=1, max_length=128, pattern="^[A-Za-z0-9_.-]+(@[1-9][0-9]{0,8})?$")
+]
 
 
 class LibraryEvidence(Comparison, frozen=True, kw_only=True):
@@ -44,7 +46,8 @@ class LibraryRule(Form, frozen=True):
     """An algorithm for one collective, and messages of ``min_bytes`` to ``max_bytes``.
 
     Attributes:
-        algorithm: by the library's own name for it, or ``default``.
+        algorithm: by the library's own name for it, with ``@`` and a size in bytes where it cuts messages
+            into segments; or ``default``.
         equal: where the library's own choice is kept, an algorithm that was as fast; None where there is
             none.
     """
@@ -53,7 +56,11 @@ class LibraryRule(Form, frozen=True):
     min_bytes: Count
     max_bytes: Count
     algorithm: Annotated[
-        _Algorithm, Meta(description="By the library's own name for it; default: its own choice.")
+        _Algorithm,
+        Meta(
+            description="By the library's own name for it, with @ and the bytes of a segment where it cuts "
+            "messages into such; default: its own choice."
+        ),
     ]
     evidence: LibraryEvidence
     equal: Annotated[

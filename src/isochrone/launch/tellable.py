@@ -16,6 +16,8 @@ from isochrone.launch.library import MpiLibrary
 
 HAN, TUNED = "han", "tuned"
 """Open MPI's components for collectives of several nodes, and of any."""
+SEGMENTS = "@"
+"""In the name of an algorithm it is before the size in bytes of the segments that a message is cut into."""
 
 # Intel MPI 2021, Developer Reference, "I_MPI_ADJUST family": how many algorithms there are, by number. 0 is
 # no algorithm, but a choice by size that is not the one of a library that is told nothing.
@@ -82,11 +84,17 @@ def ways(library: MpiLibrary | None, collective: str, nodes: int) -> list[Way]:
     return [Way(DEFAULT), *others]
 
 
+def parted(name: str) -> tuple[str, int]:
+    """An algorithm without the size of its segments, and that size in bytes; 0: it has none."""
+    algorithm, _, segment = name.partition(SEGMENTS)
+    return algorithm, int(segment or 0)
+
+
 def is_for_any_operation(collective: str, name: str) -> bool:
     """Whether Open MPI may be told an algorithm for whatever operation: it keeps the order of ranks where an
     operation does not commute, or looks after that itself.
     """
-    return name not in _COMMUTATIVE_ALONE.get(collective, ())
+    return parted(name)[0] not in _COMMUTATIVE_ALONE.get(collective, ())
 
 
 def needs_all_sizes(library: MpiLibrary | None) -> bool:

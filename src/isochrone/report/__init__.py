@@ -9,7 +9,7 @@ figures as PNG, SVG and PDF, `text` the summary for the terminal. `headline` is 
 from isochrone.report.comparison import Comparison, compare, compare_all
 from isochrone.report.document import collectives_document, survey_document
 from isochrone.report.facts import Facts
-from isochrone.report.inputs import read_facts
+from isochrone.report.inputs import read_facts, read_told
 from isochrone.report.text import summary_lines
 from isochrone.report.write import FILE_NAME, write_page
 
@@ -21,6 +21,7 @@ __all__ = [
     "compare",
     "compare_all",
     "read_facts",
+    "read_told",
     "summary_lines",
     "survey_document",
     "write_page",

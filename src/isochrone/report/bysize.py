@@ -70,11 +70,18 @@ def by_size(comparison: Comparison) -> BySize | None:
         return None
     rows = comparison.sized
     names = [row.rival.name if row.rival else None for row in rows]
-    rivals = [row.rival.time_s if row.rival else None for row in rows]
-    against_rivals = [row.rival.speedup if row.rival else None for row in rows]
+    # Where the library was told its best, that is its own.
+    others = [None if comparison.is_told else row.rival for row in rows]
+    rivals = [rival and rival.time_s for rival in others]
+    against_rivals = [rival and rival.speedup for rival in others]
     times = _lines(
         ("Best selectable", "rival", rivals, names),
-        ("Library's own", "native", [row.native_s for row in rows], None),
+        (
+            "Library's own",
+            "native",
+            [row.native_s for row in rows],
+            names if comparison.is_told else None,
+        ),
         ("With the plan", "plan", [row.plan_s for row in rows], None),
     )
     speedups = _lines(

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from isochrone.files import NATIVE, PLAN_RECIPE, TOLD, Bench, BenchKey
+from isochrone.files import NATIVE, PLAN_RECIPE, TOLD, Bench, BenchKey, LibraryRule
+from isochrone.files.library import DEFAULT
+from isochrone.files.rules import rule_at
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
 from isochrone.tune.collectives import has_blocks, in_order, words
 
@@ -17,6 +19,8 @@ LARGE_BYTES = 256 * 1024
 
 Samples = Mapping[BenchKey, FloatArray]
 """(size in bytes, root, recipe, collective) -> the slowest rank's time of each repetition, in seconds."""
+ToldRules = Mapping[str, Sequence[LibraryRule]]
+"""Of each collective what the library was told while its own was timed."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Rival:
 @dataclass(frozen=True)
 class SizeComparison:
     """One message size: times in seconds, speedups above 1 where the plan is faster; None where not
-    measured. `rival` is None where the library was not told to use anything.
+    measured. `rival` is None where the library was not told to use anything. `own_gain` is how much faster
+    than by its own choice the library was with what it was told when its own was timed, as library.json has
+    it; None where it was told nothing.
     """
 
     size_bytes: int
@@ -47,6 +53,7 @@ class SizeComparison:
     plan_s: Interval | None
     speedup: Interval | None
     rival: Rival | None
+    own_gain: float | None = None
 
 
 def is_proven_faster(speedup: Interval) -> bool:
@@ -59,7 +66,7 @@ def is_proven_faster(speedup: Interval) -> bool:
 @dataclass(frozen=True)
 class Comparison:
     """One collective at all sizes, smallest first. `repetitions` of the library's own are the fewest and the
-    most of a size and root.
+    most of a size and root. `is_told`: its own was timed with the best that the library can be told.
     """
 
     collective: str
@@ -67,6 +74,7 @@ class Comparison:
     roots: tuple[int, ...]
     repetitions: tuple[int, int]
     rivals: tuple[str, ...]
+    is_told: bool = False
 
     @property
     def words(self) -> str:
@@ -126,7 +134,9 @@ def stem_of(words_of_collective: str) -> str:
     return "-".join(re.findall("[a-z0-9]+", words_of_collective))
 
 
-def compare(samples: Samples, collective: str) -> Comparison | None:
+def compare(
+    samples: Samples, collective: str, told: Sequence[LibraryRule] | None = None
+) -> Comparison | None:
     """Compares one collective of all ranks by size. Roots of one size are taken together, each repetition
     paired with the one of its own root.
 
@@ -134,6 +144,10 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     chosen with the samples that it is then judged by: this favours the rival. What it was told is one only
     where it was timed with all roots, as its own choice was. None when `samples` holds no run of the
     library's own.
+
+    Args:
+        told: what the library was told while its own was timed, so that its own is its best; None: it was
+            left to itself.
     """
     samples = {
         key: times for key, times in samples.items() if key.collective == collective and not key.members
@@ -145,16 +159,22 @@ def compare(samples: Samples, collective: str) -> Comparison | None:
     repetitions = [len(times) for key, times in samples.items() if key.recipe == NATIVE]
     return Comparison(
         collective=collective,
-        sizes=tuple(_compare_size(samples, size, rivals) for size in sizes),
+        sizes=tuple(
+            _compare_size(samples, size, rivals)
+            if told is None
+            else _with_told(_compare_size(samples, size, []), rule_at(told, size))
+            for size in sizes
+        ),
         roots=tuple(sorted({key.root for key in samples})),
         repetitions=(min(repetitions), max(repetitions)),
-        rivals=tuple(rival.removeprefix(TOLD) for rival in rivals),
+        rivals=tuple(rival.removeprefix(TOLD) for rival in rivals) if told is None else (),
+        is_told=told is not None,
     )
 
 
-def compare_all(bench: Bench) -> tuple[Comparison, ...]:
+def compare_all(bench: Bench, told: ToldRules | None = None) -> tuple[Comparison, ...]:
     """Each collective of a benchmark in which the library's own was measured, in the order of the table."""
-    found = (compare(bench.slowest_s, name) for name in in_order(bench.collectives))
+    found = (compare(bench.slowest_s, name, (told or {}).get(name)) for name in in_order(bench.collectives))
     return tuple(comparison for comparison in found if comparison is not None)
 
 
@@ -169,6 +189,16 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
         plan_s=median_ci(plan) if len(plan) else None,
         speedup=_speedup(native, plan),
         rival=_best({NATIVE: native, **told}, plan) if told else None,
+    )
+
+
+def _with_told(row: SizeComparison, rule: LibraryRule | None) -> SizeComparison:
+    """Its own was the library at its best."""
+    is_own = rule is None or rule.algorithm == DEFAULT
+    return replace(
+        row,
+        rival=Rival(NATIVE if rule is None or is_own else rule.algorithm, row.native_s, row.speedup),
+        own_gain=None if rule is None or is_own else rule.evidence.speedup,
     )
 
 

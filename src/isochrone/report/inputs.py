@@ -8,6 +8,7 @@ from pathlib import Path
 
 from isochrone.detect import dendrogram
 from isochrone.errors import IsochroneError
+from isochrone.export.tuning import told_rules
 from isochrone.files import (
     Bench,
     Graph,
@@ -24,7 +25,9 @@ from isochrone.files import (
     read_survey,
     read_topology,
 )
-from isochrone.report.comparison import compare_all
+from isochrone.files.library import is_compared, read_library
+from isochrone.launch.library import parse_version
+from isochrone.report.comparison import ToldRules, compare_all
 from isochrone.report.facts import Facts, Findings
 from isochrone.report.mergetree import MergeTree, merge_tree
 from isochrone.report.rankmap import RankMap, at_places
@@ -66,12 +69,30 @@ def read_facts(folder: Path, examine: Callable[[Measurements], Findings | None] 
         tree=_tree(measurements, topology) if ended else None,
         plan=plan,
         bench=bench,
-        comparisons=() if bench is None else compare_all(bench),
+        comparisons=() if bench is None else compare_all(bench, read_told(folder, plan)),
         survey=survey,
         findings=findings,
         not_shown=not_shown,
         mapping=mapping,
     )
+
+
+def read_told(folder: Path, plan: Plan | None) -> ToldRules:
+    """What the library was told when the plan in `folder` was verified, by its library.json. Without
+    collectives of which that has more than the library can be told. Raises IsochroneError for a damaged file.
+    """
+    if plan is None or not (folder / "library.json").exists():
+        return {}
+    tuning = read_library(folder / "library.json")
+    known = parse_version(tuning.mpi.library)
+    if known is None or tuning.topology.fingerprint != plan.fingerprint or not is_compared(plan, tuning):
+        return {}
+    told = set(told_rules(tuning, known[0]))
+    return {
+        name: [rule for rule in tuning.rules if rule.collective == name]
+        for name in dict.fromkeys(rule.collective for rule in tuning.rules)
+        if told.issuperset(tuning.told(name))
+    }
 
 
 def _tree(measurements: Measurements, topology: Topology) -> MergeTree | None:

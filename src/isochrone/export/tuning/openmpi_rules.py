@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from isochrone.errors import IsochroneError
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described, with_sizes
 from isochrone.files.library import LibraryRule, LibraryTuning
-from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation
+from isochrone.launch.tellable import HAN, TUNED, is_for_any_operation, parted
 from isochrone.tune.collectives import collective as table_row
 
 FANOUT = 4
@@ -64,10 +64,16 @@ COLLECTIVES: Mapping[str, _Row] = {
 }
 
 
+_Step = tuple[int, int, int]
+"""A size in bytes from which on an algorithm is used, its number, and the bytes of its segments (0: none)."""
+_OWN_CHOICE = (0, 0)
+
+
 def number_of_algorithm(collective: str, name: str) -> int | None:
     """That the library knows an algorithm by; None where it has none of that name."""
     names = COLLECTIVES[collective].algorithms.split() if collective in COLLECTIVES else []
-    return names.index(name) + 1 if name in names else None
+    algorithm, _ = parted(name)
+    return names.index(algorithm) + 1 if algorithm in names else None
 
 
 def says(collective: str, name: str) -> bool:
@@ -86,15 +92,18 @@ def write_rules(material: Material) -> Exported:
     """Rules for communicators of as many ranks as were measured, and of no other size."""
     tuning = material.needed_tuning
     left_out = material.recipes_left_out()
-    tables: dict[str, list[tuple[int, int]]] = {}
+    tables: dict[str, list[_Step]] = {}
     for name in dict.fromkeys(rule.collective for rule in tuning.told()):
-        rules = [rule for rule in tuning.told(name) if rule.algorithm not in (HAN, TUNED)]
+        rules = [rule for rule in tuning.told(name) if not _is_of_component(rule)]
         steps, not_said = _steps(rules, tuning)
         left_out += not_said
         if steps:
             tables[name] = steps
-    own = [rule for rule in tuning.told() if rule.algorithm in (HAN, TUNED)]
-    left_out += [f"{described(rule)}, which openmpi-han has" for rule in own]
+    of_components = [rule for rule in tuning.told() if _is_of_component(rule)]
+    left_out += [
+        f"{described(rule)}, which {'openmpi-variables' if parted(rule.algorithm)[1] else 'openmpi-han'} has"
+        for rule in of_components
+    ]
     settings = {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": FILE,
@@ -102,13 +111,18 @@ def write_rules(material: Material) -> Exported:
     return Exported(_text(tables, tuning), settings, left_out)
 
 
-def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tuple[int, int]], list[str]]:
-    """Sizes in bytes from which on an algorithm is used, and its number; and what cannot be said."""
-    steps: list[tuple[int, int]] = []
+def _is_of_component(rule: LibraryRule) -> bool:
+    return parted(rule.algorithm)[0] in (HAN, TUNED)
+
+
+def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[_Step], list[str]]:
+    """From which size on what is used; and what cannot be said."""
+    steps: list[_Step] = []
     left_out = []
     for rule in rules:
         row = COLLECTIVES.get(rule.collective)
         number = number_of_algorithm(rule.collective, rule.algorithm)
+        _, segment_bytes = parted(rule.algorithm)
         if row is None or number is None:
             left_out.append(f"{described(rule)}: the form has no number for it")
         elif not is_for_any_operation(rule.collective, rule.algorithm):
@@ -117,34 +131,38 @@ def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[tu
             if without_sizes(tuning, rule.collective):
                 left_out.append(f"{described(rule)}: the library does not tell sizes of it apart")
             else:
-                steps = [(0, number)]
+                steps = [(0, number, segment_bytes)]
         else:
             low, high = bounds(rule, tuning.ranks, row.totals)
             if steps and steps[-1][0] == low:
                 steps.pop()
-            steps += (
-                [(low, number), (high + 1, 0)] if table_row(rule.collective)["has_data"] else [(0, number)]
-            )
+            if table_row(rule.collective)["has_data"]:
+                steps += [(low, number, segment_bytes), (high + 1, *_OWN_CHOICE)]
+            else:
+                steps.append((0, number, 0))
     return _merged(steps), left_out
 
 
-def _merged(steps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """From 0 on, each with another number than the one before."""
-    found: list[tuple[int, int]] = []
-    for size, number in steps if steps and steps[0][0] == 0 else [(0, 0), *steps]:
-        if not found or found[-1][1] != number:
-            found.append((size, number))
+def _merged(steps: Sequence[_Step]) -> list[_Step]:
+    """From 0 on, each with something else than the one before."""
+    found: list[_Step] = []
+    for step in steps if steps and steps[0][0] == 0 else [(0, *_OWN_CHOICE), *steps]:
+        if not found or found[-1][1:] != step[1:]:
+            found.append(step)
     return found if steps else []
 
 
-def _text(tables: Mapping[str, Sequence[tuple[int, int]]], tuning: LibraryTuning) -> str:
-    if any(size >= 1 << 63 for steps in tables.values() for size, _ in steps):
+def _text(tables: Mapping[str, Sequence[_Step]], tuning: LibraryTuning) -> str:
+    if any(size >= 1 << 63 for steps in tables.values() for size, _, _ in steps):
         raise IsochroneError("a size is too large for Open MPI")
     lines = [f"{len(tables)} # collectives; made by Isochrone for {tuning.ranks} ranks"]
     for name, steps in tables.items():
         lines += [f"{COLLECTIVES[name].number} # {name}", "3 # sizes of communicators"]
         lines += ["0 # ranks and more", "1 # size of messages", "0 0 0 0"]
         lines += [f"{tuning.ranks} # ranks", f"{len(steps)} # sizes of messages"]
-        lines += [f"{size} {number} {FANOUT if number else 0} 0" for size, number in steps]
+        lines += [
+            f"{size} {number} {FANOUT if number else 0} {segment_bytes}"
+            for size, number, segment_bytes in steps
+        ]
         lines += [f"{tuning.ranks + 1} # ranks and more", "1 # size of messages", "0 0 0 0"]
     return "".join(f"{line}\n" for line in lines)

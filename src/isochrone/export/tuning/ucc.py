@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from isochrone.export.tuning.material import Exported, Material, bounds, described
+from isochrone.launch.tellable import parted
 
 # UCC's algorithm for the names that Open MPI and MPICH have for one of its kind; of Intel's numbers none.
 _KINDS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -44,7 +45,7 @@ def write_scores(material: Material) -> Exported:
     tokens = []
     for rule in tuning.told():
         kinds = _KINDS.get(rule.collective, {})
-        name = next((ucc for ucc, names in kinds.items() if rule.algorithm in names), None)
+        name = next((ucc for ucc, names in kinds.items() if parted(rule.algorithm)[0] in names), None)
         if name is None:
             left_out.append(f"{described(rule)}: UCC has no choice of its kind")
             continue

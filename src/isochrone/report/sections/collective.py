@@ -70,6 +70,12 @@ def _how(bench: Bench, comparison: Comparison) -> str:
 
 
 def _caption(comparison: Comparison, what: str) -> str:
+    if comparison.is_told:
+        return _captioned(
+            what,
+            " The library was told the best of its own algorithms at each size, by library.json beside this "
+            "page. So its own is the best that it can do here.",
+        )
     rivals = (
         " “Best selectable” is the fastest, at each size, of the library's own choice and the "
         f"{number_of(len(comparison.rivals), 'algorithm')} that it can be told to use."
@@ -77,10 +83,14 @@ def _caption(comparison: Comparison, what: str) -> str:
         if comparison.rivals
         else " No other algorithm of the library's was measured here."
     )
+    return _captioned(what, rivals)
+
+
+def _captioned(what: str, rest: str) -> str:
     return (
         f"{what} are medians and their ratios, with 95 % confidence intervals; those of speedups pair the "
         "repetitions. Above 1 the plan is faster, and where the interval holds 1 no difference is "
-        f"proven.{rivals}"
+        f"proven.{rest}"
     )
 
 
@@ -96,7 +106,18 @@ def _table(comparison: Comparison) -> Html:
     if comparison.rivals:
         head += ["Best selectable", "Its algorithm", "Plan against it"]
     rows = [_row(row, bool(comparison.rivals)) for row in comparison.sizes]
-    return table(head, rows, f"Medians by {comparison.sized_by} size", words={6})
+    words = {6}
+    if comparison.is_told:
+        head[2:2] = ["It was told", "Gain by that"]
+        rows = [[*row[:2], *_told(each), *row[2:]] for row, each in zip(rows, comparison.sizes, strict=True)]
+        words = {2}
+    return table(head, rows, f"Medians by {comparison.sized_by} size", words=words)
+
+
+def _told(row: SizeComparison) -> list[Html | str]:
+    """What the library was told, and how much faster it was with that than by its own choice."""
+    name = "–" if row.rival is None else row.rival.name
+    return [name, "–" if row.own_gain is None else format_ratio(row.own_gain)]
 
 
 def _row(row: SizeComparison, with_rival: bool) -> list[Html | str]:
