@@ -79,6 +79,26 @@ TEST_P(TheCostOfAChallenger, OfAProvenWayThatIsSlowerCostsAPercentAtMostInTheLon
     }
 }
 
+TEST_P(TheCostOfAChallenger, OfAWayThatTakesWhatWasMeasuredCostsAPercentAtMostAtAnyTime) {
+    const double ratio = GetParam();
+    for (const double agreement_s : {0.0, 1e-3, 2.5e-3}) {
+        for (const double drift : {0.85, 1.0, 1.2}) {
+            World world{
+                .ratio = ratio, .agreement_s = agreement_s, .measured_s = 1e-3 * drift, .claimed = ratio};
+            Trial trial = Trial::comparing();
+            const int looks = static_cast<int>(400 * (ratio - 1));
+            for (int i = 0; i < 2 * looks + 400; ++i) {
+                world.call(trial);
+                // What an agreement takes is known after the next.
+                ASSERT_LE(world.spent_s, 1.01 * world.best_s + 2 * agreement_s) << "after " << i + 1;
+            }
+            EXPECT_FALSE(world.is_swapped);
+            // Nor is it never looked at.
+            EXPECT_NE(std::count(world.ran_challenger.begin(), world.ran_challenger.end(), true), 0);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ratios, TheCostOfAChallenger, testing::Values(1.2, 1.5, 2, 3, 10, 100));
 
 /// Calls until the challenger runs, of which one takes as long as an agreement or less.

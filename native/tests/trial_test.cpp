@@ -45,6 +45,27 @@ TEST_P(AChallenger, ThatIsFasterThanAWrongPlanIsFoundWithin200Calls) {
     }
 }
 
+/// Whatever a survey says: that the recipe takes as long as it does, or is as fast as it would have to be.
+TEST_P(AChallenger, ThatIsFasterThanAWrongPlanIsFoundSoonerWhereItsRecipeTakesLongerThanItSays) {
+    for (const double claimed : {1.05, 1.5, 2.0, 5.0, 100.0}) {
+        World world{.ratio = 1 / GetParam(), .claimed = claimed};
+        world.measured_s = world.incumbent_s / GetParam() / claimed;
+        Trial trial = Trial::comparing();
+        world.calls(trial, GetParam() * claimed > 1.25 ? 110 : 200);
+        EXPECT_TRUE(world.is_swapped) << "claimed " << claimed;
+    }
+}
+
+TEST_P(AChallenger, ThatBecameFasterIsFoundThoughTheIncumbentIsAsMeasured) {
+    for (const double claimed : {1.05, 1.5, 2.0, 5.0}) {
+        World world{.ratio = 1 / GetParam(), .claimed = claimed};
+        world.measured_s = world.incumbent_s;
+        Trial trial = Trial::comparing();
+        world.calls(trial, 200 + static_cast<int>(400 * (claimed - 1)));
+        EXPECT_TRUE(world.is_swapped) << "claimed " << claimed;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ratios, AChallenger, testing::Values(1.2, 1.5, 2, 3, 10, 100));
 
 /// Each step of a loop makes several calls of one kind, which take differently long with either way.

@@ -331,36 +331,6 @@ def test_han_reads_its_rules(given: Real, tmp_path: Path) -> None:
     }
 
 
-HOSTS = ["a", "a", "b", "b"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "expected"),
-    [
-        # One message of 16 KiB is one segment either way.
-        ([(8, 16384, "default"), (16385, 1 << 20, "han@16384")], "16384"),
-        ([(8, 65536, "default"), (65537, 1 << 20, "han@262144")], "262144"),
-        # tuned's are HAN's no more.
-        ([(8, 262144, "pipeline@4096"), (262145, 1 << 20, "han@16384")], "16384"),
-        ([(8, 262144, "default"), (262145, 1 << 20, "han@16384")], None),
-        ([(8, 262144, "han@262144"), (262145, 1 << 20, "han@16384")], None),
-        ([(8, 262144, "han@16384"), (262145, 1 << 20, "tuned")], "16384"),
-        ([(8, 1 << 20, "tuned")], None),
-    ],
-)
-def test_han_has_one_segment_size_or_its_own(
-    rules: list[tuple[int, int, str]], expected: str | None, tmp_path: Path
-) -> None:
-    of_bcasts = [("bcast", *rule) for rule in rules]
-    tuning = write_survey_of(tmp_path, of_bcasts, library="Open MPI v5.0.11", hosts=HOSTS)
-    one = exported(tmp_path, "openmpi-variables")
-    assert one.settings.get("OMPI_MCA_coll_han_bcast_segsize") == expected
-    form = find_form("openmpi-variables")
-    said = [rule for rule in tuning.told() if form.can_say(tuning, rule)]
-    assert bool(said) == (expected is not None)
-    assert len(said) + len(one.left_out) >= len(tuning.told())
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("given", ["mpich" + FROM_PYPI], indirect=True)
 def test_mpich_reads_where_ranks_are(given: Real, tmp_path: Path) -> None:

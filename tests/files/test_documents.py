@@ -47,7 +47,7 @@ TOPOLOGY = Topology(
     accuracy={"node": 1.0},
 )
 
-EVIDENCE = Evidence(1e-5, 7e-6, 1.43, (1.4, 1.5), 20, predicted_s=6.8e-6)
+EVIDENCE = Evidence(1e-5, 7e-6, 1.43, (1.4, 1.5), 20, predicted_s=6.8e-6, measured_bytes=4096)
 
 PLAN = Plan(
     topology=PlannedTopology(TOPOLOGY.fingerprint, "topology.json"),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tuned import counting, exported, messages_to, write_survey_of
+from tuned import exported, write_survey_of
 
 from isochrone.files import BCAST, Case
 from isochrone.lab.labs import Lab
@@ -20,8 +20,7 @@ from isochrone.launch.tellable import han_is_first
 from isochrone.launch.told import told
 from isochrone.steps.bench import run_bench, work_for
 
-EXPORT = Path(__file__).parents[1] / "export"
-BCAST_ONCE, SUMS = EXPORT / "bcast.c", EXPORT / "sums.c"
+SUMS = Path(__file__).parents[1] / "export" / "sums.c"
 SIZES = (64, 400, 80000)
 RANKS = 6
 TUNED = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
@@ -145,30 +144,16 @@ def test_the_benchmark_times_tuned_where_han_is_first(with_han: LabTarget, tmp_p
     assert found["han"] == found["tuned"] | {"native:tuned"}
 
 
-def test_han_cuts_messages_as_its_variable_says_and_the_benchmark_has_it(
-    with_han: LabTarget, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """By the library's own count of the messages that rank 0 sends to the first rank of the next host."""
-    size = 4 << 18
-    names = [with_han.network.host_names[host] for host in with_han.ranks.hosts]
-    rules = [("bcast", 16385, 1 << 20, "han@16384")]
-    write_survey_of(tmp_path, rules, library=with_han.library, hosts=names)
-    variables = told(tmp_path, with_han.library, RANKS).variables
-    assert variables["OMPI_MCA_coll_han_bcast_segsize"] == "16384"
-    program = tmp_path / BCAST_ONCE.stem
-    environment = os.environ | with_han.library.environment
-    subprocess.run([with_han.library.mpicc, "-O1", "-o", program, BCAST_ONCE], check=True, env=environment)
-    found = []
-    for told_so in ({}, variables):
-        assert with_han.execute([str(program), str(size)], {**told_so, **counting(tmp_path)}) == 0
-        found.append(messages_to(tmp_path, names.index(names[-1])))
-    # Four times as many segments as by itself, and some messages of the start.
-    segments = size // 65536
-    assert found[1] - found[0] == 3 * segments
-    cases = [Case(size, 0, ("native:*",), BCAST)]
-    bench = run_bench(with_han, work_for(with_han, cases, 1), tmp_path / "bench.jsonl")
-    names_of = {key.recipe for key in bench.slowest_s}
-    assert {"native:han@16384", "native:pipeline@16384", "native:tuned", "native:pipeline"} <= names_of
-    assert "native:han@65536" not in names_of
-    small = run_bench(with_han, work_for(with_han, [Case(64, 0, ("native:*",), BCAST)], 1), tmp_path / "s")
-    assert not any("@" in key.recipe for key in small.slowest_s)
+def test_the_benchmark_times_what_cuts_messages_in_segments_too(with_han: LabTarget, tmp_path: Path) -> None:
+    found = {}
+    for size in (4096, 1 << 18):
+        cases = [Case(size, 0, ("native:*",), BCAST)]
+        bench = run_bench(with_han, work_for(with_han, cases, 1), tmp_path / f"{size}.jsonl")
+        found[size] = {key.recipe for key in bench.slowest_s}
+    # Whatever is in one piece, and of what can be cut pieces of powers of four.
+    cut = {
+        f"native:{name}@{segment}"
+        for name in ("chain", "pipeline", "split_binary_tree", "binary_tree")
+        for segment in (4096, 16384, 65536)
+    }
+    assert found[1 << 18] - found[4096] == cut

@@ -205,22 +205,6 @@ def test_intel_mpi_is_told_by_variables_alone(tmp_path: Path) -> None:
     assert f"is for {RANKS} ranks, and the job has {RANKS + 1}" in refusal
 
 
-def test_what_counts_in_communicators_of_all_sizes_alone_is_kept_from_jobs_of_other_sizes(
-    tmp_path: Path,
-) -> None:
-    library = MpiLibrary("o", "Open MPI", "5.0.11", "libmpi.so.40", "/o", "mpicc", None, "PATH")
-    hosts = ["a", "a", "b", "b"]
-    rules = [("bcast", 8, 65536, "pipeline@4096"), ("bcast", 65537, 1 << 20, "han@262144")]
-    write_survey_of(tmp_path, rules, library=library, hosts=hosts)
-    same, other = (told(tmp_path, library, ranks) for ranks in (len(hosts), len(hosts) - 1))
-    assert (same.rules, other.rules) == (2, 1)
-    assert same.variables.items() - other.variables.items() == {("OMPI_MCA_coll_han_bcast_segsize", "262144")}
-    assert "OMPI_MCA_coll_tuned_dynamic_rules_filename" in other.variables
-    why = f"what openmpi-variables says is for {len(hosts)} ranks, and the job has {len(hosts) - 1}"
-    assert why in other.left_out
-    assert not any("the job has" in line for line in same.left_out)
-
-
 def test_a_file_for_the_library_that_cannot_be_written_costs_a_line(tmp_path: Path) -> None:
     library = MpiLibrary("o", "Open MPI", "4.1.4", "libmpi.so.40", "/o", "mpicc", None, "PATH")
     write_survey_of(tmp_path, [("bcast", 1, 9, "chain")], RANKS, OPEN_MPI)

@@ -95,6 +95,10 @@ def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, ex
     assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
 
 
+def bench_sizes(bench: Bench, collective: str) -> set[int]:
+    return {key.size_bytes for key in bench.slowest_s if key.collective == collective}
+
+
 def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
     topology = read_topology(topology_file)
     layout = layout_of(topology, topology_file)
@@ -118,6 +122,12 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
         rules = [rule for rule in plan.rules if rule.collective == name]
         assert any(rule.recipe != "native" for rule in rules), name
         assert all(("root in" in rule.shape) == row["rooted"] for rule in rules)
+        proven = [rule for rule in rules if rule.recipe != "native"]
+        for rule in proven:
+            at = rule.evidence.measured_bytes
+            # Of what each rank knows the size of, a rule is for calls about the size that its times are of.
+            assert (at is None) == (row["agreed"] == "nothing"), name
+            assert at is None or (rule.min_bytes <= at <= rule.max_bytes and at in bench_sizes(bench, name))
         size = rules[0].min_bytes
         recipe, reason = _core.choose(text, name, layout, 0, size)
         assert recipe != "native", reason

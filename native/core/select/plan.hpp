@@ -36,8 +36,10 @@ enum class LeftOut : std::uint8_t {
 /// A recipe as it was measured.
 struct Measured {
     compose::Recipe recipe;
-    double speedup = 0;  ///< over the library's own
-    double took = 0;     ///< of the recipe's price by the model; 0: not known
+    double speedup = 0;                      ///< over the library's own
+    double took = 0;                         ///< of the recipe's price by the model; 0: not known
+    double seconds = 0;                      ///< of a call of `bytes`
+    std::optional<std::int64_t> bytes = {};  ///< nothing: it is not known
 };
 
 struct Rule : Measured {

@@ -20,9 +20,12 @@ constexpr int calls_of_a_block = 2;  // the first follows one of the other way, 
 constexpr std::int64_t between_blocks = 3;
 constexpr std::int64_t more_between = 2;
 /// The first look at a plan's rule comes in its share of the time, but within these: a wrong one is to be
-/// noticed, and left, within 200 calls.
-constexpr double earliest_look = 32;
-constexpr double latest_look = 128;
+/// noticed, and left, within 200 calls. Where what the rule's recipe takes is what was measured it is not
+/// wrong in that, and need not be looked at so soon.
+constexpr std::int64_t earliest_look = 32;
+constexpr std::int64_t latest_look = 128;
+/// How many times as long, or as short, what was measured may take to be as it was.
+constexpr double as_measured = 1.25;
 /// At a plan's rule, before it is left for longer: one may be held up by something else.
 constexpr std::size_t looks_at_a_plan = 2;
 constexpr std::int64_t between_looks = 8;
@@ -88,13 +91,35 @@ Trial Trial::seeking() {
 
 Trial Trial::checking(double ratio) {
     Trial trial;
-    trial.stage_ = Stage::waiting;
-    trial.is_check_ = true;
-    trial.is_look_ = true;
-    trial.wanted_ = looks_at_a_plan;
-    trial.block_at_ = static_cast<std::int64_t>(
-        std::clamp(std::ceil(loss(ratio, 1) / check_share), earliest_look, latest_look));
+    trial.look_soon(ratio);
     return trial;
+}
+
+Trial Trial::comparing() {
+    Trial trial;
+    trial.stage_ = Stage::comparing;
+    trial.agree_at_ = earliest_look;
+    return trial;
+}
+
+void Trial::compared(double least_s, double most_s, double ratio) {
+    // What takes longer gains less, if the challenger takes what it took.
+    look_soon(std::max(1.0, ratio * std::min(1.0, most_s / incumbent_s_)));
+    if (incumbent_s_ < least_s / as_measured || incumbent_s_ > most_s * as_measured) return;
+    block_at_ =
+        std::max(block_at_, affordable_at(static_cast<double>(looks_at_a_plan) * loss(ratio, incumbent_s_)));
+}
+
+/// At a plan's rule, in the share of the time that one block may lose, but within the calls in which a wrong
+/// one is to be noticed.
+void Trial::look_soon(double ratio) {
+    stage_ = Stage::waiting;
+    is_check_ = true;
+    is_look_ = true;
+    wanted_ = looks_at_a_plan;
+    const auto calls = static_cast<std::int64_t>(
+        std::clamp(std::ceil(loss(ratio, 1) / check_share), double{earliest_look}, double{latest_look}));
+    block_at_ = std::max(calls, calls_ + between_blocks);
 }
 
 Way Trial::next() const {
@@ -123,7 +148,7 @@ bool Trial::record(double seconds) {
             recorded_.erase(recorded_.begin() + static_cast<std::ptrdiff_t>(begin));
         recorded_.push_back(seconds);
     }
-    is_agreeing_ = stage_ == Stage::seeking && calls_ == agree_at_;
+    is_agreeing_ = stage_ != Stage::waiting && calls_ == agree_at_;
     return is_agreeing_;
 }
 
@@ -132,8 +157,9 @@ News Trial::agreed(std::vector<double> slowest_s, double agreement_s) {
     recorded_.clear();
     agreement_s_ = agreement_s;
     lost_s_ += agreement_s;
-    if (stage_ == Stage::seeking) {
+    if (stage_ != Stage::waiting) {
         incumbent_s_ = std::max(least_s, median(slowest_s));
+        if (stage_ == Stage::comparing) return News::timed;
         ask_at(2 * calls_);
         return News::seeks;
     }

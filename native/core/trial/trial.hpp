@@ -22,6 +22,10 @@
 // behind is the wait of the other. So only calls that follow one of their own way are compared, each block
 // with the incumbent's calls right before it, and blocks alternate with calls of the incumbent.
 //
+// A plan's rule may say how long its recipe took. That is held against the first calls, in an agreement that
+// costs no slower call: where it is so, the library's own is looked at when that can be afforded; and else
+// soon.
+//
 // Blocks are begun when they are expected to gain more than their agreement takes, or else only when what was
 // lost so far, and what they are expected to lose, is within a share of the time of all calls so far. What an
 // agreement takes is what ranks spend in it, and that may be much of a small call. Nor is a challenger asked
@@ -57,6 +61,7 @@ enum class Way : std::uint8_t { incumbent, challenger };
 /// What an agreement has brought.
 enum class News : std::uint8_t {
     nothing,
+    timed,  ///< what the incumbent takes: compared() says what that tells
     seeks,  ///< a challenger is wanted: challenge() or none_is_left(), else it is asked again later
     holds,  ///< the incumbent stays
     lost,   ///< the challenger is the incumbent from now on, and the other way round
@@ -68,6 +73,8 @@ class Trial {
     static Trial seeking();
     /// The incumbent was measured, its challenger taking `ratio` times as long.
     static Trial checking(double ratio);
+    /// The same, where it is known how long the incumbent took: that is compared first, which loses nothing.
+    static Trial comparing();
 
     /// What the next call is to run.
     [[nodiscard]] Way next() const;
@@ -83,6 +90,9 @@ class Trial {
     /// as agreed in this one; 0 in the first.
     News agreed(std::vector<double> slowest_s, double agreement_s = 0);
 
+    /// The incumbent was measured to take from `least_s` to `most_s`, and its challenger `ratio` times as
+    /// long. If it still does, or nearly, the challenger is looked at only when that is within its share.
+    void compared(double least_s, double most_s, double ratio);
     /// A challenger that is expected to take so long.
     void challenge(double expected_s);
     /// There is none yet: it is asked for again after so many calls in all, but no later than after eight
@@ -114,7 +124,7 @@ class Trial {
     [[nodiscard]] const Round& round() const { return round_; }
 
   private:
-    enum class Stage : std::uint8_t { seeking, waiting, settled };
+    enum class Stage : std::uint8_t { comparing, seeking, waiting, settled };
 
     News look(double fastest_ratio);
     News decide(double fastest_ratio);
@@ -123,13 +133,14 @@ class Trial {
     void next_blocks(std::int64_t earliest, std::size_t most, double expected_ratio);
     [[nodiscard]] std::int64_t affordable_at(double loss_s) const;
     void ask_at(std::int64_t calls);
+    void look_soon(double ratio);
 
     Stage stage_ = Stage::seeking;
     bool is_check_ = false;  ///< the incumbent is proven
     bool is_agreeing_ = false;
     bool is_look_ = false;  ///< the round goes on only if one of the next blocks is a surprise
     std::int64_t calls_ = 0;
-    std::int64_t agree_at_ = 0;  ///< seeking: number of calls
+    std::int64_t agree_at_ = 0;  ///< seeking and comparing: number of calls
     std::int64_t block_at_ = std::numeric_limits<std::int64_t>::max();
     std::size_t wanted_ = 1;  ///< blocks before the next agreement
     Way last_ = Way::challenger;

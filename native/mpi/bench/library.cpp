@@ -34,13 +34,12 @@ Library::Told& Library::told(const Collective& collective) {
 
 namespace {
 
-constexpr const char* han_name = "han";  // of Open MPI's component
-constexpr char segment_mark = '@';       // as in recipes
+constexpr char segment_mark = '@';  // as in recipes
 
 /// Sizes in bytes that cut a message into two segments at least: powers of four, as what is near in size is
-/// near in time. Among very many segments none is best.
+/// near in time. What is smaller, or among very many, costs more for itself than it saves.
 std::vector<int> segment_sizes(std::int64_t size_bytes) {
-    constexpr std::int64_t least = 1024;
+    constexpr std::int64_t least = 4096;
     constexpr std::int64_t most_segments = 128;
     constexpr std::int64_t step = 4;
     std::vector<int> sizes;
@@ -74,8 +73,6 @@ std::vector<std::string> Library::names(const Collective& collective, std::int64
     for (const int segment : segment_sizes(size_bytes)) {
         for (const Algorithm& one : known.algorithms)
             if (one.cuts_into_segments) found.push_back(in_segments(one.name, segment));
-        if (known.han_segments.index >= 0 && segment != known.han_segments.usual)
-            found.push_back(in_segments(han_name, segment));
     }
     return found;
 }
@@ -246,11 +243,11 @@ void Library::find_names(const Own& row, Told& told) {
         tuned.names != MPI_T_ENUM_NULL && !tuned.is_fixed) {
         // It listens only if it was started so (OMPI_MCA_coll_tuned_use_dynamic_rules=1).
         if (value_of("coll_tuned_use_dynamic_rules") == 0) return;
-        told.algorithm.index = tuned.index;
-        told.counts_when_made = true;
+        told.variable = tuned.index;
+        per_communicator_ = true;
         if (const ControlVariable segments = find_variable("coll_tuned_" + name + "_algorithm_segmentsize");
             !segments.is_fixed) {
-            told.segments = {segments.index, 0};
+            told.segments = segments.index;
         }
         int items = 0;
         std::array<char, 256> text{};
@@ -261,19 +258,14 @@ void Library::find_names(const Own& row, Told& told) {
             length = static_cast<int>(text.size());
             check(MPI_T_enum_get_item(tuned.names, i, &value, text.data(), &length), "MPI_T_enum_get_item");
             if (value == 0) continue;  // "ignore": the library's own choice
-            const bool cuts = told.segments.index >= 0 && is_in(row.openmpi_segmented, text.data());
+            const bool cuts = told.segments >= 0 && is_in(row.openmpi_segmented, text.data());
             told.algorithms.push_back({text.data(), value, cuts});
         }
         if (!is_han_first_) is_han_first_ = is_han_first(comm_);
-        if (*is_han_first_) {
-            told.algorithms.push_back({tuned_name, 0, false});
-            const std::string own_segments = "coll_han_" + name + "_segsize";
-            if (const ControlVariable segments = find_variable(own_segments); !segments.is_fixed)
-                told.han_segments = {segments.index, value_of(own_segments)};
-        }
+        if (*is_han_first_) told.algorithms.push_back({tuned_name, 0, false});
     } else if (const ControlVariable intra = find_variable("MPIR_CVAR_" + upper(name) + "_INTRA_ALGORITHM");
                intra.index >= 0) {
-        told.algorithm.index = intra.index;
+        told.variable = intra.index;
         for (const std::string_view known : row.mpich_names) {
             const int value = mpich_number(intra.description, known);
             if (value != 0) told.algorithms.push_back({std::string(known), value, false});
@@ -283,35 +275,34 @@ void Library::find_names(const Own& row, Told& told) {
 
 void Library::apply(const Collective& collective, const std::string& name) {
     const Told& known = told(collective);
-    const auto [base, segment] = parted(name);
-    const auto set = [](const Variable& variable, int value) {
-        if (variable.index >= 0) set_variable(variable.index, value);
-    };
-    const bool is_han = base == han_name && known.han_segments.index >= 0;
-    const auto found = std::find_if(known.algorithms.begin(), known.algorithms.end(),
-                                    [&base = base](const Algorithm& one) { return one.name == base; });
-    const bool is_algorithm = found != known.algorithms.end();
-    const bool cuts = is_han || (is_algorithm && found->cuts_into_segments);
-    if (!name.empty() && ((!is_han && !is_algorithm) || !segment || (*segment > 0 && !cuts))) {
-        throw std::invalid_argument("the MPI library has no " + std::string(collective.words) + " '" + name +
-                                    "'");
+    int value = 0;
+    int segment_bytes = 0;
+    if (!name.empty()) {
+        const auto [algorithm, segment] = parted(name);
+        const auto found =
+            std::find_if(known.algorithms.begin(), known.algorithms.end(),
+                         [&wanted = algorithm](const Algorithm& one) { return one.name == wanted; });
+        if (found == known.algorithms.end() || !segment || (*segment > 0 && !found->cuts_into_segments)) {
+            throw std::invalid_argument("the MPI library has no " + std::string(collective.words) + " '" +
+                                        name + "'");
+        }
+        value = found->value;
+        segment_bytes = *segment;
     }
-    set(known.algorithm, is_algorithm ? found->value : 0);
-    set(known.segments, is_han ? 0 : *segment);
-    set(known.han_segments, is_han && *segment > 0 ? *segment : known.han_segments.usual);
+    if (known.variable >= 0) set_variable(known.variable, value);
+    if (known.segments >= 0) set_variable(known.segments, segment_bytes);
 }
 
 void Library::prepare(const Collective& collective, const std::string& name) {
     Told& known = told(collective);
     if (name.empty() || known.comms.contains(name)) return;
     apply(collective, name);
-    if (known.counts_when_made && parted(name).first != han_name)
-        duplicate_for_tuned(comm_, &known.comms[name]);
+    if (per_communicator_) duplicate_for_tuned(comm_, &known.comms[name]);
     apply(collective, "");
 }
 
 void Library::tell(const Collective& collective, const std::string& name) {
-    if (name.empty() || told(collective).comms.contains(name)) return;
+    if (per_communicator_) return;
     apply(collective, name);
     is_told_ = true;
 }
@@ -323,8 +314,7 @@ void Library::untell(const Collective& collective) {
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {
     const auto& row = own(collective);
     if (name.empty()) return row.call(arguments, comm_);
-    const auto& comms = told(collective).comms;
-    if (const auto made = comms.find(name); made != comms.end()) return row.call(arguments, made->second);
+    if (per_communicator_) return row.call(arguments, told(collective).comms.at(name));
     if (is_told_) return row.call(arguments, comm_);
     apply(collective, name);
     const int code = row.call(arguments, comm_);

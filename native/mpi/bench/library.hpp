@@ -22,9 +22,8 @@ namespace isochrone::mpi::bench {
 /// started with OMPI_MCA_coll_tuned_use_dynamic_rules=1, without which it has no names). These are algorithms
 /// of its component `tuned`, some of which send a message in segments. Where Open MPI 5 has ranks on several
 /// hosts, its component `han` stands before that: there an info key puts `tuned` first on the communicators
-/// of its algorithms, and of its own choice, which is one more name. The segment size of `han` it takes at
-/// each call, as MPICH takes the algorithm; SimGrid has functions for it. What other libraries can be told is
-/// not known here: names() is empty there.
+/// of its algorithms, and of its own choice, which is one more name. MPICH takes the algorithm at each call;
+/// SimGrid has functions for it. What other libraries can be told is not known here: names() is empty there.
 class Library {
   public:
     using Collective = core::collectives::Collective;
@@ -54,11 +53,6 @@ class Library {
     void run(const Collective& collective, const std::string& name, const Arguments& arguments);
 
   private:
-    /// A control variable by its MPI_T index (negative: the library has none), and what it has by itself.
-    struct Variable {
-        int index = -1;
-        int usual = 0;
-    };
     struct Algorithm {
         std::string name;
         int value = 0;  // of the variable; of a component's own choice 0
@@ -67,10 +61,8 @@ class Library {
     /// What the library can be told of one collective.
     struct Told {
         std::vector<Algorithm> algorithms;
-        Variable algorithm;
-        bool counts_when_made = false;          // what is set counts when a communicator is made
-        Variable segments;                      // sizes in bytes, of those algorithms
-        Variable han_segments;                  // and of `han`, at each call
+        int variable = -1;                      // MPI_T index
+        int segments = -1;                      // and of the size of segments in bytes
         bool are_tried = false;                 // algorithms that do not work here are gone
         std::map<std::string, MPI_Comm> comms;  // made under a setting, by name
     };
@@ -82,6 +74,7 @@ class Library {
 
     MPI_Comm comm_;
     std::map<std::string_view, Told> told_;  // by collective
+    bool per_communicator_ = false;          // settings count when a communicator is made
     bool is_told_ = false;
     std::optional<bool> is_han_first_;  // before Open MPI's `tuned`; nothing: nobody has asked
 };

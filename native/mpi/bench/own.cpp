@@ -45,8 +45,8 @@ constexpr std::array<std::string_view, 3> mpich_reduce_scatters = {"recursive_do
                                                                    "recursive_halving"};
 constexpr std::array<std::string_view, 2> mpich_scans = {"smp", "recursive_doubling"};
 
-constexpr std::array<std::string_view, 6> openmpi_bcasts = {"chain",       "pipeline", "split_binary_tree",
-                                                            "binary_tree", "binomial", "knomial"};
+constexpr std::array<std::string_view, 4> openmpi_bcasts = {"chain", "pipeline", "split_binary_tree",
+                                                            "binary_tree"};
 constexpr std::array<std::string_view, 1> openmpi_reduces = {"in-order_binary"};
 
 constexpr auto table = std::to_array<Own>({

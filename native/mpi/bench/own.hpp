@@ -36,8 +36,8 @@ struct Own {
     void (*tell_simgrid)(const std::string& name);
     /// SimGrid's algorithm where a selector chooses one that refuses the number of ranks; nullptr: none does.
     const char* simgrid_for_any = nullptr;
-    /// Of Open MPI's `tuned`: those that can send a message in segments (coll_tuned_*_decision.c), except
-    /// those that are right for operations that commute alone, which its rules must not name.
+    /// Of Open MPI's `tuned`: those that its own decisions send in segments (coll_tuned_decision_fixed.c of
+    /// 4.0), except those that are right for operations that commute alone, which its rules must not name.
     std::span<const std::string_view> openmpi_segmented = {};
 };
 

@@ -24,6 +24,12 @@ namespace {
 constexpr int has_failed = 1 << 20;
 static_assert(has_failed > core::trial::calls_of_an_agreement);
 
+/// Whether a decision rests on times of calls of a known size on this shape.
+bool is_measured_at_a_size(const Dispatcher::Decision& decision) {
+    return decision.basis == Basis::measured && decision.rule != nullptr && decision.rule->bytes &&
+           decision.rule->seconds > 0;
+}
+
 /// Of this thread: where ranks share cores, what others take meanwhile is no cost of pricing.
 double cpu_time_s() {
     timespec time{};
@@ -68,6 +74,8 @@ Live::Turn Live::next(const Dispatcher::Question& question, std::int64_t bytes,
     if (is_over_ || decision.basis == Basis::none) return {&decision, nullptr};
     Kind* const kind = kind_of(question, bytes, decision);
     if (kind == nullptr) return {&decision, nullptr};
+    const std::int64_t size = question.collective->agreed_bytes(bytes);
+    kind->seen = {std::min(kind->seen.min_bytes, size), std::max(kind->seen.max_bytes, size)};
     const bool is_challenger = kind->trial.next() == Way::challenger;
     // Of its own root it may say more.
     const auto* incumbent = kind->incumbent == kind->planned ? &decision : kind->incumbent;
@@ -94,9 +102,11 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.bytes = bytes;
         made.shape = std::get<std::string>(kind->first);
         made.sizes = sizes;
+        made.seen = {question.collective->agreed_bytes(bytes), question.collective->agreed_bytes(bytes)};
         made.planned = made.incumbent = &decision;
         if (is_planned) {
-            made.trial = Trial::checking(std::max(1.0, decision.speedup));
+            made.trial = is_measured_at_a_size(decision) ? Trial::comparing()
+                                                         : Trial::checking(std::max(1.0, decision.speedup));
             made.challenger = &native_;
         } else {
             const core::select::Search::Call call{question.collective, question.root, bytes,
@@ -187,6 +197,9 @@ void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
     switch (kind.trial.agreed(std::move(slowest_s), agreement_s)) {
         case News::nothing:
             break;
+        case News::timed:
+            compare(kind);
+            break;
         case News::seeks:
             if (rank == 0) {
                 try {
@@ -203,6 +216,18 @@ void Live::hear_times(Kind& kind, MPI_Comm comm, int rank) {
         case News::holds:
             decided(kind, false);
     }
+}
+
+/// Holds what a recipe takes against what its rule says. A call of another size than the one that was
+/// measured takes as long, or in proportion longer or shorter, or something between.
+void Live::compare(Kind& kind) {
+    const core::select::Measured& measured = *kind.planned->rule;
+    const auto of_measured = [&](std::int64_t size) {
+        return (static_cast<double>(size) + 1) / (static_cast<double>(*measured.bytes) + 1);
+    };
+    kind.trial.compared(measured.seconds * std::min(1.0, of_measured(kind.seen.min_bytes)),
+                        measured.seconds * std::max(1.0, of_measured(kind.seen.max_bytes)),
+                        std::max(1.0, kind.planned->speedup));
 }
 
 void Live::decided(Kind& kind, bool is_lost) {

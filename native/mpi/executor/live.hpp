@@ -61,6 +61,7 @@ class Live {
     struct Kind {
         Dispatcher::Question question;  ///< of the first such call
         std::int64_t bytes = 0;         ///< of that
+        core::select::SizeClass seen;   ///< the least and the largest of all so far, as all ranks know it
         std::string shape;
         core::select::SizeClass sizes;
         core::trial::Trial trial = core::trial::Trial::seeking();
@@ -116,6 +117,7 @@ class Live {
     void hear_times(Kind& kind, MPI_Comm comm, int rank);
     void hear_proposal(Kind& kind);
     [[nodiscard]] Message propose(Kind& kind);
+    static void compare(Kind& kind);
     void decided(Kind& kind, bool is_lost);
     void end_seeking(Kind& kind);
     void turn_over(Kind& kind);

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -51,9 +53,10 @@ double fewest() { return world_size() - 1; }
 /// A tree takes a tenth of what the library's own takes, and half of that more for as many messages more.
 double recipe_s(double messages) { return 0.1 + 0.5 * (messages / fewest() - 1); }
 
-/// What is told while the collectives are called so often, one after the other.
+/// What is told while the collectives are called so often, one after the other. `native`: of each call
+/// whether the library's own ran.
 std::vector<Told> told(const std::vector<std::string>& names, int calls, double native_s = 1,
-                       const select::Plan& plan = {}) {
+                       const select::Plan& plan = {}, std::vector<bool>* native = nullptr) {
     const auto layout = nodes(world_size(), 1);
     Dispatcher dispatcher(layout, plan, [&] {
         return Dispatcher::Opened{std::make_unique<Communicator>(MPI_COMM_WORLD, layout), ""};
@@ -77,6 +80,7 @@ std::vector<Told> told(const std::vector<std::string>& names, int calls, double 
         for (int call = 0; call < calls; ++call) {
             const auto turn = live.next(question, bytes, dispatcher.decide(question, bytes));
             const bool is_native = turn.decision->resolved == nullptr;
+            if (native != nullptr) native->push_back(is_native);
             const double took_s = is_native ? native_s : recipe_s(messages_of(*turn.decision));
             if (turn.kind != nullptr) live.ended(*turn.kind, took_s, MPI_COMM_WORLD, world_rank());
         }
@@ -150,6 +154,37 @@ TEST(Trials, BeginWithWhatThePlanSaysOfMessages) {
     const auto after = begun(told({"bcast", "reduce"}, enough, 1, costing(0)), "reduce");
     ASSERT_FALSE(after.empty());
     EXPECT_EQ(after.front().messages, fewest()) << after.front().recipe;
+}
+
+/// Of broadcasts, whose recipe ten times as fast as the library's own takes 0.1 s here.
+select::Plan measured(double seconds, std::int64_t at_bytes) {
+    auto one = rule(shape(world_size(), 1), "binomial", 1, 1 << 30, 10);
+    one.seconds = seconds;
+    one.bytes = at_bytes;
+    return plan_of({one});
+}
+
+TEST(Trials, LookAtARuleLaterWhereItsRecipeTakesWhatWasMeasured) {
+    if (world_size() == 1) return;
+    // 400 times the nine calls that a look loses.
+    constexpr std::ptrdiff_t affordable = 3600;
+    const auto first_look = [](const select::Plan& plan) {
+        std::vector<bool> native;
+        for (const auto& one : told({"bcast"}, 2 * affordable, 1, plan, &native))
+            EXPECT_NE(one.event, Live::Event::native_is_kept);
+        return std::find(native.begin(), native.end(), true) - native.begin();
+    };
+    EXPECT_GE(first_look(measured(0.1, bytes)), affordable);
+    EXPECT_LT(first_look(measured(0.1, bytes)), affordable + 100);
+    // As long as half the bytes took, or as all of them in proportion.
+    EXPECT_GE(first_look(measured(0.1, bytes / 2)), affordable);
+    EXPECT_GE(first_look(measured(0.05, bytes / 2)), affordable);
+    EXPECT_GE(first_look(measured(0.2, bytes * 2)), affordable);
+    // Slower or faster than was measured, or nobody knows.
+    EXPECT_LE(first_look(measured(0.01, bytes)), 50);
+    EXPECT_LE(first_look(measured(1, bytes)), 130);
+    EXPECT_LE(first_look(measured(0.2, bytes / 2)), 130);
+    EXPECT_LE(first_look(measured(0, bytes)), 130);
 }
 
 /// No recipe's bytes go over the links in so short a time.

@@ -40,6 +40,8 @@ struct World {
     double price_s = 0;         ///< what the model says of the challenger; 0: as it is
     double set_up_s = 0;        ///< what the challenger's first call takes longer
     double agreement_s = 0;     ///< what each agreement takes
+    double measured_s = 0;      ///< what a survey says of the incumbent, where it is compared with that
+    double claimed = 1;         ///< and of the challenger's time over it
     /// What the nth call of either way takes, from 0, in place of what ratio, noise and held-up calls make.
     std::function<double(bool is_challenger, int nth)> takes = {};
     std::mt19937_64 random{1};
@@ -76,6 +78,7 @@ struct World {
         const core::trial::News news = trial.agreed(trial.recorded(), agreements > 0 ? agreement_s : 0);
         ++agreements;
         spent_s += agreement_s;
+        if (news == core::trial::News::timed) trial.compared(measured_s, measured_s, claimed);
         if (news == core::trial::News::seeks) trial.challenge(price_s > 0 ? price_s : incumbent_s * ratio);
         if (news == core::trial::News::lost) is_swapped = !is_swapped;
         if (news == core::trial::News::lost || news == core::trial::News::holds) ++rounds;

@@ -25,9 +25,13 @@ class Evidence(Comparison, frozen=True, kw_only=True):
 
     Attributes:
         predicted_s: the simulator's price of the recipe; None where it has none.
+        measured_bytes: the size that the times are of; None where they are of several, or it is not known.
     """
 
     predicted_s: Annotated[float, Meta(ge=0)] | None = written(None)
+    measured_bytes: Annotated[
+        Count | None, Meta(description="The size that the times are of. Missing: it is not known.")
+    ] = None
 
 
 class Surveyed(Form, frozen=True):

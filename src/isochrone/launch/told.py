@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Plan, is_to_be_compared, read_library, read_plan
@@ -22,9 +21,6 @@ from isochrone.launch.library import MpiLibrary, normal_abi
 from isochrone.launch.target import Target
 from isochrone.steps.folder import LIBRARY
 from isochrone.units import number_of
-
-if TYPE_CHECKING:
-    from isochrone.export.tuning import Form
 
 FILES = "library"
 """The folder of these files, in that of the survey."""
@@ -136,7 +132,6 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
         raise IsochroneError("collectives are set already", given[0], "leave it away")
     variables: dict[str, str] = {}
     left_out: list[str] = []
-    refused: list[Form] = []
     for form in told_forms(vendor):
         exported = form.write(material)
         if exported.is_file_read:
@@ -147,16 +142,13 @@ def _told(folder: Path, library: MpiLibrary, ranks: int | None, line: Sequence[s
                 write_text(file, exported.text)
             variables |= exported.variables(file)
         elif form.is_for_any_size and exported.settings and ranks != tuning.ranks:
-            refused.append(form)
+            raise IsochroneError(
+                f"is for {tuning.ranks} ranks, and the job has {ranks or 'an unknown number'}",
+                str(folder / LIBRARY),
+            )
         else:
             variables |= exported.settings
         left_out += exported.left_out
-    if refused:
-        why = f"is for {tuning.ranks} ranks, and the job has {ranks or 'an unknown number'}"
-        if not variables:
-            raise IsochroneError(why, str(folder / LIBRARY))
-        left_out += [f"what {form.name} says {why}" for form in refused]
-        rules = told_rules(tuning, vendor, ranks or 0)
     words = set(os.environ) | {word.partition("=")[0] for word in line}
     return Told(
         {name: value for name, value in variables.items() if name not in words},

@@ -13,7 +13,7 @@ from isochrone.files import NATIVE, PLAN_RECIPE, TOLD, Bench, BenchKey, LibraryR
 from isochrone.files.library import DEFAULT
 from isochrone.files.rules import rule_at
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
-from isochrone.tune.collectives import has_blocks, in_order, words
+from isochrone.tune.collectives import has_agreed_size, has_blocks, in_order, words
 
 LARGE_BYTES = 256 * 1024
 
@@ -162,7 +162,9 @@ def compare(
         sizes=tuple(
             _compare_size(samples, size, rivals)
             if told is None
-            else _with_told(_compare_size(samples, size, []), rule_at(told, size))
+            else _with_told(
+                _compare_size(samples, size, []), rule_at(told, size if has_agreed_size(collective) else 0)
+            )
             for size in sizes
         ),
         roots=tuple(sorted({key.root for key in samples})),
@@ -194,11 +196,12 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
 
 def _with_told(row: SizeComparison, rule: LibraryRule | None) -> SizeComparison:
     """Its own was the library at its best."""
-    is_own = rule is None or rule.algorithm == DEFAULT
+    # A library that cannot be left to itself is told what is as fast.
+    name = None if rule is None else rule.equal if rule.algorithm == DEFAULT else rule.algorithm
     return replace(
         row,
-        rival=Rival(NATIVE if rule is None or is_own else rule.algorithm, row.native_s, row.speedup),
-        own_gain=None if rule is None or is_own else rule.evidence.speedup,
+        rival=Rival(name or NATIVE, row.native_s, row.speedup),
+        own_gain=None if rule is None or rule.algorithm == DEFAULT else rule.evidence.speedup,
     )
 
 

@@ -88,6 +88,8 @@ def read_told(folder: Path, plan: Plan | None) -> ToldRules:
     if known is None or tuning.topology.fingerprint != plan.fingerprint or not is_compared(plan, tuning):
         return {}
     told = set(told_rules(tuning, known[0]))
+    if not told:
+        return {}
     return {
         name: [rule for rule in tuning.rules if rule.collective == name]
         for name in dict.fromkeys(rule.collective for rule in tuning.rules)

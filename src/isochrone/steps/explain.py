@@ -74,6 +74,7 @@ class Explanation:
                 "speedup_ci": list(evidence.speedup_ci),
                 "native_s": evidence.native_s,
                 "recipe_s": evidence.recipe_s,
+                "measured_bytes": evidence.measured_bytes,
                 "repetitions": evidence.repetitions,
             },
             "elsewhere": list(self.elsewhere),

@@ -111,7 +111,8 @@ class Verification:
                     spot.typical_bytes,
                 )
                 evidence = evidence_of(_verified_cases(spot, launches))
-                rules[spot] = recipe, structs.replace(evidence, predicted_s=price)
+                size = spot.typical_bytes if has_agreed_size(spot.collective) else None
+                rules[spot] = recipe, structs.replace(evidence, predicted_s=price, measured_bytes=size)
             elif spot.members and not self._has_native_won(spot):
                 # Few recipes were raced there: programs try others.
                 rules[spot] = None, NOTHING

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from isochrone.export.tuning.material import FILE, Exported, Material, bounds, described
 from isochrone.export.tuning.openmpi_rules import number_of_algorithm
 from isochrone.files.library import DEFAULT, LibraryRule
-from isochrone.launch.tellable import HAN, TUNED, han_is_first, parted
+from isochrone.launch.tellable import HAN, TUNED, han_is_first
 from isochrone.tune.collectives import collective as table_row
 
 _GLOBAL = 2
@@ -92,9 +92,8 @@ def _as_before(collective: str) -> str:
 
 def _component(rule: LibraryRule) -> str | None:
     """Which runs an algorithm."""
-    name, _ = parted(rule.algorithm)
-    if name in (HAN, TUNED):
-        return name
+    if rule.algorithm in (HAN, TUNED):
+        return rule.algorithm
     if rule.algorithm == DEFAULT or number_of_algorithm(rule.collective, rule.algorithm) is None:
         return None
     return TUNED

@@ -94,25 +94,18 @@ def write_rules(material: Material) -> Exported:
     left_out = material.recipes_left_out()
     tables: dict[str, list[_Step]] = {}
     for name in dict.fromkeys(rule.collective for rule in tuning.told()):
-        rules = [rule for rule in tuning.told(name) if not _is_of_component(rule)]
+        rules = [rule for rule in tuning.told(name) if rule.algorithm not in (HAN, TUNED)]
         steps, not_said = _steps(rules, tuning)
         left_out += not_said
         if steps:
             tables[name] = steps
-    of_components = [rule for rule in tuning.told() if _is_of_component(rule)]
-    left_out += [
-        f"{described(rule)}, which {'openmpi-variables' if parted(rule.algorithm)[1] else 'openmpi-han'} has"
-        for rule in of_components
-    ]
+    own = [rule for rule in tuning.told() if rule.algorithm in (HAN, TUNED)]
+    left_out += [f"{described(rule)}, which openmpi-han has" for rule in own]
     settings = {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_dynamic_rules_filename": FILE,
     }
     return Exported(_text(tables, tuning), settings, left_out)
-
-
-def _is_of_component(rule: LibraryRule) -> bool:
-    return parted(rule.algorithm)[0] in (HAN, TUNED)
 
 
 def _steps(rules: Sequence[LibraryRule], tuning: LibraryTuning) -> tuple[list[_Step], list[str]]:

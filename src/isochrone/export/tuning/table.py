@@ -7,15 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from isochrone.errors import UsageError
-from isochrone.export.tuning import (
-    c_function,
-    intel,
-    mpich,
-    openmpi_han,
-    openmpi_rules,
-    openmpi_variables,
-    ucc,
-)
+from isochrone.export.tuning import c_function, intel, mpich, openmpi_han, openmpi_rules, ucc
 from isochrone.export.tuning.material import Exported, Material
 from isochrone.files.library import LibraryRule, LibraryTuning
 
@@ -74,16 +66,6 @@ FORMS = (
         "openmpi-han.rules",
         openmpi_han.write_han,
         openmpi_han.says,
-    ),
-    Form(
-        "openmpi-variables",
-        "variables of Open MPI's component han, where one segment size is best at all sizes",
-        ("Open MPI",),
-        "openmpi.sh",
-        openmpi_variables.write_variables,
-        openmpi_variables.says,
-        openmpi_variables.against_one_for_all,
-        is_for_any_size=True,
     ),
     Form(
         "mpich-json",
