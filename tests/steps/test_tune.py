@@ -14,6 +14,7 @@ from made_target import MadeUpTarget, by_model
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
+    Bench,
     MpiLibrary,
     Work,
     read_plan,
