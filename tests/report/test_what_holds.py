@@ -333,7 +333,7 @@ def test_the_page_says_what_the_library_was_told_while_its_own_was_timed(
     facts = read_facts(folder)
     text, lines, document = everything(facts)
     for told_so in (text, lines):
-        assert "it is told of broadcast." in told_so
+        assert "The library was told the best of its own that was found, for broadcast." in told_so
     assert "pipeline@16384" in text
     assert "1.31×" in text
     sizes = json.loads(document)["broadcast"]["sizes"]

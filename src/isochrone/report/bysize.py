@@ -72,8 +72,8 @@ def by_size(comparison: Comparison) -> BySize | None:
     names = [row.rival.name if row.rival else None for row in rows]
     # Where the library was told its best, that is its own.
     others = [None if comparison.is_told else row.rival for row in rows]
-    rivals = [rival and rival.time_s for rival in others]
-    against_rivals = [rival and rival.speedup for rival in others]
+    rivals = [None if rival is None else rival.time_s for rival in others]
+    against_rivals = [None if rival is None else rival.speedup for rival in others]
     times = _lines(
         ("Best selectable", "rival", rivals, names),
         (

@@ -195,14 +195,15 @@ def _compare_size(samples: Samples, size: int, rivals: list[str]) -> SizeCompari
 
 
 def _with_told(row: SizeComparison, rule: LibraryRule | None) -> SizeComparison:
-    """Its own was the library at its best."""
-    # A library that cannot be left to itself is told what is as fast.
-    name = None if rule is None else rule.equal if rule.algorithm == DEFAULT else rule.algorithm
-    return replace(
-        row,
-        rival=Rival(name or NATIVE, row.native_s, row.speedup),
-        own_gain=None if rule is None or rule.algorithm == DEFAULT else rule.evidence.speedup,
-    )
+    """Its own was the library at its best, where that was looked for."""
+    if rule is None:
+        return row
+    if rule.algorithm != DEFAULT:
+        best, gain = rule.algorithm, rule.evidence.speedup
+    else:
+        # A library that cannot be left to itself is told what is as fast.
+        best, gain = rule.equal or NATIVE, None
+    return replace(row, rival=Rival(best, row.native_s, row.speedup), own_gain=gain)
 
 
 def _best(choices: Mapping[str, FloatArray], plan: FloatArray) -> Rival:

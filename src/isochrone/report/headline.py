@@ -136,9 +136,7 @@ def collective_sentences(comparisons: Sequence[Comparison], plan: Plan | None) -
         rest += [said[name] for name in level]
     told = [one.words for one in comparisons if any(row.own_gain is not None for row in one.sizes)]
     if told:
-        rest.append(
-            f"The library's own is the best that it can be told to do: it is told of {join_words(told)}."
-        )
+        rest.append(f"The library was told the best of its own that was found, for {join_words(told)}.")
     return [sentence for sentence in (*sentences, *rest) if sentence]
 
 

@@ -73,8 +73,8 @@ def _caption(comparison: Comparison, what: str) -> str:
     if comparison.is_told:
         return _captioned(
             what,
-            " The library was told the best of its own algorithms at each size, by library.json beside this "
-            "page. So its own is the best that it can do here.",
+            " The library was told the best of its own algorithms that was found at each size, by "
+            "library.json beside this page. “Not looked for” is where there was no time to find it.",
         )
     rivals = (
         " “Best selectable” is the fastest, at each size, of the library's own choice and the "
@@ -116,7 +116,7 @@ def _table(comparison: Comparison) -> Html:
 
 def _told(row: SizeComparison) -> list[Html | str]:
     """What the library was told, and how much faster it was with that than by its own choice."""
-    name = "–" if row.rival is None else row.rival.name
+    name = "not looked for" if row.rival is None else row.rival.name
     return [name, "–" if row.own_gain is None else format_ratio(row.own_gain)]
 
 
