@@ -108,6 +108,19 @@ TEST(ARule, SaysHowMuchOfItsPriceItTook) {
     EXPECT_DOUBLE_EQ(took("1.4e-5"), 0.5);
 }
 
+TEST(ARule, SaysAtWhichSizeItWasMeasured) {
+    const auto with = [](const std::string& measured_bytes) {
+        std::string text = rule("a", "1", "9", "flat");
+        const std::string key = "\"predicted_s\"";
+        return plan_text({text.replace(text.find(key), 0, "\"measured_bytes\":" + measured_bytes + ",")});
+    };
+    const auto measured = select::parse_plan(with("8")).rules.at(0);
+    EXPECT_EQ(measured.bytes, 8);
+    EXPECT_DOUBLE_EQ(measured.seconds, 7e-6);
+    EXPECT_FALSE(select::parse_plan(with("null")).rules.at(0).bytes);
+    EXPECT_EQ(error_of(with("-1")).find("rules[0]: measured_bytes is not"), 0U);
+}
+
 TEST(TwoRulesForOneMessage, AreRefused) {
     const auto error = error_of(plan_text(
         {rule("a", "1", "10", "flat"), rule("b", "1", "10", "flat"), rule("a", "10", "20", "flat")}));

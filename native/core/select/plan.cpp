@@ -29,12 +29,14 @@ Measured read_measured(const Document& document) {
     measured.recipe = compose::parse_recipe(document.at("recipe").get_ref<const std::string&>());
     const Document& evidence = document.at("evidence");
     measured.speedup = json::quantity(evidence.at("speedup"), "speedup");
-    measured.seconds = json::quantity(evidence.at("recipe_s"), "recipe_s");
-    if (const auto size = evidence.find("measured_bytes"); size != evidence.end() && !size->is_null())
+    const auto recipe_s = [&] { return json::quantity(evidence.at("recipe_s"), "recipe_s"); };
+    if (const auto size = evidence.find("measured_bytes"); size != evidence.end() && !size->is_null()) {
+        measured.seconds = recipe_s();
         measured.bytes = json::integer(*size, 0, json::largest_integer, "measured_bytes");
+    }
     if (const auto price = evidence.find("predicted_s"); price != evidence.end() && !price->is_null()) {
         const double price_s = json::quantity(*price, "predicted_s");
-        if (price_s > 0) measured.took = measured.seconds / price_s;
+        if (price_s > 0) measured.took = recipe_s() / price_s;
     }
     return measured;
 }
