@@ -38,7 +38,7 @@ struct Measured {
     compose::Recipe recipe;
     double speedup = 0;                      ///< over the library's own
     double took = 0;                         ///< of the recipe's price by the model; 0: not known
-    double seconds = 0;  ///< of a call of `bytes`, where these are known
+    double seconds = 0;                      ///< of a call of `bytes`, where these are known
     std::optional<std::int64_t> bytes = {};  ///< nothing: it is not known
 };
 

@@ -102,7 +102,6 @@ Live::Kind* Live::kind_of(const Dispatcher::Question& question, std::int64_t byt
         made.bytes = bytes;
         made.shape = std::get<std::string>(kind->first);
         made.sizes = sizes;
-        made.seen = {question.collective->agreed_bytes(bytes), question.collective->agreed_bytes(bytes)};
         made.planned = made.incumbent = &decision;
         if (is_planned) {
             made.trial = is_measured_at_a_size(decision) ? Trial::comparing()

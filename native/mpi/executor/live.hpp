@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -61,7 +62,8 @@ class Live {
     struct Kind {
         Dispatcher::Question question;  ///< of the first such call
         std::int64_t bytes = 0;         ///< of that
-        core::select::SizeClass seen;   ///< the least and the largest of all so far, as all ranks know it
+        /// The least and the largest of all calls so far, as all ranks know them.
+        core::select::SizeClass seen{std::numeric_limits<std::int64_t>::max(), 0};
         std::string shape;
         core::select::SizeClass sizes;
         core::trial::Trial trial = core::trial::Trial::seeking();

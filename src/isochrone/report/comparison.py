@@ -11,9 +11,9 @@ import numpy as np
 
 from isochrone.files import NATIVE, PLAN_RECIPE, TOLD, Bench, BenchKey, LibraryRule
 from isochrone.files.library import DEFAULT
-from isochrone.files.rules import rule_at
 from isochrone.statistics import FloatArray, Interval, geometric_mean, median_ci, ratio_ci
-from isochrone.tune.collectives import has_agreed_size, has_blocks, in_order, words
+from isochrone.tune.collectives import has_blocks, in_order, words
+from isochrone.tune.lookup import rule_of
 
 LARGE_BYTES = 256 * 1024
 
@@ -162,9 +162,7 @@ def compare(
         sizes=tuple(
             _compare_size(samples, size, rivals)
             if told is None
-            else _with_told(
-                _compare_size(samples, size, []), rule_at(told, size if has_agreed_size(collective) else 0)
-            )
+            else _with_told(_compare_size(samples, size, []), rule_of(told, collective, size))
             for size in sizes
         ),
         roots=tuple(sorted({key.root for key in samples})),

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The rule of a plan for one call."""
+"""The rule for one call, of a plan or of what a library is told."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from isochrone.files.plan import Plan, Rule
-from isochrone.files.rules import rule_at
+from isochrone.files.rules import RangedT, rule_at
 from isochrone.tune.collectives import has_agreed_size
 
 
@@ -14,9 +16,13 @@ def rule_for(plan: Plan, collective: str, shape: str, size_bytes: int, order: st
     Args:
         order: of the ranks, as `_core.Layout.order` names it.
     """
+    return rule_of(rules_for(plan, collective, shape, order), collective, size_bytes)
+
+
+def rule_of(rules: Iterable[RangedT], collective: str, size_bytes: int) -> RangedT | None:
+    """Of the rules for one collective the one for messages of this size; None where there is none."""
     # Where ranks do not know the size alike, rules are for all.
-    size = size_bytes if has_agreed_size(collective) else 0
-    return rule_at(rules_for(plan, collective, shape, order), size)
+    return rule_at(rules, size_bytes if has_agreed_size(collective) else 0)
 
 
 def rules_for(plan: Plan, collective: str, shape: str, order: str | None) -> list[Rule]:

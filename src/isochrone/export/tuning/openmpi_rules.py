@@ -19,6 +19,10 @@ from isochrone.tune.collectives import collective as table_row
 
 FANOUT = 4
 """What the library takes when it is told an algorithm at run time, and what was measured with."""
+_OWN_CHOICE = (0, 0)
+"""The library's own, by number and bytes of segments."""
+_Step = tuple[int, int, int]
+"""A size in bytes from which on an algorithm is used, its number, and the bytes of its segments (0: none)."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,6 @@ COLLECTIVES: Mapping[str, _Row] = {
     "scan": _Row(14, "linear recursive_doubling", sizes=False),
     "scatter": _Row(15, "basic_linear binomial linear_nb", sizes=False),
 }
-
-
-_Step = tuple[int, int, int]
-"""A size in bytes from which on an algorithm is used, its number, and the bytes of its segments (0: none)."""
-_OWN_CHOICE = (0, 0)
 
 
 def number_of_algorithm(collective: str, name: str) -> int | None:

@@ -70,27 +70,26 @@ def _how(bench: Bench, comparison: Comparison) -> str:
 
 
 def _caption(comparison: Comparison, what: str) -> str:
-    if comparison.is_told:
-        return _captioned(
-            what,
-            " The library was told the best of its own algorithms that was found at each size, by "
-            "library.json beside this page. “Not looked for” is where there was no time to find it.",
-        )
-    rivals = (
-        " “Best selectable” is the fastest, at each size, of the library's own choice and the "
-        f"{number_of(len(comparison.rivals), 'algorithm')} that it can be told to use."
-        f"{_where_told(comparison)}"
-        if comparison.rivals
-        else " No other algorithm of the library's was measured here."
-    )
-    return _captioned(what, rivals)
-
-
-def _captioned(what: str, rest: str) -> str:
     return (
         f"{what} are medians and their ratios, with 95 % confidence intervals; those of speedups pair the "
         "repetitions. Above 1 the plan is faster, and where the interval holds 1 no difference is "
-        f"proven.{rest}"
+        f"proven. {_on_the_best(comparison)}"
+    )
+
+
+def _on_the_best(comparison: Comparison) -> str:
+    """What is there of the library at its best."""
+    if comparison.is_told:
+        return (
+            "The library was told the best of its own algorithms that was found at each size, by "
+            "library.json beside this page. “Not looked for” is where there was no time to find it."
+        )
+    if not comparison.rivals:
+        return "No other algorithm of the library's was measured here."
+    return (
+        "“Best selectable” is the fastest, at each size, of the library's own choice and the "
+        f"{number_of(len(comparison.rivals), 'algorithm')} that it can be told to use."
+        f"{_where_told(comparison)}"
     )
 
 
