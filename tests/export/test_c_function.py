@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from made_library import algorithm_of
 from msgspec import structs
 from planned import EVIDENCE
 from tuned import exported, topology_of, write_survey_of
@@ -70,7 +71,7 @@ def test_the_function_in_c_answers_as_plan_and_library_do(tmp_path: Path, is_com
         rules = [r for r in plan.rules if r.collective == name and r.shape == shape and r.recipe != "native"]
         rules = [r for r in rules if r.order in (None, "block")]
         mine = next((r for r in rules if r.min_bytes <= size <= r.max_bytes), None)
-        own = tuning.algorithm(name, size)
+        own = algorithm_of(tuning, name, size)
         if mine is not None and (
             own == "default" or is_compared or mine.evidence.speedup >= EVIDENCE.speedup
         ):

@@ -14,15 +14,18 @@ from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
     BenchKey,
+    LibraryTuning,
     MpiLibrary,
     read_library,
     read_work,
     write_bench,
     write_topology,
 )
+from isochrone.files.library import DEFAULT
 from isochrone.launch import library as known
 from isochrone.launch.process import Talk
 from isochrone.steps.library import tune_library
+from isochrone.tune.lookup import rule_of
 
 HOSTS = ["a", "a", "b", "b"]
 SIZES = (64, 1024, 16384, 262144)
@@ -81,6 +84,12 @@ class MadeUpLibrary:
         write_bench(given["--output"], Bench(topology.places, mpi, "clock", 0.0, False, True, times, 1.0))
 
 
+def algorithm_of(tuning: LibraryTuning, collective: str, size_bytes: int) -> str:
+    """What the library should use for a collective of this size."""
+    rule = rule_of(tuning.told(collective), collective, size_bytes)
+    return DEFAULT if rule is None else rule.algorithm
+
+
 def tuned(tmp_path: Path, target: MadeUpLibrary, *collectives: str) -> dict[tuple[str, int], str]:
     """The algorithm for each collective and size."""
     write_topology(tmp_path / "topology.json", topology_of(HOSTS))
@@ -89,5 +98,5 @@ def tuned(tmp_path: Path, target: MadeUpLibrary, *collectives: str) -> dict[tupl
     assert read_library(path) == tuning
     assert tuning.ranks == len(HOSTS)
     return {
-        (name, size): tuning.algorithm(name, size) for name in collectives or ("bcast",) for size in SIZES
+        (name, size): algorithm_of(tuning, name, size) for name in collectives or ("bcast",) for size in SIZES
     }

@@ -15,12 +15,12 @@ from statistics import median
 
 from isochrone import _core
 from isochrone.files import NATIVE, TOLD, LibraryRule, LibraryTuning, Plan, Rule, Topology
-from isochrone.files.library import DEFAULT
 from isochrone.files.profile import Profile, Timed
 from isochrone.tune.candidates import candidates
 from isochrone.tune.collectives import collective as table_row
+from isochrone.tune.collectives import has_agreed_size
 from isochrone.tune.layout import layout_for
-from isochrone.tune.lookup import rule_for
+from isochrone.tune.lookup import rule_for, rule_of
 from isochrone.tune.prices import MOST_PRICED
 from isochrone.units import number_of
 
@@ -238,8 +238,7 @@ def size_of(row: Timed, ranks: int) -> int:
 
 
 def _has_size(name: str) -> bool:
-    row = table_row(name)
-    return row["has_data"] and row["agreed"] != "nothing"
+    return table_row(name)["has_data"] and has_agreed_size(name)
 
 
 def _judges(
@@ -272,7 +271,9 @@ def _judges(
         gain = by_plan(row, layout)
         if tuning is None or layout.size != tuning.ranks:
             return gain
-        return _with_library(gain, tuning.rule(row.collective, size_of(row, layout.size)))
+        return _with_library(
+            gain, rule_of(tuning.told(row.collective), row.collective, size_of(row, layout.size))
+        )
 
     def by_plan(row: Timed, layout: _core.Layout) -> Gain:
         shape = layout.shape(row.root if table_row(row.collective)["rooted"] else None)
@@ -308,7 +309,7 @@ def _with_library(gain: Gain, told: LibraryRule | None) -> Gain:
     """With what the library's own gains by what it is told. Where the plan has no rule that is all that was
     measured: what the model says of recipes is not over that.
     """
-    if told is None or told.algorithm == DEFAULT:
+    if told is None:
         return gain
     by_plan = gain if gain.source in BY_RULES else Gain("measured")
     recipe = TOLD + told.algorithm if by_plan.recipe == NATIVE else by_plan.recipe

@@ -15,7 +15,7 @@ from isochrone.files.fields import Collective, Count, Provenance, Seconds
 from isochrone.files.form import Decoder, Form, Head, written
 from isochrone.files.plan import Plan
 from isochrone.files.references import LibraryReference, TopologyFileReference
-from isochrone.files.rules import Comparison, check_rules, rule_at
+from isochrone.files.rules import Comparison, check_rules
 
 DEFAULT = "default"
 """The library's own choice."""
@@ -89,15 +89,6 @@ class LibraryTuning(Head, frozen=True, kw_only=True, tag="library"):
             rule for rule in self.rules if rule.algorithm != DEFAULT and collective in (None, rule.collective)
         ]
         return sorted(found, key=lambda rule: (rule.collective, rule.min_bytes))
-
-    def rule(self, collective: str, size_bytes: int) -> LibraryRule | None:
-        """The rule for a collective of this size; None where there is none."""
-        return rule_at((rule for rule in self.rules if rule.collective == collective), size_bytes)
-
-    def algorithm(self, collective: str, size_bytes: int) -> str:
-        """What the library should use for a collective of this size."""
-        rule = self.rule(collective, size_bytes)
-        return DEFAULT if rule is None else rule.algorithm
 
 
 def _check(tuning: LibraryTuning, where: str) -> None:
