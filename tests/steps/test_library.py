@@ -19,7 +19,10 @@ from isochrone.files import (
     write_topology,
 )
 from isochrone.launch.process import Talk
+from isochrone.launch.target import Target
 from isochrone.steps.library import tune_library
+from isochrone.steps.told_launches import ToldLaunches
+from isochrone.steps.told_race import ToldRace, launches_of
 from isochrone.tune.sizes import first_of
 
 
@@ -64,6 +67,37 @@ def test_what_is_slower_in_one_launch_is_not_timed_in_the_next(
     target = MadeUpLibrary(time_s, library=library(vendor, "2021.18"), names=names)
     assert set(tuned(tmp_path, target).values()) == {"default"}
     assert len(target.launches) == looks + proofs
+
+
+@pytest.mark.parametrize(
+    ("vendor", "names"),
+    [("MPICH", ["native:binomial"]), ("Open MPI", ["native:pipeline"]), ("Intel MPI", [])],
+)
+def test_what_launches_take_to_start_is_of_the_budget(
+    tmp_path: Path, vendor: str, names: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many are foreseen as there are, where one thing is the best."""
+
+    def time_s(name: str, size: int, recipe: str, variables: Mapping[str, str]) -> float:
+        is_fast = recipe in names or variables.get("I_MPI_ADJUST_BCAST") == "1"
+        return 0.5e-4 if is_fast else 1e-4 if recipe == "native" and not variables else 2e-4
+
+    target = MadeUpLibrary(time_s, library=library(vendor, "2021.18"), names=names)
+    budgets_s: list[float | None] = []
+    foreseen: list[int] = []
+
+    class Race(ToldRace):
+        def __init__(self, target: Target, launches: ToldLaunches, budget_s: float | None) -> None:
+            super().__init__(target, launches, budget_s)
+            budgets_s.append(budget_s)
+            foreseen.append(launches_of(launches, ["bcast"]))
+
+    monkeypatch.setattr("isochrone.steps.library.ToldRace", Race)
+    monkeypatch.setattr(ToldLaunches, "start_s", 2.0)
+    write_topology(tmp_path / "topology.json", topology_of(HOSTS))
+    tune_library(target, tmp_path / "topology.json", tmp_path / "library.json", budget_s=100.0)  # type: ignore[arg-type]
+    assert [len(target.launches)] == foreseen
+    assert budgets_s == [100.0 - 2.0 * foreseen[0]]
 
 
 def test_what_is_faster_at_one_root_and_slower_at_another_gets_none(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_channel import MadeChannel
 from msgspec import structs
 from tuned import topology_of
 
 from isochrone.errors import IsochroneError
 from isochrone.files import Bench, BenchKey, Case, MpiLibrary, Place, read_work, write_bench, write_topology
 from isochrone.launch.process import Talk
-from isochrone.steps.rounds import Rounds, forget_rounds
+from isochrone.steps.rounds import START, Rounds, forget_rounds
 
 HOSTS = ("a", "a", "b", "b")
 
@@ -117,6 +118,43 @@ def test_what_is_timed_is_said_beside_the_output_where_rank_0_can_read_it(tmp_pa
     work.write_text("{}")
     forget_rounds(tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+def test_what_the_first_launch_takes_to_start_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a tuning that goes on measures depends on it: it would find none of its rounds else."""
+    now_s = 0.0
+    target = Ranks(topology_of(HOSTS).places)
+    write_topology(tmp_path / "topology.json", topology_of(HOSTS))
+    kept = tmp_path / "kept"
+
+    def rounds() -> Rounds:
+        return Rounds(target, topology_of(HOSTS), tmp_path / "topology.json", kept)  # type: ignore[arg-type]
+
+    def slow_launch(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
+        nonlocal now_s
+        # Of these seconds, it says, it has measured in one.
+        now_s += 4.0
+        if talk is not None:
+            return talk(MadeChannel(lambda asked: Ranks.run(target, program, asked)))
+        return Ranks.run(target, program, arguments)
+
+    monkeypatch.setattr(target, "run", slow_launch)
+    monkeypatch.setattr("isochrone.steps.rounds.time.monotonic", lambda: now_s)
+    assert rounds().start_s == 0
+    first = rounds()
+    first.in_one_launch(lambda: first.measure("", [], 1, 1))
+    assert first.start_s == 3.0
+    # A later one is not the first.
+    now_s += 100
+    rounds().measure("", [Case(64, 0, ("native", "flat"))], 3, 1)
+    assert rounds().start_s == 3.0
+    for broken in ("", "nan", "-1", "Infinity", "[]", '"many"'):
+        (kept / START).write_text(broken)
+        assert rounds().start_s == 0
+    forget_rounds(kept)
+    assert not kept.exists()
 
 
 def test_a_round_is_of_what_is_in_the_files_that_the_library_reads(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from isochrone.tune import affordable
 from isochrone.tune.affordable import Grids, Times, affordable_grids
 from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import grids
-from isochrone.tune.effort import NOISY, WINDOW, least_of
+from isochrone.tune.effort import NOISY, WINDOW, least_of, left_to_measure
 from isochrone.tune.layout import layout_of
 from isochrone.tune.sizes import few_of
 
@@ -142,6 +142,19 @@ def test_where_the_library_s_own_is_slow_at_large_sizes_alone_these_alone_are_le
     later = [budget_s for budget_s in budgets_s if most(budget_s, own_s) != most(budget_s, None)]
     assert later
     assert all(most(budget_s, own_s) >= whole[len(whole) // 2] for budget_s in later)
+
+
+def test_what_launches_take_to_start_is_of_the_budget_and_at_most_half_of_it(layout: _core.Layout) -> None:
+    for budget_s in np.geomspace(10, 1000, 9).tolist():
+        for starts_s, left_s in (
+            (0.0, budget_s),
+            (0.3 * budget_s, 0.7 * budget_s),
+            (3 * budget_s, budget_s / 2),
+        ):
+            assert left_to_measure(budget_s, starts_s) == pytest.approx(left_s)
+            found = affordable_grids(NAMES, None, layout, budget_s, starts_s=lambda: starts_s)  # noqa: B023
+            assert found == affordable_grids(NAMES, None, layout, left_s)
+    assert left_to_measure(None, 5.0) is None
 
 
 def test_a_slower_library_never_takes_less_time_to_prove() -> None:

@@ -26,9 +26,10 @@ from isochrone.steps.folder import LIBRARY_TUNING
 from isochrone.steps.racing import OWN_SHARE
 from isochrone.steps.rounds import check_ranks
 from isochrone.steps.told_launches import ToldLaunches
-from isochrone.steps.told_race import ToldRace
+from isochrone.steps.told_race import ToldRace, launches_of
 from isochrone.tune.affordable import Grids, Times, affordable_grids
 from isochrone.tune.collectives import collective, of_one_rule
+from isochrone.tune.effort import left_to_measure
 from isochrone.tune.layout import layout_of
 from isochrone.tune.race import median_s
 from isochrone.tune.roots import ShapeRoots
@@ -61,6 +62,9 @@ def tune_library(
     folder = library_file.with_name(LIBRARY_TUNING)
     launches = ToldLaunches(target, topology, topology_file, folder, seed)
 
+    def starts_s() -> float:
+        return launches_of(launches, collectives) * launches.start_s
+
     def own_s(sizes: Grids) -> Times:
         cases = [BenchCase(size, 0, name) for name, each in sizes.items() for size in each]
         with part("timing the library's own", OWN_SHARE):
@@ -70,14 +74,14 @@ def tune_library(
     with kept_when_stopped(folder):
         users_s = None if target.simulated else budget_s
         layout = layout_of(topology, topology_file)
-        grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s)
+        grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s, starts_s)
         spots = [
             # A library cannot be told one thing for one shape or root and another for the next.
             Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)
             for name, all_sizes in grid.items()
             for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
         ]
-        rules = ToldRace(target, launches, budget_s).run(spots)
+        rules = ToldRace(target, launches, left_to_measure(users_s, starts_s())).run(spots)
     if launches.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(

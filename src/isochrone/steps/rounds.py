@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -47,6 +48,8 @@ SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
 later one. After some thousand calls a message takes twenty times as long as at first.
 """
+START = "start.json"
+"""In the folder of a tuning: how many seconds a launch takes to start."""
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
@@ -70,7 +73,7 @@ def forget_rounds(folder: Path) -> None:
     """Removes what an interrupted tuning would go on from: the files of its folder, and that if it is empty
     then.
     """
-    for file in (*folder.glob("*.jsonl"), *folder.glob(f".*{WORK}"), folder / PLAN):
+    for file in (*folder.glob("*.jsonl"), *folder.glob(f".*{WORK}"), folder / PLAN, folder / START):
         file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
@@ -126,6 +129,7 @@ class Rounds:
         self._topology_file = topology_file
         self._folder = folder
         self._standing: StandingBench | None = None
+        self._standing_since = 0.0
         self._mpi: MpiLibrary | None = None
 
     def in_one_launch(self, body: Callable[[], T]) -> T:
@@ -136,6 +140,8 @@ class Rounds:
             IsochroneError: the benchmark fails.
         """
         found: list[T] = []
+
+        self._standing_since = time.monotonic()
 
         def standing(bench: StandingBench) -> None:
             self._standing = bench
@@ -206,6 +212,7 @@ class Rounds:
                 # Names that come later are greater: of what is there twice the later counts.
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
                 left = structs.replace(work, cases=tuple(few))
+                begin = time.monotonic() if self._standing is None else self._standing_since
                 with part("", 1 / (len(launches) - number)):
                     files = left, output, self._topology_file, plan_file
                     if self._standing is not None:
@@ -218,9 +225,25 @@ class Rounds:
                     output.unlink(missing_ok=True)
                     raise
                 kept.append(found)
+                self._keep_start(time.monotonic() - begin - (found.elapsed_s or 0.0))
         for bench in kept:
             self._mpi = same_library(self._mpi, bench.mpi, self._folder)
         return merged(kept)
+
+    @property
+    def start_s(self) -> float:
+        """What a launch takes before it measures anything, in seconds: the first one in the folder. It is
+        kept there, as what a tuning that goes on measures depends on it. 0: none has measured yet.
+        """
+        try:
+            start_s = float(json.loads((self._folder / START).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return 0.0
+        return start_s if 0 <= start_s < math.inf else 0.0
+
+    def _keep_start(self, start_s: float) -> None:
+        if not self._target.simulated and not (self._folder / START).exists():
+            (self._folder / START).write_text(f"{max(0.0, start_s):.3f}\n", encoding="utf-8")
 
     def _check_places(self, bench: Bench) -> None:
         """Raises ElsewhereError. Other hosts with the same hardware are as good."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -95,6 +95,15 @@ class ToldLaunches:
         """
         return (*self._target.baselines(collective), *self._apart(collective))
 
+    def most_apart(self, collectives: Collection[str]) -> int:
+        """Ways of starting the library, beside as it is, of the collective that has most of them."""
+        return max((len(self._apart(name)) for name in collectives), default=0)
+
+    @property
+    def start_s(self) -> float:
+        """What a launch takes to start, in seconds; 0: none has measured yet."""
+        return self._rounds({}).start_s
+
     def is_apart(self, collective: str, name: str) -> bool:
         """Whether something can be told only at the start, and so never ran beside the library's own."""
         return name in self._apart(collective)
@@ -126,9 +135,8 @@ class ToldLaunches:
         which it is told less.
         """
         variables = self._variables(started.names)
-        rounds = Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
         try:
-            bench = rounds.measure(
+            bench = self._rounds(variables).measure(
                 "", started.cases, repetitions, self._seed + launch, share, limits=limits, launch=launch
             )
         except IsochroneError as error:
@@ -153,6 +161,9 @@ class ToldLaunches:
         for key, samples in times.items():
             self._known_s[key.collective, key.recipe][key.size_bytes] = median_s([samples])
         return times
+
+    def _rounds(self, variables: Mapping[str, str]) -> Rounds:
+        return Rounds(self._target, self._topology, self._topology_file, self._folder, variables=variables)
 
     def _variables(self, names: Names) -> dict[str, str]:
         """That the library is started with."""

@@ -10,7 +10,7 @@ TPDS 2016).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -72,12 +72,11 @@ class ToldRace:
     """The race of all that a library can be told on one target, in launches that measure it."""
 
     def __init__(self, target: Target, launches: ToldLaunches, budget_s: float | None) -> None:
-        """`budget_s`: of the whole race, in the user's time."""
+        """`budget_s`: of all its calls; None: whatever they take."""
         self._target = target
         self._launches = launches
         self._needs_all_sizes = needs_all_sizes(target.library)
-        # A simulated program's clock is not the user's.
-        self._budget_s = None if target.simulated else budget_s
+        self._budget_s = budget_s
 
     def run(self, spots: Sequence[Spot]) -> list[LibraryRule]:
         """What the library should be told at each of the spots, and at the ends of its rules."""
@@ -192,6 +191,13 @@ class ToldRace:
 
     def _budget(self, share: float) -> float | None:
         return None if self._budget_s is None else self._budget_s * share
+
+
+def launches_of(launches: ToldLaunches, collectives: Collection[str]) -> int:
+    """How many a race starts at the least, with one that asks how long the library's own takes."""
+    apart = launches.most_apart(collectives)
+    # What is proven beside the library's own is one thing for each collective and size, or few.
+    return 2 + apart + LAUNCHES * (1 + min(apart, 1))
 
 
 def _screened(spot: Spot) -> list[BenchCase]:

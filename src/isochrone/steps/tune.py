@@ -30,6 +30,7 @@ from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
 from isochrone.steps.verification import Verification
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import grids
+from isochrone.tune.effort import effort_for, left_to_measure
 from isochrone.tune.layout import layout_of
 from isochrone.units import format_time
 
@@ -102,9 +103,12 @@ def tune(
 
         def race() -> Racing:
             names, wanted = options.collectives, options.sizes_bytes
-            few = affordable_grids(
-                names, wanted, layout, budget_s, lambda sizes: own_s(rounds, layout, sizes)
-            )
+            if budget_s is not None:
+                # Of nothing: that tells how long a launch takes to start.
+                rounds.measure("", [], 1, options.seed, 0.0)
+            launches = 1 + effort_for(target.simulated, target.exact).launches
+            left_s = left_to_measure(budget_s, launches * rounds.start_s)
+            few = affordable_grids(names, wanted, layout, left_s, lambda sizes: own_s(rounds, layout, sizes))
             racing = Racing(
                 target,
                 topology,
@@ -114,7 +118,7 @@ def tune(
                 few,
                 # Each simulated call costs the user's time, whatever it takes.
                 few if target.simulated else grids(names, wanted, layout.size, thinned=()),
-                budget_s,
+                left_s,
                 options.seed,
                 options.fabric is not None,
             )

@@ -10,7 +10,9 @@ from isochrone.tune.race import FAR_BEHIND
 BUDGET_S = 120.0
 """Of a tuning on a real machine, for all its collectives, unless another is given."""
 MEASURING = 0.85
-"""Of a budget; the rest is for pricing candidates and for starting programs."""
+"""Of a budget; the rest is for pricing candidates."""
+LEAST_LEFT = 0.5
+"""Of a budget, however long programs take to start: what is started for nothing is of no use."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,11 @@ FAR_SLOWER = 3.0
 to be timed at all, if it would take more than its share of the time."""
 SHARES = {"race": 0.3, "near": 0.12, "between": 0.1, "family": 0.16, "verify": 0.32}
 """Of what is measured, by the calls that each part makes where the network is slow."""
+
+
+def left_to_measure(budget_s: float | None, starts_s: float) -> float | None:
+    """A budget in seconds without what its launches take to start; None: whatever it takes."""
+    return None if budget_s is None else max(budget_s - starts_s, LEAST_LEFT * budget_s)
 
 
 def part_of(budget_s: float | None, name: str, rounds: int = 1) -> float | None:
