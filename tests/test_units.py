@@ -3,6 +3,7 @@
 
 from isochrone.units import (
     format_bytes,
+    format_duration,
     format_percent,
     format_rate,
     format_ratio,
@@ -43,6 +44,12 @@ def test_only_the_whole_is_a_hundred_percent() -> None:
     assert format_percent(0.9999) == "99.9 %"
     assert format_share(0.9996) == "100.0 %"
     assert format_share(0.1234) == "12.3 %"
+
+
+def test_a_wait_is_said_roughly() -> None:
+    waits_s = (0.2, 59, 119, 120, 840, 7199, 7200, 9000, 360000)
+    said = ["1 s", "59 s", "119 s", "2 min", "14 min", "120 min", "2 h", "2.5 h", "100 h"]
+    assert [format_duration(wait_s) for wait_s in waits_s] == said
 
 
 def test_one_thing_has_no_s() -> None:

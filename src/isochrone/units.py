@@ -56,6 +56,14 @@ def format_time(seconds: float) -> str:
     return "0 s" if seconds == 0 else f"{significant(seconds / 1e-9)} ns"
 
 
+def format_duration(seconds: float) -> str:
+    """What somebody waits for, roughly: "14 min"."""
+    for unit_s, name in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * unit_s:
+            return f"{float(significant(seconds / unit_s, 2)):g} {name}"
+    return f"{math.ceil(seconds)} s"
+
+
 def format_rate(bytes_per_s: float) -> str:
     """Bytes a second in the unit that fits: "12.5 GB/s"."""
     for unit, name in _RATE_UNITS:

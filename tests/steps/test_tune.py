@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import made_target
 import numpy as np
@@ -24,10 +26,12 @@ from isochrone.files import (
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import LIBRARY_TUNING, TUNING
+from isochrone.steps.simulated_time import Simulated, foreseen, message_s
 from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.collectives import collective, timed
 from isochrone.tune.forms import Form
 from isochrone.tune.layout import layout_of
+from isochrone.units import format_duration
 
 SIZES = (64, 65536, 1048576)
 
@@ -94,6 +98,51 @@ def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, ex
 
     chosen = _tune(topology_file, MadeUpTarget(topology, time_s, exact), SIZES)
     assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
+
+
+@pytest.mark.parametrize("names", [("bcast",), ("bcast", "allreduce", "barrier", "alltoall")])
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_simulated_tuning_says_first_how_much_it_simulates(
+    topology_file: Path,
+    noise: float,
+    names: Sequence[str],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    target = MadeUpTarget(read_topology(topology_file), lambda *_: 1e-5, noise == 0, noise)
+    found: list[tuple[Simulated, int]] = []
+
+    def told(*given: Any) -> Simulated:
+        found.append((foreseen(*given), target.calls))
+        return found[-1][0]
+
+    monkeypatch.setattr("isochrone.steps.tune.foreseen", told)
+    caplog.set_level(logging.INFO)
+    files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
+    tune(target, *files, TuneOptions(SIZES, names))
+    ((work, calls_before),) = found
+    assert calls_before == 0
+    assert 0.5 < work.calls / target.calls < 2
+    # Among twelve ranks a call has 11 messages at the least.
+    assert work.messages > 11 * target.calls / 2
+    assert work.time_s > work.messages * message_s(12, 0)
+    said = [record.getMessage() for record in caplog.records if "tuning simulates" in record.getMessage()]
+    assert len(said) == 1
+    assert f"about {format_duration(work.time_s)};" in said[0]
+
+
+def test_a_tuning_that_goes_on_does_not_say_how_much_it_simulates_in_all(
+    topology_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 1.5), fails_after=1)
+    files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
+    caplog.set_level(logging.INFO)
+    with pytest.raises(IsochroneError, match="the network is down"):
+        tune(target, *files, TuneOptions(SIZES))
+    caplog.clear()
+    target.fails_after = None
+    tune(target, *files, TuneOptions(SIZES))
+    assert not [record for record in caplog.records if "tuning simulates" in record.getMessage()]
 
 
 def bench_sizes(bench: Bench, collective: str) -> set[int]:

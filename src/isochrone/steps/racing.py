@@ -103,7 +103,7 @@ class Racing:
 
     def run(self) -> None:
         """All races."""
-        self._race("racing", "race", self._proposals.at(self._first_spots()))
+        self._race("racing", "race", self.proposed)
         if self.mpi is None:
             # Of a single rank there is nothing to race.
             self.mpi = self.rounds.measure("tuning", [], 1, self._seed).mpi
@@ -111,6 +111,11 @@ class Racing:
         self._race_between()
         if self.effort.family:
             self._race_family()
+
+    @cached_property
+    def proposed(self) -> dict[Spot, list[str]]:
+        """What the model proposes to race first."""
+        return self._proposals.at(self._first_spots())
 
     def _first_spots(self) -> list[Spot]:
         return [

@@ -231,6 +231,11 @@ class Rounds:
         return merged(kept)
 
     @property
+    def is_new(self) -> bool:
+        """Whether nothing is there that was measured before."""
+        return not any(self._folder.glob("*.jsonl"))
+
+    @property
     def start_s(self) -> float:
         """What a launch takes before it measures anything, in seconds: the first one in the folder. It is
         kept there, as what a tuning that goes on measures depends on it. 0: none has measured yet.

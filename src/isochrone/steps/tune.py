@@ -27,12 +27,13 @@ from isochrone.steps.folder import LIBRARY, LIBRARY_TUNING, TUNING
 from isochrone.steps.library import tune_library
 from isochrone.steps.racing import Racing, own_s
 from isochrone.steps.rounds import Rounds, check_ranks, forget_rounds
+from isochrone.steps.simulated_time import foreseen
 from isochrone.steps.verification import Verification
 from isochrone.tune.affordable import affordable_grids
 from isochrone.tune.collectives import grids
 from isochrone.tune.effort import effort_for, left_to_measure
 from isochrone.tune.layout import layout_of
-from isochrone.units import format_time
+from isochrone.units import format_duration, format_time, significant
 
 LIBRARY_SHARE = 0.4
 """Of a budget, where what the library can be told to use is timed first: it has about as many algorithms as
@@ -122,6 +123,8 @@ def tune(
                 options.seed,
                 options.fabric is not None,
             )
+            if target.simulated and rounds.is_new:
+                _say_how_long(racing, options)
             racing.run()
             return racing
 
@@ -132,6 +135,16 @@ def tune(
     write_bench(bench_file, bench)
     write_plan(plan_file, plan)
     return plan, bench
+
+
+def _say_how_long(racing: Racing, options: TuneOptions) -> None:
+    found = foreseen(racing.proposed, racing.layouts, racing.effort)
+    _log.info(
+        "tuning simulates about %s messages, which takes %s%s; fewer --collectives or --sizes take less",
+        f"{float(significant(found.messages, 2)):,.0f}",
+        "more than " if options.rivals else "about ",
+        format_duration(found.time_s),
+    )
 
 
 def _library_first(

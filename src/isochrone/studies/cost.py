@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a study takes, told before it begins.
 
-A simulation takes real time for each rank that starts and for each message, the more so the more ranks
-there are; how much was measured on one core of one machine, so that this is a guess for others.
-On real ranks a budget of time is divided.
+A simulation takes real time (see ``steps.simulated_time``). On real ranks a budget of time is divided.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from isochrone import _core
 from isochrone.files import Case
 from isochrone.launch.target import Target
 from isochrone.steps.rounds import SIMULATED_CALLS
+from isochrone.steps.simulated_time import launch_s, message_s
 from isochrone.studies.recipes import default_segment
 from isochrone.studies.study import Wanted, is_own
 from isochrone.tune.forms import algorithms_in, quadratic
@@ -23,11 +22,6 @@ BUDGET_S = 480.0
 """Of all calls of a study on real ranks."""
 START_S = 3.0
 """Of a program on real ranks, and of what comes before its first timed call."""
-SIMULATION_S, SIMULATED_RANK_S = 0.5, 0.005
-"""Real time of a simulation: to start, and for each rank."""
-SIMULATED_EAGER_S, SIMULATED_LARGE_S = 3e-6, 1e-5
-"""For each message, and for each rank that there is beside it: small and large ones."""
-_LARGE_BYTES = 16384
 
 
 @dataclass(frozen=True)
@@ -69,19 +63,17 @@ def cost_of(target: Target, wanted: Sequence[Wanted], repetitions: int) -> Cost:
     parts = []
     for started, each in zip(launches, wanted, strict=True):
         ranks = each.arrangement.ranks
-        message_s = ranks * repetitions * sum(_messages_s(case, ranks) for case in each.cases)
-        parts.append(started * (SIMULATION_S + SIMULATED_RANK_S * ranks) + message_s)
+        messages_s = repetitions * sum(_messages_s(case, ranks) for case in each.cases)
+        parts.append(started * launch_s(ranks) + messages_s)
     return Cost(sum(parts), sum(launches), sum(calls), tuple(parts), False)
 
 
 def _messages_s(case: Case, ranks: int) -> float:
-    """Of the messages of a case, one call of each recipe, for each rank."""
+    """Of the messages of a case, one call of each recipe."""
     total = 0.0
     for recipe in case.recipes:
         messages, size_bytes = _messages(case, recipe, ranks)
-        total += (
-            case.calls * messages * (SIMULATED_LARGE_S if size_bytes > _LARGE_BYTES else SIMULATED_EAGER_S)
-        )
+        total += case.calls * messages * message_s(ranks, size_bytes)
     return total
 
 
