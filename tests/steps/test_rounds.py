@@ -29,6 +29,7 @@ class Ranks:
     name: str = "made up"
     identity: str = ""
     simulated: bool = False
+    library: None = None
     works: list[Path] = field(default_factory=list)
 
     def with_variables(self, variables: Mapping[str, str]) -> Ranks:
@@ -120,39 +121,36 @@ def test_what_is_timed_is_said_beside_the_output_where_rank_0_can_read_it(tmp_pa
     assert not (tmp_path / "kept").exists()
 
 
-def test_what_the_first_launch_takes_to_start_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_launch_takes_to_start_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a tuning that goes on measures depends on it: it would find none of its rounds else."""
-    now_s = 0.0
+    now_s, launch_s = 0.0, 4.0
     target = Ranks(topology_of(HOSTS).places)
     write_topology(tmp_path / "topology.json", topology_of(HOSTS))
     kept = tmp_path / "kept"
 
-    def rounds() -> Rounds:
-        return Rounds(target, topology_of(HOSTS), tmp_path / "topology.json", kept)  # type: ignore[arg-type]
+    def rounds(name: str = "made up") -> Rounds:
+        where = replace(target, name=name)
+        monkeypatch.setattr(where, "run", slow_launch)
+        return Rounds(where, topology_of(HOSTS), tmp_path / "topology.json", kept)  # type: ignore[arg-type]
 
     def slow_launch(program: str, arguments: Sequence[str], talk: Talk | None = None) -> None:
         nonlocal now_s
-        # Of these seconds, it says, it has measured in one.
-        now_s += 4.0
+        now_s += launch_s
         if talk is not None:
             return talk(MadeChannel(lambda asked: Ranks.run(target, program, asked)))
         return Ranks.run(target, program, arguments)
 
-    monkeypatch.setattr(target, "run", slow_launch)
     monkeypatch.setattr("isochrone.steps.rounds.time.monotonic", lambda: now_s)
-    assert rounds().start_s == 0
     first = rounds()
-    first.in_one_launch(lambda: first.measure("", [], 1, 1))
-    assert first.start_s == 3.0
-    # A later one is not the first.
-    now_s += 100
-    rounds().measure("", [Case(64, 0, ("native", "flat"))], 3, 1)
-    assert rounds().start_s == 3.0
+    assert first.in_one_launch(lambda: first.start_s(1)) == 4.0
+    launch_s = 1.0
+    assert rounds().start_s(1) == 4.0
+    # Another library starts as it does.
+    assert rounds("another").start_s(1) == 1.0
     for broken in ("", "nan", "-1", "Infinity", "[]", '"many"'):
-        (kept / START).write_text(broken)
-        assert rounds().start_s == 0
+        for file in kept.glob(f"*{START}"):
+            file.write_text(broken)
+        assert rounds().start_s(1) == 1.0
     forget_rounds(kept)
     assert not kept.exists()
 

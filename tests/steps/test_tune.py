@@ -26,6 +26,7 @@ from isochrone.files import (
 from isochrone.launch.process import Talk
 from isochrone.steps.detect import detect
 from isochrone.steps.folder import LIBRARY_TUNING, TUNING
+from isochrone.steps.racing import Racing
 from isochrone.steps.simulated_time import Simulated, foreseen, message_s
 from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.collectives import collective, timed
@@ -100,26 +101,32 @@ def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, ex
     assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
 
 
+@pytest.mark.parametrize("sizes", [SIZES, None])
 @pytest.mark.parametrize("names", [("bcast",), ("bcast", "allreduce", "barrier", "alltoall")])
 @pytest.mark.parametrize("noise", [0.0, 0.01])
 def test_a_simulated_tuning_says_first_how_much_it_simulates(
     topology_file: Path,
     noise: float,
+    sizes: Sequence[int] | None,
     names: Sequence[str],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    target = MadeUpTarget(read_topology(topology_file), lambda *_: 1e-5, noise == 0, noise)
+
+    def time_s(size_bytes: int, root: int, recipe: str) -> float:
+        return 2e-5 if recipe == "native" else 1e-5
+
+    target = MadeUpTarget(read_topology(topology_file), time_s, noise == 0, noise)
     found: list[tuple[Simulated, int]] = []
 
-    def told(*given: Any) -> Simulated:
-        found.append((foreseen(*given), target.calls))
+    def told(racing: Racing) -> Simulated:
+        found.append((foreseen(racing), target.calls))
         return found[-1][0]
 
     monkeypatch.setattr("isochrone.steps.tune.foreseen", told)
     caplog.set_level(logging.INFO)
     files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
-    tune(target, *files, TuneOptions(SIZES, names))
+    tune(target, *files, TuneOptions(sizes, names))
     ((work, calls_before),) = found
     assert calls_before == 0
     assert 0.5 < work.calls / target.calls < 2
@@ -129,20 +136,6 @@ def test_a_simulated_tuning_says_first_how_much_it_simulates(
     said = [record.getMessage() for record in caplog.records if "tuning simulates" in record.getMessage()]
     assert len(said) == 1
     assert f"about {format_duration(work.time_s)};" in said[0]
-
-
-def test_a_tuning_that_goes_on_does_not_say_how_much_it_simulates_in_all(
-    topology_file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 1.5), fails_after=1)
-    files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
-    caplog.set_level(logging.INFO)
-    with pytest.raises(IsochroneError, match="the network is down"):
-        tune(target, *files, TuneOptions(SIZES))
-    caplog.clear()
-    target.fails_after = None
-    tune(target, *files, TuneOptions(SIZES))
-    assert not [record for record in caplog.records if "tuning simulates" in record.getMessage()]
 
 
 def bench_sizes(bench: Bench, collective: str) -> set[int]:
@@ -236,19 +229,45 @@ def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) ->
     assert noisy.calls < real.calls / 2
 
 
-def test_a_tuning_that_fails_goes_on_where_it_was(topology_file: Path) -> None:
+@pytest.mark.parametrize("budget_s", [None, 50.0])
+def test_a_tuning_that_fails_goes_on_where_it_was(
+    topology_file: Path, budget_s: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a budget too, of which starts are a part: a launch that comes later takes longer to start."""
     topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
-    whole = MadeUpTarget(topology, model, False, 0.01)
-    expected = _tune(topology_file, whole, SIZES)
+    files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
+    options = TuneOptions(SIZES, budget_s=budget_s)
+    budgets_s: list[float | None] = []
+    plain = Racing.__init__
+
+    def made(self: Racing, *given: Any) -> None:
+        budgets_s.append(given[7])
+        plain(self, *given)
+
+    monkeypatch.setattr(Racing, "__init__", made)
+
+    def tuned(launch_s: float, **more: int) -> tuple[MadeUpTarget, dict[int, str]]:
+        target = MadeUpTarget(topology, model, False, 0.01, simulated=budget_s is None, **more)  # type: ignore[arg-type]
+        monkeypatch.setattr("isochrone.steps.rounds.time.monotonic", lambda: launch_s * len(target.asked))
+        plan, _ = tune(target, *files, options)
+        forget(topology_file.parent, options)
+        return target, {
+            size: rule.recipe
+            for size in SIZES
+            for rule in plan.rules
+            if rule.min_bytes <= size <= rule.max_bytes
+        }
+
+    whole, expected = tuned(2.0)
     for rounds in range(1, len(whole.asked)):
-        failing = MadeUpTarget(topology, model, False, 0.01, fails_after=rounds)
-        files = [topology_file.with_name(name) for name in ("plan.json", "b")]
         with pytest.raises(IsochroneError) as failed:
-            tune(failing, topology_file, *files, TuneOptions(SIZES))
+            tuned(2.0, fails_after=rounds)
         assert "goes on from there" in "".join(failed.value.__notes__)
-        going_on = MadeUpTarget(topology, model, False, 0.01, seed_from=rounds)
-        assert _tune(topology_file, going_on, SIZES) == expected
+        going_on, found = tuned(5.0, seed_from=rounds)
+        assert found == expected
         assert going_on.asked == whole.asked[rounds:]
+    # One launch races, and three prove.
+    assert set(budgets_s) == {None if budget_s is None else budget_s - 4 * 2.0}
 
 
 def test_a_tuning_does_not_go_on_with_another_library(

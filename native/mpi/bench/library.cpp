@@ -103,29 +103,9 @@ void Library::run(const Collective& collective, const std::string& name, const A
 
 #ifdef ISOCHRONE_SMPI
 
-Library::Library(MPI_Comm comm) : comm_(comm) {}
-Library::~Library() = default;
-
-void Library::find_names(const Own& /*row*/, Told& /*told*/) {}
-
-namespace {
-
-std::string selector() { return simgrid::config::get_value<std::string>("smpi/coll-selector"); }
-
-/// Whether SimGrid may choose an algorithm by nodes: Open MPI's choice has such for broadcasts, MPICH's for
-/// reductions too.
-bool may_go_by_nodes(const Own& row) {
-    if (row.collective == "bcast") return true;
-    return selector() != "ompi" && (row.collective == "reduce" || row.collective == "allreduce");
-}
-
-}  // namespace
-
-void Library::prepare(const Collective& collective, const std::string& /*name*/) {
-    if (!may_go_by_nodes(own(collective)) || std::exchange(knows_nodes_, true)) return;
-    // The first call by nodes makes SimGrid's communicators for them, which takes 20 times as long as a small
-    // broadcast, and is no part of any. It sends the square of the ranks in messages, each of which takes
-    // real time: where it is not needed nobody waits for it.
+Library::Library(MPI_Comm comm) : comm_(comm) {
+    // The first broadcast by nodes makes SimGrid's communicators for them, which takes 20 times as long as a
+    // small broadcast, and is no part of any.
     char nothing = 0;
     // All simulated ranks share the choice: none may be in a broadcast that another has begun otherwise.
     check(PMPI_Barrier(comm_), "MPI_Barrier");
@@ -134,6 +114,13 @@ void Library::prepare(const Collective& collective, const std::string& /*name*/)
     check(PMPI_Bcast(&nothing, 1, MPI_BYTE, 0, comm_), "MPI_Bcast");
     check(PMPI_Barrier(comm_), "MPI_Barrier");
     apply(bcast, "");
+}
+Library::~Library() = default;
+
+void Library::find_names(const Own& /*row*/, Told& /*told*/) {}
+
+void Library::prepare(const Collective& collective, const std::string& /*name*/) {
+    static_cast<void>(own(collective));
 }
 
 /// Telling takes no simulated time: each call does it.
@@ -144,7 +131,7 @@ void Library::apply(const Collective& collective, const std::string& name) {
     // All simulated ranks share the choice; those that set it later in the same call set it to the same.
     const auto& row = own(collective);
     if (row.tell_simgrid == nullptr) return;  // it has one only
-    row.tell_simgrid(name.empty() ? selector() : name);
+    row.tell_simgrid(name.empty() ? simgrid::config::get_value<std::string>("smpi/coll-selector") : name);
 }
 
 int Library::call(const Collective& collective, const std::string& name, const Arguments& arguments) {

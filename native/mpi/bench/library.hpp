@@ -76,7 +76,6 @@ class Library {
     std::map<std::string_view, Told> told_;  // by collective
     bool per_communicator_ = false;          // settings count when a communicator is made
     bool is_told_ = false;
-    bool knows_nodes_ = false;          // SimGrid: which ranks are on which
     std::optional<bool> is_han_first_;  // before Open MPI's `tuned`; nothing: nobody has asked
 };
 

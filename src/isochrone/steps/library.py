@@ -62,9 +62,6 @@ def tune_library(
     folder = library_file.with_name(LIBRARY_TUNING)
     launches = ToldLaunches(target, topology, topology_file, folder, seed)
 
-    def starts_s() -> float:
-        return launches_of(launches, collectives) * launches.start_s
-
     def own_s(sizes: Grids) -> Times:
         cases = [BenchCase(size, 0, name) for name, each in sizes.items() for size in each]
         with part("timing the library's own", OWN_SHARE):
@@ -73,15 +70,17 @@ def tune_library(
 
     with kept_when_stopped(folder):
         users_s = None if target.simulated else budget_s
+        if users_s is not None:
+            users_s = left_to_measure(users_s, launches_of(launches, collectives) * launches.start_s())
         layout = layout_of(topology, topology_file)
-        grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s, starts_s)
+        grid = affordable_grids(collectives, sizes_bytes, layout, users_s, own_s)
         spots = [
             # A library cannot be told one thing for one shape or root and another for the next.
             Spot(name, ShapeRoots("", (0,), ranks // 2 if collective(name)["rooted"] else 0), sizes)
             for name, all_sizes in grid.items()
             for sizes in of_one_rule(name, all_sizes if budget_s is None else first_of(all_sizes))
         ]
-        rules = ToldRace(target, launches, left_to_measure(users_s, starts_s())).run(spots)
+        rules = ToldRace(target, launches, users_s).run(spots)
     if launches.mpi is None:
         raise IsochroneError("nothing was measured", target.name)
     tuning = LibraryTuning(

@@ -60,7 +60,7 @@ class Racing:
         topology, topology_file: of the surveyed ranks.
         rounds: that measure.
         sizes_bytes: of each collective that is tuned; races add some between them.
-        budget_s: of the whole tuning, in the user's time.
+        budget_s: of all its calls and their proof; None: whatever they take.
         layouts: of each communicator, by its members as a list such as ``0-3,8``; empty: all.
         shapes: of each collective on each communicator.
         times: of each recipe that was raced at a spot: for each of its cases [repetition] in seconds.

@@ -30,6 +30,7 @@ from isochrone.files import (
     work_document,
     write_plan,
 )
+from isochrone.launch.build import build_for
 from isochrone.launch.target import Target
 from isochrone.progress import part
 from isochrone.steps.bench import (
@@ -48,8 +49,8 @@ SIMULATED_CALLS = 128
 """Of one launch: each buffered message stays in a list of SimGrid's that is searched at the end of every
 later one. After some thousand calls a message takes twenty times as long as at first.
 """
-START = "start.json"
-"""In the folder of a tuning: how many seconds a launch takes to start."""
+START = ".start.json"
+"""Ends the name of what is known of how long a launch takes to start, in seconds."""
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,12 @@ def forget_rounds(folder: Path) -> None:
     """Removes what an interrupted tuning would go on from: the files of its folder, and that if it is empty
     then.
     """
-    for file in (*folder.glob("*.jsonl"), *folder.glob(f".*{WORK}"), folder / PLAN, folder / START):
+    for file in (
+        *folder.glob("*.jsonl"),
+        *folder.glob(f"*{START}"),
+        *folder.glob(f".*{WORK}"),
+        folder / PLAN,
+    ):
         file.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
@@ -141,8 +147,6 @@ class Rounds:
         """
         found: list[T] = []
 
-        self._standing_since = time.monotonic()
-
         def standing(bench: StandingBench) -> None:
             self._standing = bench
             try:
@@ -152,8 +156,42 @@ class Rounds:
 
         if self._target.simulated:
             return body()
+        self._build()
+        self._standing_since = time.monotonic()
         with_standing_bench(self._target, standing)
         return found[0]
+
+    def start_s(self, seed: int) -> float:
+        """What a launch takes before it measures anything, in seconds, by one that measures nothing; in a
+        launch that is shared by that one, of which this is to be the first round. It is kept: what a tuning
+        that goes on measures depends on it.
+
+        Raises:
+            ElsewhereError, IsochroneError: as for `measure`.
+        """
+        work = work_for(self._target, [], 1, seed, ranks=len(self._topology.ranks), fabric=self._fabric)
+        stem = self._stem(work, None, 0)
+        file = self._folder / f"{stem}{START}"
+        try:
+            known_s = float(json.loads(file.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            known_s = -1.0
+        if 0 <= known_s < math.inf:
+            return known_s
+        for before in self._folder.glob(f"{stem}.*.jsonl"):
+            before.unlink()
+        self._build()
+        begin = time.monotonic() if self._standing is None else self._standing_since
+        with part("starting", 0.01):
+            self._measure(work, None, 0)
+        took_s = time.monotonic() - begin
+        file.write_text(f"{took_s:.3f}\n", encoding="utf-8")
+        return took_s
+
+    def _build(self) -> None:
+        """So that no launch does."""
+        if self._target.library is not None:
+            build_for(self._target.library)
 
     def measure(
         self,
@@ -199,7 +237,7 @@ class Rounds:
         kept = self._kept(stem)
         done = frozenset[BenchCase]().union(*(each.cases for each in kept))
         missing = [case for case in cases if case.key not in done]
-        if kept and not self._quiet:
+        if kept and cases and not self._quiet:
             _log.info("%d of %d cases were measured before", len(cases) - len(missing), len(cases))
         if missing or not kept:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -212,7 +250,6 @@ class Rounds:
                 # Names that come later are greater: of what is there twice the later counts.
                 output = self._folder / f"{stem}.{time.time_ns():020}.jsonl"
                 left = structs.replace(work, cases=tuple(few))
-                begin = time.monotonic() if self._standing is None else self._standing_since
                 with part("", 1 / (len(launches) - number)):
                     files = left, output, self._topology_file, plan_file
                     if self._standing is not None:
@@ -225,30 +262,9 @@ class Rounds:
                     output.unlink(missing_ok=True)
                     raise
                 kept.append(found)
-                self._keep_start(time.monotonic() - begin - (found.elapsed_s or 0.0))
         for bench in kept:
             self._mpi = same_library(self._mpi, bench.mpi, self._folder)
         return merged(kept)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing is there that was measured before."""
-        return not any(self._folder.glob("*.jsonl"))
-
-    @property
-    def start_s(self) -> float:
-        """What a launch takes before it measures anything, in seconds: the first one in the folder. It is
-        kept there, as what a tuning that goes on measures depends on it. 0: none has measured yet.
-        """
-        try:
-            start_s = float(json.loads((self._folder / START).read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            return 0.0
-        return start_s if 0 <= start_s < math.inf else 0.0
-
-    def _keep_start(self, start_s: float) -> None:
-        if not self._target.simulated and not (self._folder / START).exists():
-            (self._folder / START).write_text(f"{max(0.0, start_s):.3f}\n", encoding="utf-8")
 
     def _check_places(self, bench: Bench) -> None:
         """Raises ElsewhereError. Other hosts with the same hardware are as good."""

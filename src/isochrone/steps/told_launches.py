@@ -99,10 +99,9 @@ class ToldLaunches:
         """Ways of starting the library, beside as it is, of the collective that has most of them."""
         return max((len(self._apart(name)) for name in collectives), default=0)
 
-    @property
     def start_s(self) -> float:
-        """What a launch takes to start, in seconds; 0: none has measured yet."""
-        return self._rounds({}).start_s
+        """What a launch takes to start, in seconds, by one of nothing. Raises as `Rounds.start_s`."""
+        return self._rounds({}).start_s(self._seed)
 
     def is_apart(self, collective: str, name: str) -> bool:
         """Whether something can be told only at the start, and so never ran beside the library's own."""

@@ -194,10 +194,12 @@ class ToldRace:
 
 
 def launches_of(launches: ToldLaunches, collectives: Collection[str]) -> int:
-    """How many a race starts at the least, with one that asks how long the library's own takes."""
+    """How many a race starts at the least, with one that measures nothing and one that asks how long the
+    library's own takes.
+    """
     apart = launches.most_apart(collectives)
     # What is proven beside the library's own is one thing for each collective and size, or few.
-    return 2 + apart + LAUNCHES * (1 + min(apart, 1))
+    return 3 + apart + LAUNCHES * (1 + min(apart, 1))
 
 
 def _screened(spot: Spot) -> list[BenchCase]:

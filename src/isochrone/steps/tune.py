@@ -51,8 +51,8 @@ class TuneOptions:
         collectives: their names.
         seed: of the order of what is measured.
         fabric: the address of a server of routes that the program will run with, too.
-        budget_s: how long measuring may take, more or less; None: whatever it takes. No matter where it is
-            simulated.
+        budget_s: how long it may take, starts of programs included, more or less; None: whatever it takes.
+            No matter where it is simulated.
         rivals: the plan is also verified against all that the library can be told to use.
         at_its_best: what the library can be told to use is timed first, and it is told the best of it, so
             that its own is the best that it can do; this takes a part of the budget. No matter where it is
@@ -104,11 +104,10 @@ def tune(
 
         def race() -> Racing:
             names, wanted = options.collectives, options.sizes_bytes
+            left_s = budget_s
             if budget_s is not None:
-                # Of nothing: that tells how long a launch takes to start.
-                rounds.measure("", [], 1, options.seed, 0.0)
-            launches = 1 + effort_for(target.simulated, target.exact).launches
-            left_s = left_to_measure(budget_s, launches * rounds.start_s)
+                launches = 1 + effort_for(target.simulated, target.exact).launches
+                left_s = left_to_measure(budget_s, launches * rounds.start_s(options.seed))
             few = affordable_grids(names, wanted, layout, left_s, lambda sizes: own_s(rounds, layout, sizes))
             racing = Racing(
                 target,
@@ -123,8 +122,8 @@ def tune(
                 options.seed,
                 options.fabric is not None,
             )
-            if target.simulated and rounds.is_new:
-                _say_how_long(racing, options)
+            if target.simulated:
+                _say_how_long(racing, options.rivals)
             racing.run()
             return racing
 
@@ -137,14 +136,15 @@ def tune(
     return plan, bench
 
 
-def _say_how_long(racing: Racing, options: TuneOptions) -> None:
-    found = foreseen(racing.proposed, racing.layouts, racing.effort)
-    _log.info(
-        "tuning simulates about %s messages, which takes %s%s; fewer --collectives or --sizes take less",
-        f"{float(significant(found.messages, 2)):,.0f}",
-        "more than " if options.rivals else "about ",
-        format_duration(found.time_s),
-    )
+def _say_how_long(racing: Racing, rivals: bool) -> None:
+    found = foreseen(racing)
+    if found.messages:
+        _log.info(
+            "tuning simulates about %s messages in all, in %s%s; fewer --collectives or --sizes take less",
+            f"{float(significant(found.messages, 2)):,.0f}",
+            "more than " if rivals else "about ",
+            format_duration(found.time_s),
+        )
 
 
 def _library_first(

@@ -17,6 +17,7 @@ from isochrone.steps.simulated_time import launch_s, message_s
 from isochrone.studies.recipes import default_segment
 from isochrone.studies.study import Wanted, is_own
 from isochrone.tune.forms import algorithms_in, quadratic
+from isochrone.units import format_duration
 
 BUDGET_S = 480.0
 """Of all calls of a study on real ranks."""
@@ -46,9 +47,7 @@ class Cost:
     @property
     def words(self) -> str:
         """For a person who waits."""
-        minutes = self.seconds / 60
-        time = "less than a minute" if minutes < 1 else f"about {minutes:.0f} min"
-        time = f"at most {time}" if self.at_most else time
+        time = f"{'at most' if self.at_most else 'about'} {format_duration(self.seconds)}"
         return f"{time}: {self.calls:,} timed calls in {self.launches:,} launches"
 
 

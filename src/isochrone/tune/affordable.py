@@ -12,7 +12,7 @@ import numpy as np
 from isochrone import _core
 from isochrone.tune.candidates import rough_s
 from isochrone.tune.collectives import ELEMENT_BYTES, collective, grids
-from isochrone.tune.effort import AGREEMENTS, LEAST_PARTS, NOISY, WINDOW, least_of, left_to_measure, part_of
+from isochrone.tune.effort import AGREEMENTS, LEAST_PARTS, NOISY, WINDOW, least_of, part_of
 from isochrone.tune.sizes import few_of
 from isochrone.units import format_bytes, format_time
 
@@ -35,7 +35,6 @@ def affordable_grids(
     layout: _core.Layout,
     budget_s: float | None,
     own_s: Callable[[Grids], Times] | None = None,
-    starts_s: Callable[[], float] = lambda: 0.0,
 ) -> Grids:
     """The ``grids``, as far as they can be raced and proven within the budget, by the model's price of a good
     recipe and by what the library's own takes. Where they cannot, each collective has `few_of` its sizes.
@@ -53,7 +52,6 @@ def affordable_grids(
         budget_s: in seconds; None: all sizes are wanted however long they take.
         own_s: measures what calls by the library's own take at these sizes; None: they take as long as a good
             recipe.
-        starts_s: what launches take to start, of the budget; asked for after `own_s`, which may find it out.
     """
     wanted = grids(names, sizes_bytes, layout.size)
     if budget_s is None or layout.size == 1:
@@ -65,7 +63,6 @@ def affordable_grids(
     least = least_of(NOISY)
     asked = _cheap(whole, once_s, agreement_s, ASKED * budget_s) if own_s is not None else {}
     slower = _slower(own_s(asked) if own_s is not None and asked else {}, once_s)
-    left_s = left_to_measure(budget_s, starts_s())
 
     @cache
     def time_s(name: str, size: int) -> float:
@@ -76,7 +73,7 @@ def affordable_grids(
     def sum_s(sizes: Grids) -> float:
         return sum(time_s(name, size) for name, each in sizes.items() for size in each)
 
-    whole_s = sum(part_of(left_s, name) or 0.0 for name in LEAST_PARTS)
+    whole_s = sum(part_of(budget_s, name) or 0.0 for name in LEAST_PARTS)
     if sum_s(wanted) <= whole_s:
         return wanted
     left = dict(whole)

@@ -78,9 +78,9 @@ SHARES = {"race": 0.3, "near": 0.12, "between": 0.1, "family": 0.16, "verify": 0
 """Of what is measured, by the calls that each part makes where the network is slow."""
 
 
-def left_to_measure(budget_s: float | None, starts_s: float) -> float | None:
-    """A budget in seconds without what its launches take to start; None: whatever it takes."""
-    return None if budget_s is None else max(budget_s - starts_s, LEAST_LEFT * budget_s)
+def left_to_measure(budget_s: float, starts_s: float) -> float:
+    """A budget in seconds without what its launches take to start."""
+    return max(budget_s - starts_s, LEAST_LEFT * budget_s)
 
 
 def part_of(budget_s: float | None, name: str, rounds: int = 1) -> float | None:

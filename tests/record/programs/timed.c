@@ -3,7 +3,8 @@
  * What the time in collectives of a run is, is known by how it is made. "idle": ranks sleep and meet once; "late":
  * the last rank sleeps before each barrier; "bcasts": nothing but broadcasts; "kinds": a few calls of each kind, on
  * several communicators; "none": no collective at all; "alone": several threads might call, and one does; "threads":
- * two do; "persistent": some that are started, and some that never are; "full": rank 1 has no memory to record in at the end.
+ * two do; "persistent": some that are started, and some that never are; "full": rank 1 has no memory to record in at
+ * the end.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
