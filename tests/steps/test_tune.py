@@ -48,14 +48,16 @@ def topology_file(tmp_path: Path) -> Path:
     return tmp_path / "topology.json"
 
 
-def _tune(topology_file: Path, target: MadeUpTarget, sizes: Sequence[int]) -> dict[int, str]:
+def _tune(
+    topology_file: Path, target: MadeUpTarget, sizes: Sequence[int], budget_s: float | None = None
+) -> dict[int, str]:
     """The recipe of the plan for each size."""
     plan, _ = tune(
         target,
         topology_file,
         topology_file.with_name("plan.json"),
         topology_file.with_name("b"),
-        TuneOptions(sizes),
+        TuneOptions(sizes, budget_s=budget_s),
     )
     forget(topology_file.parent, TuneOptions())
     return {
@@ -112,7 +114,6 @@ def test_a_simulated_tuning_says_first_how_much_it_simulates(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-
     def time_s(size_bytes: int, root: int, recipe: str) -> float:
         return 2e-5 if recipe == "native" else 1e-5
 
@@ -235,8 +236,6 @@ def test_a_tuning_that_fails_goes_on_where_it_was(
 ) -> None:
     """With a budget too, of which starts are a part: a launch that comes later takes longer to start."""
     topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
-    files = topology_file, topology_file.with_name("plan.json"), topology_file.with_name("b")
-    options = TuneOptions(SIZES, budget_s=budget_s)
     budgets_s: list[float | None] = []
     plain = Racing.__init__
 
@@ -249,14 +248,7 @@ def test_a_tuning_that_fails_goes_on_where_it_was(
     def tuned(launch_s: float, **more: int) -> tuple[MadeUpTarget, dict[int, str]]:
         target = MadeUpTarget(topology, model, False, 0.01, simulated=budget_s is None, **more)  # type: ignore[arg-type]
         monkeypatch.setattr("isochrone.steps.rounds.time.monotonic", lambda: launch_s * len(target.asked))
-        plan, _ = tune(target, *files, options)
-        forget(topology_file.parent, options)
-        return target, {
-            size: rule.recipe
-            for size in SIZES
-            for rule in plan.rules
-            if rule.min_bytes <= size <= rule.max_bytes
-        }
+        return target, _tune(topology_file, target, SIZES, budget_s)
 
     whole, expected = tuned(2.0)
     for rounds in range(1, len(whole.asked)):

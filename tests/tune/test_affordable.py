@@ -144,7 +144,7 @@ def test_where_the_library_s_own_is_slow_at_large_sizes_alone_these_alone_are_le
     assert all(most(budget_s, own_s) >= whole[len(whole) // 2] for budget_s in later)
 
 
-def test_what_launches_take_to_start_is_of_the_budget_and_at_most_half_of_it(layout: _core.Layout) -> None:
+def test_what_launches_take_to_start_is_of_the_budget_and_at_most_half_of_it() -> None:
     for budget_s in np.geomspace(10, 1000, 9).tolist():
         for starts_s, left_s in (
             (0.0, budget_s),

@@ -30,6 +30,7 @@ from isochrone.files import (
     work_document,
     write_plan,
 )
+from isochrone.files.whole import write_whole
 from isochrone.launch.build import build_for
 from isochrone.launch.target import Target
 from isochrone.progress import part
@@ -185,7 +186,7 @@ class Rounds:
         with part("starting", 0.01):
             self._measure(work, None, 0)
         took_s = time.monotonic() - begin
-        file.write_text(f"{took_s:.3f}\n", encoding="utf-8")
+        write_whole(file, f"{took_s:.3f}\n".encode())
         return took_s
 
     def _build(self) -> None:
