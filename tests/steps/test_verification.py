@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -29,14 +30,20 @@ PLAN_S = {"bcast": (5e-6, 5e-6, 5e-6), "allreduce": (12e-6, 5e-6, 5e-6), "allgat
 
 
 class MadeRounds:
-    """Times of each launch by collective, with noise of a hundredth; keeps what was asked for."""
+    """Times of each launch by collective, with noise of a hundredth; keeps what was asked for, and at which
+    sizes.
+    """
 
     def __init__(self) -> None:
         self.launches: list[dict[str, set[str]]] = []
+        self.sizes_bytes: list[dict[str, list[int]]] = []
 
     def measure(self, title: str, cases: Sequence[Case], repetitions: int, *rest: Any) -> Bench:
         launch = rest[-1]
         self.launches.append({case.collective: set(case.recipes) for case in cases if case.collective})
+        self.sizes_bytes.append({name: [] for name in self.launches[-1]})
+        for case in cases:
+            self.sizes_bytes[-1][case.collective].append(case.size_bytes)
         random = np.random.default_rng(launch)
         times = {}
         for case in cases:
@@ -87,6 +94,31 @@ def test_what_was_slower_in_a_launch_is_not_timed_in_the_next_and_has_no_rule(ra
     assert len(found["bcast"].evidence.launches) == 3
     # Where the library's own stays, that is what the plan runs.
     assert all(len(times) == 27 for times in bench.slowest_s.values())
+
+
+def test_where_one_recipe_takes_over_from_another_both_are_verified(racing: Racing) -> None:
+    name, size = "bcast", 4 * SIZE
+    ((_, shape, _),) = [row for row in racing.rows("") if row[0] == name]
+    (spot,) = [spot for spot in racing.times if spot.collective == name]
+    racing.times[Spot(name, shape, (size,))] = {
+        "flat" if recipe == RECIPES[name] else recipe: times for recipe, times in racing.times[spot].items()
+    }
+    racing.sizes_bytes[name] = (SIZE, size)
+    target = cast("Target", SimpleNamespace(simulated=False, exact=False))
+    plan, bench = Verification(target, racing, 1, rivals=False).run()
+    sizes = [SIZE, 2 * SIZE, 2 * SIZE + 1, size]
+    asked = cast("MadeRounds", racing.rounds).sizes_bytes
+    assert [sorted(set(launch[name])) for launch in asked] == [sizes] * 3
+    assert [
+        (rule.min_bytes, rule.max_bytes, rule.recipe) for rule in plan.rules if rule.collective == name
+    ] == [
+        (SIZE, isqrt(2 * SIZE * SIZE), "binomial"),
+        (isqrt(2 * SIZE * SIZE) + 1, 2 * SIZE, "binomial"),
+        (2 * SIZE + 1, isqrt((2 * SIZE + 1) * size), "flat"),
+        (isqrt((2 * SIZE + 1) * size) + 1, size, "flat"),
+    ]
+    # Borders are no sizes of their own in what is shown.
+    assert {case.size_bytes for case in bench.cases if case.collective == name} == {SIZE, size}
 
 
 def test_in_a_part_the_librarys_own_has_a_rule_only_where_it_beat_all_that_raced(racing: Racing) -> None:

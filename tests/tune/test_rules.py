@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isochrone.files import Evidence
-from isochrone.tune.rules import Decision, Verified, borders, confirmed, evidence_of, rules_for, tied
+from isochrone.tune.collectives import ELEMENT_BYTES, sizes_of
+from isochrone.tune.rules import (
+    Decision,
+    Verified,
+    borders,
+    changes_of,
+    confirmed,
+    evidence_of,
+    rules_for,
+    tied,
+)
 
 EVIDENCE = Evidence(2e-6, 1e-6, 2.0, (1.9, 2.1), 20)
 
@@ -216,3 +226,30 @@ def test_lone_borders_are_beside_sizes_that_alone_have_a_recipe() -> None:
         (20, "flat"),
     ]
     assert borders({4: "ring"}, lone=True) == []
+
+
+def test_where_one_recipe_takes_over_from_another_both_are_tested() -> None:
+    recipes = {100: "native", 6400: "chain", 8100: "flat", 8102: "ring", 10000: "ring"}
+    # Between 8100 and 8102 there is one size alone, and what is beside the library's own is no change.
+    assert changes_of("bcast", recipes) == [(7200, "chain"), (7201, "flat"), (8101, "ring")]
+    # Whole elements, and none between these two; a call whose size ranks do not know alike has one rule.
+    assert changes_of("reduce", {8: "chain", 64: "flat"}) == [(24, "chain"), (32, "flat")]
+    assert changes_of("reduce", {8: "chain", 16: "flat"}) == []
+    assert changes_of("alltoallv", {8: "chain", 64: "flat"}) == []
+
+
+@given(
+    st.sampled_from(["bcast", "reduce", "alltoall"]),
+    st.dictionaries(st.integers(1, 5000), st.sampled_from(["chain", "flat", "ring"]), min_size=2, max_size=7),
+)
+def test_rules_of_two_recipes_end_at_sizes_that_were_measured(name: str, wanted: dict[int, str]) -> None:
+    recipes = {size: recipe for raw, recipe in wanted.items() for size in sizes_of(name, [raw])}
+    measured = recipes | dict(changes_of(name, recipes))
+    decisions = [Decision(size, recipe, EVIDENCE) for size, recipe in measured.items()]
+    rules = rules_for("a shape", decisions, name)
+    step = ELEMENT_BYTES if name == "reduce" else 1
+    for low, high in pairwise(sorted(rules, key=lambda rule: rule.min_bytes)):
+        assert low.max_bytes + 1 == high.min_bytes
+        if low.recipe != high.recipe:
+            last = low.max_bytes // step * step
+            assert (measured[last], measured[last + step]) == (low.recipe, high.recipe)

@@ -40,6 +40,7 @@ from isochrone.tune.rules import (
     Decision,
     Verified,
     borders_of,
+    changes_of,
     confirmed,
     evidence_of,
     native_evidence,
@@ -87,7 +88,8 @@ class Verification:
             else:
                 spots = self._racing.spots_of((name, shape.shape), members)
             here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
-            for size, recipe in borders_of(name, {s.size_bytes: r for s, r in here.items()}):
+            recipes = {spot.size_bytes: recipe for spot, recipe in here.items()}
+            for size, recipe in (*borders_of(name, recipes), *changes_of(name, recipes)):
                 here[Spot(name, shape, (size,), members)] = recipe
             drafted |= here
         return drafted

@@ -199,12 +199,29 @@ def borders_of(name: str, recipes: Mapping[int, str], lone: bool = False) -> lis
     return [(size, recipe) for size, recipe in found if size not in recipes]
 
 
+def changes_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
+    """Where one recipe takes over from another, as `rules_for` divides what lies between them: the last size
+    of the one and the first of the other that a collective can have, each with its recipe, where none is
+    known.
+    """
+    if not has_agreed_size(name):
+        return []
+    found = []
+    for low, high in pairwise(sorted(recipes)):
+        if recipes[low] != recipes[high] and NATIVE not in (recipes[low], recipes[high]):
+            (last,) = sizes_of(name, [isqrt(low * high)])
+            (first,) = sizes_of(name, [last + 1])
+            found += [(size, recipes[of]) for size, of in ((last, low), (first, high)) if low < size < high]
+    return found
+
+
 def rules_for(
     shape: str, decisions: Sequence[Decision], collective: str = BCAST, order: str | None = None
 ) -> list[Rule]:
     """Rules that cover the measured sizes of one collective and shape, and what lies between two of them.
 
-    Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean.
+    Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean, and
+    of two next to each other the lower one.
     Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
     rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either:
     no program sends just that size. There the library's own stays, unless it is left to trials on both sides.
