@@ -21,12 +21,15 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "route.hpp"
+
 namespace isochrone::lab {
 
 namespace {
 
 constexpr const char* card = "eth0";
 constexpr int longest_queue = 10000;
+constexpr int network_bits = 16;  // of addresses, that all hosts have in common
 
 void require(bool done, const std::string& what) {
     if (!done) throw std::runtime_error(what + ": " + std::generic_category().message(errno));
@@ -61,10 +64,16 @@ int open_tap() {
     return tap;
 }
 
-sockaddr internet_address(const char* text) {
+in_addr address_of(const std::string& text) {
+    in_addr address{};
+    inet_pton(AF_INET, text.c_str(), &address);
+    return address;
+}
+
+sockaddr internet_address(in_addr one) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    inet_pton(AF_INET, text, &address.sin_addr);
+    address.sin_addr = one;
     sockaddr general{};
     std::memcpy(&general, &address, sizeof address);
     return general;
@@ -96,17 +105,18 @@ void configure(const std::vector<HostName>& hosts, int number) {
     // messages rarely fill.
     request.ifr_qlen = longest_queue;
     (void)ioctl(socket, SIOCSIFTXQLEN, &request);
-    request.ifr_addr = internet_address(hosts[number].address.c_str());
+    request.ifr_addr = internet_address(address_of(hosts[number].address));
     require(ioctl(socket, SIOCSIFADDR, &request) == 0, "a host cannot be given its address");
-    request.ifr_netmask = internet_address("255.255.0.0");
+    request.ifr_netmask = internet_address({htonl(~0U << (32 - network_bits))});
     require(ioctl(socket, SIOCSIFNETMASK, &request) == 0, "a host cannot be given its netmask");
     bring_up(socket, "lo");
     bring_up(socket, card);
+    route_over(card, address_of(hosts[number].address), network_bits);
     // Hosts know each other from the start: no first message waits for an address to be found.
     for (int other = 0; other < static_cast<int>(hosts.size()); ++other) {
         if (other == number) continue;
         arpreq entry{};
-        entry.arp_pa = internet_address(hosts[other].address.c_str());
+        entry.arp_pa = internet_address(address_of(hosts[other].address));
         entry.arp_ha = ethernet_address(other);
         entry.arp_flags = ATF_COM | ATF_PERM;
         std::strncpy(entry.arp_dev, card, sizeof entry.arp_dev - 1);

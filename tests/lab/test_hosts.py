@@ -21,6 +21,16 @@ while True:
     data, peer = server.recvfrom(2000)
     server.sendto(data, peer)
 """
+CONGESTION = """
+import socket, sys
+if sys.argv[1:]:
+    peer = socket.create_connection((sys.argv[1], 4002))
+else:
+    server = socket.create_server(("0.0.0.0", 4002))
+    print("ready", flush=True)
+    peer, _ = server.accept()
+print(peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1)).decode())
+"""
 PING = """
 import socket, sys, time
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -84,6 +94,14 @@ def test_the_agent_takes_the_place_of_ssh(lab: Lab) -> None:
     assert done.stdout == "h3\n2\n"
     unknown = subprocess.run(lab.command("h0", [agent, "h99", "true"]), capture_output=True, text=True)
     assert (unknown.returncode, unknown.stderr) == (255, "no host h99 in this lab\n")
+
+
+def test_connections_share_links_as_by_linux_default_whatever_the_machine_has(lab: Lab) -> None:
+    server = subprocess.Popen(python(lab, "h4", CONGESTION), stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    assert server.stdout.readline() == "ready\n"
+    done = subprocess.run(python(lab, "h0", CONGESTION, "h4"), capture_output=True, text=True, check=True)
+    assert (done.stdout, server.communicate(timeout=10)[0]) == ("cubic\n", "cubic\n")
 
 
 def test_no_message_is_faster_than_the_delay(lab: Lab) -> None:
