@@ -6,63 +6,29 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import made_target
-import numpy as np
 import pytest
-from made_target import MadeUpTarget, by_model
+from made_target import MadeUpTarget, by_model, tuned_recipes
 
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
     Bench,
-    MpiLibrary,
     Work,
     read_plan,
     read_topology,
     read_work,
 )
 from isochrone.launch.process import Talk
-from isochrone.steps.detect import detect
-from isochrone.steps.folder import LIBRARY_TUNING, TUNING
 from isochrone.steps.racing import Racing
 from isochrone.steps.simulated_time import Simulated, foreseen, message_s
-from isochrone.steps.tune import TuneOptions, forget, tune
+from isochrone.steps.tune import TuneOptions, tune
 from isochrone.tune.collectives import collective, timed
 from isochrone.tune.forms import Form
 from isochrone.tune.layout import layout_of
 from isochrone.units import format_duration
 
 SIZES = (64, 65536, 1048576)
-
-
-@pytest.fixture
-def topology_file(tmp_path: Path) -> Path:
-    """Three groups of four ranks, each ten times as near as the others."""
-    group = np.arange(12) // 4
-    latency_ns = np.where(group[:, None] == group[None, :], 200.0, 2000.0)
-    np.fill_diagonal(latency_ns, 0)
-    np.save(tmp_path / "matrix.npy", latency_ns)
-    detect(tmp_path / "matrix.npy", tmp_path / "topology.json")
-    return tmp_path / "topology.json"
-
-
-def _tune(
-    topology_file: Path, target: MadeUpTarget, sizes: Sequence[int], budget_s: float | None = None
-) -> dict[int, str]:
-    """The recipe of the plan for each size."""
-    plan, _ = tune(
-        target,
-        topology_file,
-        topology_file.with_name("plan.json"),
-        topology_file.with_name("b"),
-        TuneOptions(sizes, budget_s=budget_s),
-    )
-    forget(topology_file.parent, TuneOptions())
-    return {
-        size: rule.recipe for size in sizes for rule in plan.rules if rule.min_bytes <= size <= rule.max_bytes
-    }
 
 
 @pytest.mark.parametrize("sizes", [SIZES, SIZES[:1]])
@@ -73,7 +39,7 @@ def test_every_benchmark_has_something_to_time(
     target = MadeUpTarget(
         read_topology(topology_file), by_model(topology_file, 1.5), exact, 0 if exact else 0.01
     )
-    chosen = _tune(topology_file, target, sizes)
+    chosen = tuned_recipes(topology_file, target, sizes)
     assert set(chosen) == set(sizes)
     assert "native" not in chosen.values()
     for cases in target.asked:
@@ -88,7 +54,7 @@ def test_every_benchmark_has_something_to_time(
 def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, exact: bool) -> None:
     topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
     plain = MadeUpTarget(topology, model, exact)
-    _tune(topology_file, plain, SIZES)
+    tuned_recipes(topology_file, plain, SIZES)
     first = {size: recipes for size, _, recipes in plain.asked[0]}
     unexpected = next(
         recipe
@@ -99,7 +65,7 @@ def test_what_is_best_for_one_size_is_tried_for_the_next(topology_file: Path, ex
     def time_s(size_bytes: int, root: int, recipe: str) -> float:
         return model(size_bytes, root, recipe) / (10 if recipe == unexpected else 1)
 
-    chosen = _tune(topology_file, MadeUpTarget(topology, time_s, exact), SIZES)
+    chosen = tuned_recipes(topology_file, MadeUpTarget(topology, time_s, exact), SIZES)
     assert chosen[SIZES[1]] == chosen[SIZES[2]] == unexpected
 
 
@@ -202,7 +168,7 @@ def test_a_plan_says_what_messages_took_in_its_races(topology_file: Path, each_s
 
 def test_a_library_at_its_best_is_left_alone(topology_file: Path) -> None:
     target = MadeUpTarget(read_topology(topology_file), by_model(topology_file, 0.01), False, 0.05)
-    assert _tune(topology_file, target, SIZES) == dict.fromkeys(SIZES, "native")
+    assert tuned_recipes(topology_file, target, SIZES) == dict.fromkeys(SIZES, "native")
 
 
 @pytest.mark.parametrize("factor", [1.5, 1.0], ids=["slower", "as fast"])
@@ -213,7 +179,7 @@ def test_a_rule_that_is_not_proven_again_when_verified_is_taken_back(
     target = MadeUpTarget(
         read_topology(topology_file), by_model(topology_file, 1.5), plan_over_native={sizes[2]: factor}
     )
-    chosen = _tune(topology_file, target, sizes)
+    chosen = tuned_recipes(topology_file, target, sizes)
     assert [size for size in sizes if chosen[size] == "native"] == [sizes[2]]
 
 
@@ -224,70 +190,10 @@ def test_simulated_noise_takes_a_bounded_number_of_calls(topology_file: Path) ->
     noisy = MadeUpTarget(topology, model, False, 0.05)
     real = MadeUpTarget(topology, model, False, 0.05, simulated=False)
     for target in (exact, noisy, real):
-        _tune(topology_file, target, SIZES)
+        tuned_recipes(topology_file, target, SIZES)
     assert noisy.calls < 25 * exact.calls
     # A race takes few calls on a real machine as well, which has twice the roots and three launches.
     assert noisy.calls < real.calls / 2
-
-
-@pytest.mark.parametrize("budget_s", [None, 50.0])
-def test_a_tuning_that_fails_goes_on_where_it_was(
-    topology_file: Path, budget_s: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With a budget too, of which starts are a part: a launch that comes later takes longer to start."""
-    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
-    budgets_s: list[float | None] = []
-    plain = Racing.__init__
-
-    def made(self: Racing, *given: Any) -> None:
-        budgets_s.append(given[7])
-        plain(self, *given)
-
-    monkeypatch.setattr(Racing, "__init__", made)
-
-    def tuned(launch_s: float, **more: int) -> tuple[MadeUpTarget, dict[int, str]]:
-        target = MadeUpTarget(topology, model, False, 0.01, simulated=budget_s is None, **more)  # type: ignore[arg-type]
-        monkeypatch.setattr("isochrone.steps.rounds.time.monotonic", lambda: launch_s * len(target.asked))
-        return target, _tune(topology_file, target, SIZES, budget_s)
-
-    whole, expected = tuned(2.0)
-    for rounds in range(1, len(whole.asked)):
-        with pytest.raises(IsochroneError) as failed:
-            tuned(2.0, fails_after=rounds)
-        assert "goes on from there" in "".join(failed.value.__notes__)
-        going_on, found = tuned(5.0, seed_from=rounds)
-        assert found == expected
-        assert going_on.asked == whole.asked[rounds:]
-    # One launch races, and three prove.
-    assert set(budgets_s) == {None if budget_s is None else budget_s - 4 * 2.0}
-
-
-def test_a_tuning_does_not_go_on_with_another_library(
-    topology_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    topology, model = read_topology(topology_file), by_model(topology_file, 3.0)
-    whole = MadeUpTarget(topology, model, False, 0.01)
-    _tune(topology_file, whole, SIZES)
-    for rounds in range(1, len(whole.asked)):
-        with pytest.raises(IsochroneError, match="the network is down"):
-            _tune(topology_file, MadeUpTarget(topology, model, False, 0.01, fails_after=rounds), SIZES)
-        another = MadeUpTarget(topology, model, False, 0.01)
-        with monkeypatch.context() as patched:
-            patched.setattr(made_target, "MpiLibrary", lambda *_: MpiLibrary("another", "5.0", "mpich"))
-            with pytest.raises(IsochroneError, match="begun with mpich, and another answers now"):
-                _tune(topology_file, another, SIZES)
-        forget(topology_file.parent, TuneOptions())
-
-
-def test_a_tuning_does_not_go_on_with_what_was_measured_elsewhere(topology_file: Path) -> None:
-    topology, model = read_topology(topology_file), by_model(topology_file, 1.5)
-    whole = MadeUpTarget(topology, model, False, 0.01)
-    _tune(topology_file, whole, SIZES)
-    with pytest.raises(IsochroneError, match="the network is down"):
-        _tune(topology_file, MadeUpTarget(topology, model, False, 0.01, fails_after=2), SIZES)
-    other = MadeUpTarget(topology, model, False, 0.01, identity="the same name on another network")
-    _tune(topology_file, other, SIZES)
-    assert other.asked == whole.asked
 
 
 def test_what_was_disturbed_in_the_race_is_no_evidence(topology_file: Path) -> None:
@@ -318,7 +224,7 @@ def test_another_number_of_ranks_is_said_before_anything_is_run(topology_file: P
     with pytest.raises(
         IsochroneError, match=f"the survey is of 12 ranks, and made up starts {started}; tune with 12 ranks"
     ):
-        _tune(topology_file, target, SIZES)
+        tuned_recipes(topology_file, target, SIZES)
     assert not target.asked
 
 
@@ -364,7 +270,7 @@ def test_what_a_launch_leaves_alone_gets_borders_in_those_that_follow(
         simulated=False,
         plan_over_native={sizes[0]: 1.5, sizes[2]: 1.5},
     )
-    _tune(topology_file, target, sizes)
+    tuned_recipes(topology_file, target, sizes)
     verified = [{size for size, _, recipes in asked if "plan" in recipes} for asked in target.asked]
     first, *others = [sizes_of_launch for sizes_of_launch in verified if sizes_of_launch]
     assert first == set(sizes)
@@ -384,7 +290,7 @@ def test_where_the_librarys_own_gives_way_is_found_between_the_sizes_raced_first
         exact,
         0 if exact else 0.02,
     )
-    chosen = _tune(topology_file, target, sizes)
+    chosen = tuned_recipes(topology_file, target, sizes)
     assert [size for size in sizes if chosen[size] == "native"] == list(sizes[:9])
 
 
@@ -413,7 +319,7 @@ def test_what_was_raced_is_expected_to_take_as_long_once_more(
         run(self, program, arguments, talk)
 
     monkeypatch.setattr(MadeUpTarget, "run", reading)
-    _tune(topology_file, target, SIZES)
+    tuned_recipes(topology_file, target, SIZES)
     assert not any(case.expected_s for case in told[0].cases)
     verified = [case for work in told for case in work.cases if "plan" in case.recipes]
     assert verified
@@ -424,17 +330,3 @@ def test_what_was_raced_is_expected_to_take_as_long_once_more(
             native_s = [target.time_s(case.size_bytes, root, "native") for root in range(12)]
             assert min(native_s) <= case.expected_s["native"] <= max(native_s)
         assert case.expected_s["plan"] < case.expected_s["native"]
-
-
-def test_a_tuning_of_the_plan_alone_leaves_what_an_interrupted_one_of_the_library_goes_on_from(
-    tmp_path: Path,
-) -> None:
-    kept = tmp_path / LIBRARY_TUNING / "0.jsonl"
-    for folder in (TUNING, LIBRARY_TUNING):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "0.jsonl").touch()
-    forget(tmp_path, TuneOptions())
-    assert not (tmp_path / TUNING).exists()
-    assert kept.exists()
-    forget(tmp_path, TuneOptions(at_its_best=True))
-    assert not kept.parent.exists()

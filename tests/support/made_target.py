@@ -23,6 +23,7 @@ from isochrone.files import (
     write_bench,
 )
 from isochrone.launch.process import Talk
+from isochrone.steps.tune import TuneOptions, forget, tune
 from isochrone.tune.layout import layout_of
 
 Times = Callable[[int, int, str], float]
@@ -115,3 +116,20 @@ def by_model(topology_file: Path, native: float) -> Times:
         return _core.predict("bcast", layout, recipe, root, size_bytes)
 
     return time_s
+
+
+def tuned_recipes(
+    topology_file: Path, target: MadeUpTarget, sizes: Sequence[int], budget_s: float | None = None
+) -> dict[int, str]:
+    """The recipe for each size, of a plan that is made beside the topology. Nothing is left to go on from."""
+    plan, _ = tune(
+        target,
+        topology_file,
+        topology_file.with_name("plan.json"),
+        topology_file.with_name("b"),
+        TuneOptions(sizes, budget_s=budget_s),
+    )
+    forget(topology_file.parent, TuneOptions())
+    return {
+        size: rule.recipe for size in sizes for rule in plan.rules if rule.min_bytes <= size <= rule.max_bytes
+    }
