@@ -13,7 +13,6 @@ from made_target import MadeUpTarget, by_model, tuned_recipes
 from isochrone import _core
 from isochrone.errors import IsochroneError
 from isochrone.files import (
-    Bench,
     Work,
     read_plan,
     read_topology,
@@ -105,10 +104,6 @@ def test_a_simulated_tuning_says_first_how_much_it_simulates(
     assert f"about {format_duration(work.time_s)};" in said[0]
 
 
-def bench_sizes(bench: Bench, collective: str) -> set[int]:
-    return {key.size_bytes for key in bench.slowest_s if key.collective == collective}
-
-
 def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
     topology = read_topology(topology_file)
     layout = layout_of(topology, topology_file)
@@ -124,6 +119,7 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
     files = [topology_file.with_name(name) for name in ("plan.json", "b")]
     plan, bench = tune(target, topology_file, *files, TuneOptions(SIZES, names))
     assert set(bench.collectives) == set(names)
+    measured = {size for cases in target.asked for size, _, recipes in cases if "plan" in recipes}
     text = files[0].read_text()
     # What is faster than the library's own depends on the order of the ranks, as that does.
     assert {rule.order for rule in plan.rules} == {layout.order()}
@@ -137,7 +133,7 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
             at = rule.evidence.measured_bytes
             # Of what each rank knows the size of, a rule is for calls about the size that its times are of.
             assert (at is None) == (row["agreed"] == "nothing"), name
-            assert at is None or (rule.min_bytes <= at <= rule.max_bytes and at in bench_sizes(bench, name))
+            assert at is None or (rule.min_bytes <= at <= rule.max_bytes and at in measured)
         size = rules[0].min_bytes
         recipe, reason = _core.choose(text, name, layout, 0, size)
         assert recipe != "native", reason

@@ -215,6 +215,11 @@ def changes_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
     return found
 
 
+def ends_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
+    """All sizes that are to be tested where rules of one shape end, each with a recipe."""
+    return [*borders_of(name, recipes), *changes_of(name, recipes)]
+
+
 def rules_for(
     shape: str, decisions: Sequence[Decision], collective: str = BCAST, order: str | None = None
 ) -> list[Rule]:
