@@ -52,7 +52,7 @@ int ask(const Request& request) {
         nlmsgerr error;
         std::array<char, 512> more;
     } answer{};
-    int error = 0;
+    int error = EPROTO;
     if (send(socket, &request, request.head.nlmsg_len, 0) < 0 ||
         recv(socket, &answer, sizeof answer, 0) < 0) {
         error = errno;
@@ -84,9 +84,12 @@ void route_over(const char* card, in_addr address, int prefix_bits) {
     request.add(RTAX_CC_ALGO, congestion_control, std::strlen(congestion_control) + 1);
     request.close(metrics);
     if (const int error = ask(request); error != 0) {
-        throw std::runtime_error(std::string("hosts cannot have TCP's ") + congestion_control +
-                                 ", load the module tcp_" + congestion_control + ": " +
-                                 std::generic_category().message(error));
+        // So it answers where it does not know the name.
+        const std::string what = error == EINVAL
+                                     ? std::string("hosts cannot have TCP's ") + congestion_control +
+                                           ", load the module tcp_" + congestion_control
+                                     : "a host cannot be given its route";
+        throw std::runtime_error(what + ": " + std::generic_category().message(error));
     }
 }
 

@@ -16,6 +16,7 @@ from isochrone.tune.rules import (
     Decision,
     Verified,
     borders,
+    borders_of,
     changes_of,
     confirmed,
     evidence_of,
@@ -253,3 +254,19 @@ def test_rules_of_two_recipes_end_at_sizes_that_were_measured(name: str, wanted:
         if low.recipe != high.recipe:
             last = low.max_bytes // step * step
             assert (measured[last], measured[last + step]) == (low.recipe, high.recipe)
+
+
+def test_two_sizes_next_to_each_other_are_as_one() -> None:
+    recipes = {1024: "native", 4096: "chain", 4097: "flat", 16384: "native"}
+    assert borders(recipes, lone=True) == [(2048, "chain"), (8192, "flat")]
+    decisions = [Decision(size, recipe, EVIDENCE) for size, recipe in recipes.items()]
+    assert {rule.recipe for rule in rules_for("a shape", decisions)} == {"native"}
+    # A border that is proven makes a rule of them.
+    more = [*decisions, Decision(2048, "chain", EVIDENCE)]
+    found = [(rule.min_bytes, rule.max_bytes, rule.recipe) for rule in rules_for("a shape", more)]
+    assert found[1:-1] == [(2048, 2896, "chain"), (2897, 4096, "chain"), (4097, 4097, "flat")]
+    # Where nothing else was measured they are all that there is to know.
+    assert [rule.recipe for rule in rules_for("a shape", decisions[1:3])] == ["chain", "flat"]
+    # Of whole elements those are next to each other that differ by one.
+    elements = {1024: "native", 4096: "chain", 4104: "flat", 16384: "native"}
+    assert [size for size, _ in borders_of("reduce", elements, lone=True)] == [2048, 8200]

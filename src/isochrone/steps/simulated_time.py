@@ -63,7 +63,7 @@ class Simulated:
 def foreseen(racing: Racing) -> Simulated:
     """What a tuning simulates, from its races to its proof, by what the model proposes to race first. Of the
     library's own as many messages are foreseen as of the median of the recipes at that size, and of a size
-    that is proven without a race as many as of those that have one.
+    that is proven without a race as many as of those that have one. Where rules end is proven on top of that.
     """
     calls = messages = messages_s = 0.0
     effort = racing.effort

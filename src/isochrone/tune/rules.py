@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from math import isqrt
 from typing import TypeVar
@@ -169,40 +170,61 @@ def tied(times: Mapping[str, Sequence[FloatArray]], exact: bool) -> dict[str, fl
     }
 
 
-def borders(recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
+def _one_more(size: int) -> int:
+    return size + 1
+
+
+def borders(
+    recipes: Mapping[int, str], lone: bool = False, next_size: Callable[[int], int] = _one_more
+) -> list[tuple[int, str]]:
     """Where one shape's rules should be tested further: between a size with a recipe and the next with
     ``native``, their geometric mean, and the recipe.
 
     Args:
         recipes: of each size in bytes.
         lone: only beside a size that alone has a recipe, which is none for a rule.
+        next_size: after a size, of those that there are.
     """
     found = []
-    sizes = sorted(recipes)
-    changes = [(recipes[low] == NATIVE) != (recipes[high] == NATIVE) for low, high in pairwise(sizes)]
-    for at, (low, high) in enumerate(pairwise(sizes)):
+    ordered = sorted(recipes.items())
+    for at, ((low, at_low), (high, at_high)) in enumerate(pairwise(ordered)):
         between = isqrt(low * high)
-        chosen = low if recipes[high] == NATIVE else high
-        # The change on the other side of the size that has the recipe; beyond the last size there is nothing.
-        other = at - 1 if chosen == low else at + 1
-        is_lone = not 0 <= other < len(changes) or changes[other]
-        if changes[at] and low < between < high and (is_lone or not lone):
-            found.append((between, recipes[chosen]))
+        if (at_low == NATIVE) == (at_high == NATIVE) or not low < between < high:
+            continue
+        chosen = at if at_high == NATIVE else at + 1
+        if not lone or _is_lone(ordered, chosen, next_size):
+            found.append((between, ordered[chosen][1]))
     return found
+
+
+def _is_lone(ordered: Sequence[tuple[int, str | None]], at: int, next_size: Callable[[int], int]) -> bool:
+    """Whether one of the sizes, ascending, has a recipe and those beside it have none. Where one recipe takes
+    over from another, the last size of the one and the first of the other are as one.
+    """
+    first = last = at
+    while first > 0 and ordered[first - 1][1] not in (NATIVE, None):
+        first -= 1
+    while last + 1 < len(ordered) and ordered[last + 1][1] not in (NATIVE, None):
+        last += 1
+    if ordered[at][1] in (NATIVE, None) or last - first + 1 == len(ordered):
+        return False
+    (low, of_low), (high, of_high) = ordered[first], ordered[last]
+    return first == last or (last == first + 1 and of_low != of_high and high == next_size(low))
 
 
 def borders_of(name: str, recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
     """The same at sizes that a collective can have, where none of them is known yet."""
     if not has_agreed_size(name):
         return []
-    found = [(sizes_of(name, [size])[0], recipe) for size, recipe in borders(recipes, lone)]
+    between = borders(recipes, lone, partial(_next_size, name))
+    found = [(sizes_of(name, [size])[0], recipe) for size, recipe in between]
     return [(size, recipe) for size, recipe in found if size not in recipes]
 
 
 def changes_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
-    """Where one recipe takes over from another, as `rules_for` divides what lies between them: the last size
-    of the one and the first of the other that a collective can have, each with its recipe, where none is
-    known.
+    """Where one recipe takes over from another: about their geometric mean, the last size of the one and the
+    first of the other that a collective can have, each with its recipe, where none is known. With these
+    `rules_for` ends rules just there.
     """
     if not has_agreed_size(name):
         return []
@@ -210,9 +232,14 @@ def changes_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
     for low, high in pairwise(sorted(recipes)):
         if recipes[low] != recipes[high] and NATIVE not in (recipes[low], recipes[high]):
             (last,) = sizes_of(name, [isqrt(low * high)])
-            (first,) = sizes_of(name, [last + 1])
+            first = _next_size(name, last)
             found += [(size, recipes[of]) for size, of in ((last, low), (first, high)) if low < size < high]
     return found
+
+
+def _next_size(name: str, size: int) -> int:
+    """The next one in bytes that a collective can have."""
+    return sizes_of(name, [size + 1])[0]
 
 
 def ends_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
@@ -226,15 +253,17 @@ def rules_for(
     """Rules that cover the measured sizes of one collective and shape, and what lies between two of them.
 
     Between two sizes that have recipes, or that both have ``native``, the border is their geometric mean, and
-    of two next to each other the lower one.
-    Between a recipe and ``native`` nothing is claimed. Below the first size and beyond the last there is no
-    rule. A recipe that was faster at one size of several, and at neither border beside it, gets none either:
-    no program sends just that size. There the library's own stays, unless it is left to trials on both sides.
+    of two next to each other the lower one. Between a recipe and ``native`` nothing is claimed. Below the
+    first size and beyond the last there is no rule. A recipe that was faster at one size of several, and at
+    neither border beside it, gets none either: no program sends just that size. Nor do two recipes that were
+    faster where one takes over from the other alone. There the library's own stays, unless it is left to
+    trials on both sides.
     `order` is that of the ranks it was measured in.
     """
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     kinds = [each.recipe if each.recipe in (NATIVE, None) else "a recipe" for each in ordered]
     alike = [a == b for a, b in pairwise(kinds)]
+    recipes = [(decision.size_bytes, decision.recipe) for decision in ordered]
     rules = []
     for i, decision in enumerate(ordered):
         size = lower = upper = decision.size_bytes
@@ -244,7 +273,7 @@ def rules_for(
         if above:
             upper = max(isqrt(size * ordered[i + 1].size_bytes), size)
         recipe, evidence = decision.recipe, decision.evidence
-        if not (below or above) and kinds[i] == "a recipe" and len(ordered) > 1:
+        if _is_lone(recipes, i, partial(_next_size, collective)):
             recipe = NATIVE if NATIVE in kinds[max(i - 1, 0) : i + 2] else None
             evidence = native_evidence(evidence.native_s, evidence.repetitions)
         if recipe is not None:
