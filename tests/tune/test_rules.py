@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -148,12 +148,14 @@ def test_the_librarys_own_stays_where_nothing_gains_a_hundredth() -> None:
 )
 def test_rules_hold_for_each_size_that_was_decided_and_never_overlap(chosen: list[tuple[int, str]]) -> None:
     rules = rules_for("a shape", [Decision(size, recipe, EVIDENCE) for size, recipe in chosen])
-    ordered = sorted(chosen)
-    for at, (size, recipe) in enumerate(ordered):
-        (holding,) = [rule for rule in rules if rule.min_bytes <= size <= rule.max_bytes]
-        beside = ordered[max(at - 1, 0) : at] + ordered[at + 1 : at + 2]
-        alone = beside and all(other == "native" for _, other in beside)
-        assert holding.recipe == ("native" if alone else recipe)
+    for has_none, several in groupby(sorted(chosen), key=lambda pair: pair[1] == "native"):
+        run = list(several)
+        (low, first), (high, last) = run[0], run[-1]
+        takes_over = len(run) == 2 and high == low + 1 and first != last
+        alone = not has_none and len(run) < len(chosen) and (len(run) == 1 or takes_over)
+        for size, recipe in run:
+            (holding,) = [rule for rule in rules if rule.min_bytes <= size <= rule.max_bytes]
+            assert holding.recipe == ("native" if alone else recipe)
     ends = sorted((rule.min_bytes, rule.max_bytes) for rule in rules)
     assert all(high < low for (_, high), (low, _) in pairwise(ends))
 
