@@ -30,17 +30,15 @@ from isochrone.tune.effort import (
     LEAST_PARTS,
     LEAST_RACING,
     WINDOW,
-    Least,
     effort_for,
     least_of,
-    least_of_proof,
     part_of,
     share_left,
 )
 from isochrone.tune.family import family, family_in_time
 from isochrone.tune.race import in_time, left_in, median_s, steady
 from isochrone.tune.roots import ShapeRoots, shapes_of
-from isochrone.tune.rules import ends_of, tied
+from isochrone.tune.rules import tied
 from isochrone.tune.sizes import between, first_of, rounds_of, time_at, winner_at
 from isochrone.tune.spots import Row, Spot, work_on
 
@@ -318,44 +316,36 @@ class Racing:
         return rough_s("allreduce", self.layouts[""], ELEMENT_BYTES)
 
     def _in_time(self, wanted: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Sizes of collectives that there is time to race and prove beside those that are tuned and where
-        their rules end, the cheapest first.
+        """Sizes of collectives that there is time to race and prove beside those that are tuned, the cheapest
+        first.
         """
         if self.budget_s is None or not wanted:
             return list(wanted)
         left_s = sum(part_of(self.budget_s, name) or 0.0 for name in (*LEAST_PARTS, "between"))
-        left_s -= sum(self._cost_s(name, size) for name, sizes in self.sizes_bytes.items() for size in sizes)
-        left_s -= sum(self._takes_s(spot, least_of_proof(self.effort)) for spot in self._ends())
+        left_s -= sum(self._proof_s(name, size) for name, sizes in self.sizes_bytes.items() for size in sizes)
         kept = []
-        for cost_s, each in sorted((self._cost_s(*each), each) for each in wanted):
+        for cost_s, each in sorted((self._proof_s(*each), each) for each in wanted):
             left_s -= cost_s
             if left_s < 0:
                 break
             kept.append(each)
         return kept
 
-    def _cost_s(self, name: str, size_bytes: int) -> float:
-        """What a size of a collective takes from its first race to its proof."""
-        spots = [Spot(name, shape, (size_bytes,)) for other, shape, _ in self.rows("") if other == name]
-        return sum(self._takes_s(spot, least_of(self.effort)) for spot in spots)
+    def _proof_s(self, name: str, size_bytes: int) -> float:
+        """What a size takes from its first race to its proof, by what was raced there or beside it."""
+        least = least_of(self.effort)
+        cost_s = 0.0
+        for spot in (Spot(name, shape, (size_bytes,), who) for _, shape, who in self._rows_of(name)):
+            took_s = {recipe: self.expected_s(spot, recipe) for recipe in self._raced(spot.row)}
+            known_s = {recipe: one_s for recipe, one_s in took_s.items() if one_s is not None}
+            if known_s:
+                fastest_s = min(known_s.values())
+                own_s = known_s.get(NATIVE, fastest_s)
+                cost_s += len(spot.verified) * least.time_s(fastest_s, own_s, self._agreement_s)
+        return cost_s
 
-    def _takes_s(self, spot: Spot, least: Least) -> float:
-        """What a rule takes of that at the least, by what was raced there or beside it."""
-        took_s = {recipe: self.expected_s(spot, recipe) for recipe in self._raced(spot.row)}
-        known_s = {recipe: one_s for recipe, one_s in took_s.items() if one_s is not None}
-        if not known_s:
-            return 0.0
-        fastest_s = min(known_s.values())
-        own_s = known_s.get(NATIVE, fastest_s)
-        return len(spot.verified) * least.time_s(fastest_s, own_s, self._agreement_s)
-
-    def _ends(self) -> list[Spot]:
-        """Where rules of all ranks end, as of now."""
-        return [
-            Spot(name, shape, (size,))
-            for name, shape, _ in self.rows("")
-            for size, _ in ends_of(name, self.chosen((name, shape.shape)))
-        ]
+    def _rows_of(self, name: str) -> list[tuple[str, ShapeRoots, str]]:
+        return [row for row in self.rows("") if row[0] == name]
 
     def _raced(self, row: Row) -> set[str]:
         """What was raced at any size of a row, on all ranks."""

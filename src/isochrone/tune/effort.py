@@ -96,7 +96,7 @@ def share_left(name: str) -> float:
 
 @dataclass(frozen=True)
 class Least:
-    """What one case takes, however little time there is.
+    """What one case takes, from its first race to its proof, however little time there is.
 
     Attributes:
         calls, own_calls: by recipes and by the library's own, with those that set things up and are compared.
@@ -109,14 +109,6 @@ class Least:
     slow_own_calls: int
     agreements: int
 
-    def __add__(self, other: Least) -> Least:
-        return Least(
-            self.calls + other.calls,
-            self.own_calls + other.own_calls,
-            self.slow_own_calls + other.slow_own_calls,
-            self.agreements + other.agreements,
-        )
-
     def time_s(self, call_s: float, own_s: float, agreement_s: float) -> float:
         """In seconds, where a call by a recipe, one by the library's own and an agreement take so long."""
         # So that what is slower never takes less.
@@ -126,20 +118,20 @@ class Least:
 
 
 def least_of(effort: Effort) -> Least:
-    """From a case's first race to its proof: of a race, of another of what is near its best, and of the
-    proof; between sizes nothing may be to race.
+    """Of a race, of another of what is near its best, and of each launch that verifies; between sizes nothing
+    may be to race.
     """
     looks = len(effort.looks)
     # The library's own may be the one beside which others race; far behind, it is in no look but the first.
     race = sum(2 * recipes for recipes in [LEAST_RACING, *[1] * (looks - 1)])
-    return Least(2 * race, 2 * 3 * looks, 3, AGREEMENTS * 2 * looks) + least_of_proof(effort)
-
-
-def least_of_proof(effort: Effort) -> Least:
-    """Of each launch that verifies."""
+    own_race, slow_own_race = 2 * 3 * looks, 3
     verify = 1 + effort.least_verify
-    own = effort.launches * (1 + verify)
-    return Least(effort.launches * verify, own, own, AGREEMENTS * effort.launches)
+    return Least(
+        2 * race + effort.launches * verify,
+        own_race + effort.launches * (1 + verify),
+        slow_own_race + effort.launches * (1 + verify),
+        AGREEMENTS * (2 * looks + effort.launches),
+    )
 
 
 LEAST_PARTS = ("race", "near", "verify")
