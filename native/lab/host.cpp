@@ -107,7 +107,7 @@ void configure(const std::vector<HostName>& hosts, int number) {
     (void)ioctl(socket, SIOCSIFTXQLEN, &request);
     request.ifr_addr = internet_address(address_of(hosts[number].address));
     require(ioctl(socket, SIOCSIFADDR, &request) == 0, "a host cannot be given its address");
-    request.ifr_netmask = internet_address({htonl(~0U << (32 - network_bits))});
+    request.ifr_netmask = internet_address(netmask(network_bits));
     require(ioctl(socket, SIOCSIFNETMASK, &request) == 0, "a host cannot be given its netmask");
     bring_up(socket, "lo");
     bring_up(socket, card);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 
 namespace isochrone::lab {
@@ -65,6 +66,8 @@ int ask(const Request& request) {
 
 }  // namespace
 
+in_addr netmask(int prefix_bits) { return {htonl(~0U << (32 - prefix_bits))}; }
+
 void route_over(const char* card, in_addr address, int prefix_bits) {
     Request request;
     request.head.nlmsg_type = RTM_NEWROUTE;
@@ -75,7 +78,7 @@ void route_over(const char* card, in_addr address, int prefix_bits) {
     request.route.rtm_protocol = RTPROT_KERNEL;
     request.route.rtm_scope = RT_SCOPE_LINK;
     request.route.rtm_type = RTN_UNICAST;
-    const in_addr network{address.s_addr & htonl(~0U << (32 - prefix_bits))};
+    const in_addr network{address.s_addr & netmask(prefix_bits).s_addr};
     const unsigned int index = if_nametoindex(card);
     request.add(RTA_DST, &network, sizeof network);
     request.add(RTA_OIF, &index, sizeof index);

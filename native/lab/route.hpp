@@ -5,14 +5,15 @@
 
 #include <netinet/in.h>
 
-#include <string>
-
 namespace isochrone::lab {
 
 /// Of the hosts' connections: TCP's CUBIC, which Linux has where nobody chose another. Machines with another
 /// one would change what a lab measures. BBR sends at the rates that earlier patterns of messages left each
 /// connection, so that of two algorithms that take turns the second is slowed by the first.
 inline constexpr const char* congestion_control = "cubic";
+
+/// Of a network whose addresses have so many first bits in common.
+[[nodiscard]] in_addr netmask(int prefix_bits);
 
 /// The route that came with a card's address, with `congestion_control`. The system's setting is not touched:
 /// a namespace may not have one that the machine has not allowed.

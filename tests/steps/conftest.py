@@ -6,11 +6,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
+from grouped import grouped
 from libraries import missing
-
-from isochrone.steps.detect import detect
 
 
 @pytest.fixture(params=["mpich", "openmpi"])
@@ -25,9 +23,4 @@ def library(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def topology_file(tmp_path: Path) -> Path:
     """Three groups of four ranks, each ten times as near as the others."""
-    group = np.arange(12) // 4
-    latency_ns = np.where(group[:, None] == group[None, :], 200.0, 2000.0)
-    np.fill_diagonal(latency_ns, 0)
-    np.save(tmp_path / "matrix.npy", latency_ns)
-    detect(tmp_path / "matrix.npy", tmp_path / "topology.json")
-    return tmp_path / "topology.json"
+    return grouped(tmp_path, 12, 4, 200.0, 2000.0)

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from grouped import grouped
 
 from isochrone.files import NATIVE, Bench, Case, MpiLibrary, read_topology
 from isochrone.launch.target import Target
-from isochrone.steps.detect import detect
 from isochrone.steps.racing import Racing
 from isochrone.steps.rounds import Rounds
 from isochrone.tune.collectives import grids
@@ -39,12 +39,7 @@ class MadeRounds:
 
 def raced(folder: Path, budget_s: float | None) -> Racing:
     """What is known after all races on four nodes of two ranks."""
-    node = np.arange(8) // 2
-    latency_ns = np.where(node[:, None] == node[None, :], 500.0, 2000.0)
-    np.fill_diagonal(latency_ns, 0)
-    np.save(folder / "matrix.npy", latency_ns)
-    file = folder / "topology.json"
-    detect(folder / "matrix.npy", file)
+    file = grouped(folder, 8, 2, 500.0, 2000.0)
     topology = read_topology(file)
     racing = Racing(
         cast("Target", SimpleNamespace(simulated=False, exact=False)),

@@ -109,9 +109,11 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
     layout = layout_of(topology, topology_file)
     target = MadeUpTarget(topology, lambda *_: 1.0)
     names = timed()
+    priced: set[tuple[str, int]] = set()
     simplest = {row["name"]: row["across"][0]["name"] for row in _core.collectives()}
 
     def price(collective: str, root: int, size_bytes: int, recipe: str) -> float:
+        priced.add((collective, size_bytes))
         by = simplest[collective] if recipe == "native" else recipe
         return _core.predict(collective, layout, by, root, size_bytes) * (3 if recipe == "native" else 1)
 
@@ -133,7 +135,9 @@ def test_each_collective_gets_rules_of_its_own(topology_file: Path) -> None:
             at = rule.evidence.measured_bytes
             # Of what each rank knows the size of, a rule is for calls about the size that its times are of.
             assert (at is None) == (row["agreed"] == "nothing"), name
-            assert at is None or (rule.min_bytes <= at <= rule.max_bytes and at in measured)
+            assert at is None or (
+                rule.min_bytes <= at <= rule.max_bytes and at in measured and (name, at) in priced
+            )
         size = rules[0].min_bytes
         recipe, reason = _core.choose(text, name, layout, 0, size)
         assert recipe != "native", reason

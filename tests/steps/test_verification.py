@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from grouped import grouped
 
 from isochrone.files import NATIVE, PLAN_RECIPE, Bench, Case, MpiLibrary, read_topology
 from isochrone.launch.target import Target
-from isochrone.steps.detect import detect
 from isochrone.steps.racing import Racing
 from isochrone.steps.rounds import Rounds
 from isochrone.steps.verification import Verification
@@ -56,12 +56,7 @@ class MadeRounds:
 @pytest.fixture
 def racing(tmp_path: Path) -> Racing:
     """Races on two nodes of four ranks, as if they had been run."""
-    node = np.arange(8) // 4
-    latency_ns = np.where(node[:, None] == node[None, :], 500.0, 2000.0)
-    np.fill_diagonal(latency_ns, 0)
-    np.save(tmp_path / "matrix.npy", latency_ns)
-    file = tmp_path / "topology.json"
-    detect(tmp_path / "matrix.npy", file)
+    file = grouped(tmp_path, 8, 4, 500.0, 2000.0)
     topology = read_topology(file)
     target = cast("Target", SimpleNamespace(simulated=False, exact=False))
     sizes = dict.fromkeys(RECIPES, (SIZE,))

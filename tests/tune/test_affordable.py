@@ -9,10 +9,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from grouped import grouped
 
 from isochrone import _core
 from isochrone.files import read_topology
-from isochrone.steps.detect import detect
 from isochrone.tune import affordable
 from isochrone.tune.affordable import Grids, Times, affordable_grids
 from isochrone.tune.candidates import rough_s
@@ -37,12 +37,8 @@ def prices() -> Iterator[None]:
 def layout(tmp_path_factory: pytest.TempPathFactory) -> _core.Layout:
     """Four sites of two ranks, 10 ms apart."""
     folder = tmp_path_factory.mktemp("sites")
-    site = np.arange(8) // 2
-    latency_ns = np.where(site[:, None] == site[None, :], 1e5, 1e7)
-    np.fill_diagonal(latency_ns, 0)
-    np.save(folder / "matrix.npy", latency_ns)
-    detect(folder / "matrix.npy", folder / "topology.json")
-    return layout_of(read_topology(folder / "topology.json"), folder / "topology.json")
+    file = grouped(folder, 8, 2, 1e5, 1e7)
+    return layout_of(read_topology(file), file)
 
 
 def test_with_time_enough_every_size_is_tuned(layout: _core.Layout, caplog: pytest.LogCaptureFixture) -> None:

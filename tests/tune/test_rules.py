@@ -15,7 +15,6 @@ from isochrone.tune.collectives import ELEMENT_BYTES, sizes_of
 from isochrone.tune.rules import (
     Decision,
     Verified,
-    borders,
     borders_of,
     changes_of,
     confirmed,
@@ -217,18 +216,18 @@ def test_a_gain_at_a_single_size_is_left_to_trials_as_what_is_beside_it_is(
 def test_a_border_is_tested_between_a_size_with_a_recipe_and_one_without() -> None:
     recipes = {100: "native", 6400: "chain", 8100: "flat", 10000: "native", 10001: "chain"}
     # Between 10000 and 10001 there is nothing to test.
-    assert borders(recipes) == [(800, "chain"), (9000, "flat")]
+    assert borders_of("bcast", recipes) == [(800, "chain"), (9000, "flat")]
 
 
 def test_lone_borders_are_beside_sizes_that_alone_have_a_recipe() -> None:
     recipes = {100: "native", 6400: "chain", 8100: "native", 10000: "flat", 20000: "flat", 40000: "native"}
-    assert borders(recipes, lone=True) == [(800, "chain"), (7200, "chain")]
+    assert borders_of("bcast", recipes, lone=True) == [(800, "chain"), (7200, "chain")]
     # At either end there is one side.
-    assert borders({4: "ring", 9: "native", 16: "native", 25: "flat"}, lone=True) == [
+    assert borders_of("bcast", {4: "ring", 9: "native", 16: "native", 25: "flat"}, lone=True) == [
         (6, "ring"),
         (20, "flat"),
     ]
-    assert borders({4: "ring"}, lone=True) == []
+    assert borders_of("bcast", {4: "ring"}, lone=True) == []
 
 
 def test_where_one_recipe_takes_over_from_another_both_are_tested() -> None:
@@ -260,7 +259,7 @@ def test_rules_of_two_recipes_end_at_sizes_that_were_measured(name: str, wanted:
 
 def test_two_sizes_next_to_each_other_are_as_one() -> None:
     recipes = {1024: "native", 4096: "chain", 4097: "flat", 16384: "native"}
-    assert borders(recipes, lone=True) == [(2048, "chain"), (8192, "flat")]
+    assert borders_of("bcast", recipes, lone=True) == [(2048, "chain"), (8192, "flat")]
     decisions = [Decision(size, recipe, EVIDENCE) for size, recipe in recipes.items()]
     assert {rule.recipe for rule in rules_for("a shape", decisions)} == {"native"}
     # A border that is proven makes a rule of them.

@@ -209,8 +209,8 @@ def _screened(spot: Spot) -> list[BenchCase]:
 
 def _ends(finalists: Mapping[Spot, Sequence[str]]) -> dict[Spot, Sequence[str]]:
     """One more size between any two, and what is worth proving at either: wherever one of them alone is
-    proven, its rule ends there or beyond (see `rules.borders`). To start launches for the ends that a proof
-    leaves takes longer than to measure all in the launches of the proof.
+    proven, its rule ends there or beyond (see `rules.borders_of`). To start launches for the ends that a
+    proof leaves takes longer than to measure all in the launches of the proof.
     """
     found: dict[Spot, list[str]] = defaultdict(list)
     for spot, names in finalists.items():

@@ -40,8 +40,8 @@ from isochrone.tune.rules import (
     Decision,
     Verified,
     borders_of,
+    changes_of,
     confirmed,
-    ends_of,
     evidence_of,
     native_evidence,
     never_slower,
@@ -89,7 +89,7 @@ class Verification:
                 spots = self._racing.spots_of((name, shape.shape), members)
             here = {spot: winner_at(chosen, spot.size_bytes) for spot in spots}
             recipes = {spot.size_bytes: recipe for spot, recipe in here.items()}
-            for size, recipe in ends_of(name, recipes):
+            for size, recipe in (*borders_of(name, recipes), *changes_of(name, recipes)):
                 here[Spot(name, shape, (size,), members)] = recipe
             drafted |= here
         return drafted

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isqrt
 from typing import TypeVar
 
@@ -170,55 +169,43 @@ def tied(times: Mapping[str, Sequence[FloatArray]], exact: bool) -> dict[str, fl
     }
 
 
-def _one_more(size: int) -> int:
-    return size + 1
-
-
-def borders(
-    recipes: Mapping[int, str], lone: bool = False, next_size: Callable[[int], int] = _one_more
-) -> list[tuple[int, str]]:
-    """Where one shape's rules should be tested further: between a size with a recipe and the next with
-    ``native``, their geometric mean, and the recipe.
+def borders_of(name: str, recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
+    """Where one shape's rules of a collective should be tested further: between a size with a recipe and the
+    next with ``native``, about their geometric mean, and the recipe. Sizes that a collective can have, and
+    that are not known yet.
 
     Args:
+        name: of the collective.
         recipes: of each size in bytes.
         lone: only beside a size that alone has a recipe, which is none for a rule.
-        next_size: after a size, of those that there are.
     """
+    if not has_agreed_size(name):
+        return []
     found = []
-    ordered = sorted(recipes.items())
-    for at, ((low, at_low), (high, at_high)) in enumerate(pairwise(ordered)):
+    alone = _alone(name, recipes)
+    for low, high in pairwise(sorted(recipes)):
         between = isqrt(low * high)
-        if (at_low == NATIVE) == (at_high == NATIVE) or not low < between < high:
+        if (recipes[low] == NATIVE) == (recipes[high] == NATIVE) or not low < between < high:
             continue
-        chosen = at if at_high == NATIVE else at + 1
-        if not lone or _is_lone(ordered, chosen, next_size):
-            found.append((between, ordered[chosen][1]))
+        chosen = low if recipes[high] == NATIVE else high
+        (size,) = sizes_of(name, [between])
+        if size not in recipes and (chosen in alone or not lone):
+            found.append((size, recipes[chosen]))
     return found
 
 
-def _is_lone(ordered: Sequence[tuple[int, str | None]], at: int, next_size: Callable[[int], int]) -> bool:
-    """Whether one of the sizes, ascending, has a recipe and those beside it have none. Where one recipe takes
-    over from another, the last size of the one and the first of the other are as one.
+def _alone(name: str, recipes: Mapping[int, str | None]) -> set[int]:
+    """The sizes with a recipe beside which none has one, of several. Where one recipe takes over from
+    another, the last size of the one and the first of the other are as one.
     """
-    first = last = at
-    while first > 0 and ordered[first - 1][1] not in (NATIVE, None):
-        first -= 1
-    while last + 1 < len(ordered) and ordered[last + 1][1] not in (NATIVE, None):
-        last += 1
-    if ordered[at][1] in (NATIVE, None) or last - first + 1 == len(ordered):
-        return False
-    (low, of_low), (high, of_high) = ordered[first], ordered[last]
-    return first == last or (last == first + 1 and of_low != of_high and high == next_size(low))
-
-
-def borders_of(name: str, recipes: Mapping[int, str], lone: bool = False) -> list[tuple[int, str]]:
-    """The same at sizes that a collective can have, where none of them is known yet."""
-    if not has_agreed_size(name):
-        return []
-    between = borders(recipes, lone, partial(_next_size, name))
-    found = [(sizes_of(name, [size])[0], recipe) for size, recipe in between]
-    return [(size, recipe) for size, recipe in found if size not in recipes]
+    found: set[int] = set()
+    for has_recipe, several in groupby(sorted(recipes), lambda size: recipes[size] not in (NATIVE, None)):
+        sizes = list(several)
+        first, last = sizes[0], sizes[-1]
+        takes_over = len(sizes) == 2 and recipes[first] != recipes[last] and last == _next_size(name, first)
+        if has_recipe and len(sizes) < len(recipes) and (first == last or takes_over):
+            found.update(sizes)
+    return found
 
 
 def changes_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
@@ -242,11 +229,6 @@ def _next_size(name: str, size: int) -> int:
     return sizes_of(name, [size + 1])[0]
 
 
-def ends_of(name: str, recipes: Mapping[int, str]) -> list[tuple[int, str]]:
-    """All sizes that are to be tested where rules of one shape end, each with a recipe."""
-    return [*borders_of(name, recipes), *changes_of(name, recipes)]
-
-
 def rules_for(
     shape: str, decisions: Sequence[Decision], collective: str = BCAST, order: str | None = None
 ) -> list[Rule]:
@@ -263,7 +245,7 @@ def rules_for(
     ordered = sorted(decisions, key=lambda decision: decision.size_bytes)
     kinds = [each.recipe if each.recipe in (NATIVE, None) else "a recipe" for each in ordered]
     alike = [a == b for a, b in pairwise(kinds)]
-    recipes = [(decision.size_bytes, decision.recipe) for decision in ordered]
+    alone = _alone(collective, {decision.size_bytes: decision.recipe for decision in ordered})
     rules = []
     for i, decision in enumerate(ordered):
         size = lower = upper = decision.size_bytes
@@ -273,7 +255,7 @@ def rules_for(
         if above:
             upper = max(isqrt(size * ordered[i + 1].size_bytes), size)
         recipe, evidence = decision.recipe, decision.evidence
-        if _is_lone(recipes, i, partial(_next_size, collective)):
+        if size in alone:
             recipe = NATIVE if NATIVE in kinds[max(i - 1, 0) : i + 2] else None
             evidence = native_evidence(evidence.native_s, evidence.repetitions)
         if recipe is not None:
